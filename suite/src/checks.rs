@@ -16,7 +16,8 @@ use envisa_harness::job::{ArgText, Job, Ready};
 use envisa_harness::values::{HostValue, ValueSpec};
 use serde::Deserialize;
 
-use crate::kernel::Device;
+use crate::kernel::{CORPUS_DEVICES, Device};
+use crate::performance::{docs_folder, publish};
 use crate::report::Table;
 
 /// What a case's leading comment says, in TOML.
@@ -148,10 +149,12 @@ impl Case {
     /// Why it does not run.
     pub fn run(&self, device: Device, bug: bool) -> Result<(Vec<Found>, Duration), String> {
         let why = |e: &dyn std::fmt::Display| format!("{} on {}: {e}", self.id, device.name());
-        let mut ready = Ready::new(&self.job(device, bug)).map_err(|e| why(&e))?;
+        let job = self.job(device, bug);
+        let mut ready = Ready::new(&job).map_err(|e| why(&e))?;
         let start = Instant::now();
         let outcome = ready.run(None, None).map_err(|e| why(&e))?;
         let time = start.elapsed();
+        let outcome = ready.also_in_reverse(&job, outcome, None).map_err(|e| why(&e))?;
         let line = |p: &Place| p.source.as_ref().map(|s| s.line);
         let mut all = Vec::new();
         for f in outcome.findings.iter().flatten() {
@@ -313,6 +316,48 @@ pub fn row(case: &Case, devices: &[Device], oclgrind: bool) -> Result<Row, Strin
         false => None,
     };
     Ok(Row { case: case.clone(), verdicts, oclgrind, seconds })
+}
+
+/// Runs the cases with bugs; `true` if all is as they say.
+///
+/// # Errors
+/// What cannot be read, or written.
+pub fn command(only: &[String], devices: &[Device], oclgrind: bool, write: bool) -> Result<bool, String> {
+    let devices = if devices.is_empty() { CORPUS_DEVICES.to_vec() } else { devices.to_vec() };
+    let mut cases = discover(&folder())?;
+    cases.retain(|c| only.is_empty() || only.iter().any(|f| c.id.contains(f.as_str())));
+    if cases.is_empty() {
+        return Err("no case matches".to_owned());
+    }
+    if write && (!only.is_empty() || devices.len() != CORPUS_DEVICES.len() || !oclgrind) {
+        return Err("--write wants all cases, devices, and Oclgrind".to_owned());
+    }
+    let oclgrind = oclgrind && has_oclgrind();
+    if write && !oclgrind {
+        return Err("oclgrind-kernel is not installed".to_owned());
+    }
+    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
+    for case in &cases {
+        let row = row(case, &devices, oclgrind)?;
+        for (device, verdict) in &row.verdicts {
+            if let Verdict::Wrong(why) = verdict {
+                let says = format!("{} on {}: {why}", case.id, device.name());
+                println!("{says}");
+                wrong.push(says);
+            }
+        }
+        rows.push(row);
+    }
+    let text = report(&rows, &devices);
+    print!("{text}");
+    if write {
+        // What other people's suites came to is another command's.
+        let page = docs_folder().join("CHECKS.md");
+        let old = std::fs::read_to_string(&page).unwrap_or_default();
+        let others = old.find("<!-- begin ").map_or(String::new(), |at| format!("\n{}", &old[at..]));
+        publish(&page, &format!("{text}{others}"), &wrong)?;
+    }
+    Ok(wrong.is_empty())
 }
 
 /// The page `docs/CHECKS.md`.

@@ -14,6 +14,7 @@ pub mod conformance;
 pub mod corpus;
 pub mod envisa_side;
 pub mod expr;
+pub mod foreign;
 pub mod ir;
 pub mod kernel;
 pub mod launch;

@@ -14,6 +14,7 @@ use envisa_suite::clrandom;
 use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
+use envisa_suite::foreign;
 use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
@@ -282,6 +283,8 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
+    /// Hold the checks against suites of kernels that others made, and against bugs planted in these.
+    Foreign(foreign::Args),
     /// Run one kernel on one platform in this process.
     #[command(hide = true)]
     PeerWorker {
@@ -350,41 +353,6 @@ fn random_programs(first: u64, programs: u64, write: bool, ir: bool) -> Result<b
     Ok(failures.is_empty())
 }
 
-/// Runs the cases with bugs; `true` if all is as they say.
-fn hold_checks(only: &Only, devices: &[Device], oclgrind: bool, write: bool) -> Result<bool, String> {
-    let devices = if devices.is_empty() { CORPUS_DEVICES.to_vec() } else { devices.to_vec() };
-    let mut cases = checks::discover(&checks::folder())?;
-    cases.retain(|c| only.only.is_empty() || only.only.iter().any(|f| c.id.contains(f.as_str())));
-    if cases.is_empty() {
-        return Err("no case matches".to_owned());
-    }
-    if write && (!only.only.is_empty() || devices.len() != CORPUS_DEVICES.len() || !oclgrind) {
-        return Err("--write wants all cases, devices, and Oclgrind".to_owned());
-    }
-    let oclgrind = oclgrind && checks::has_oclgrind();
-    if write && !oclgrind {
-        return Err("oclgrind-kernel is not installed".to_owned());
-    }
-    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
-    for case in &cases {
-        let row = checks::row(case, &devices, oclgrind)?;
-        for (device, verdict) in &row.verdicts {
-            if let checks::Verdict::Wrong(why) = verdict {
-                let says = format!("{} on {}: {why}", case.id, device.name());
-                println!("{says}");
-                wrong.push(says);
-            }
-        }
-        rows.push(row);
-    }
-    let text = checks::report(&rows, &devices);
-    print!("{text}");
-    if write {
-        publish(&docs_folder().join("CHECKS.md"), &text, &wrong)?;
-    }
-    Ok(wrong.is_empty())
-}
-
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Verb::List { only, features } => list(&only, features),
@@ -417,7 +385,10 @@ fn main() -> ExitCode {
             let part = if oclgrind { Part::Oclgrind } else { Part::Kernels };
             run_bench(&only, &options, part, write, json.as_deref(), svg.as_deref())
         }
-        Verb::Checks { only, device, no_oclgrind, write } => hold_checks(&only, &device, !no_oclgrind, write),
+        Verb::Checks { only, device, no_oclgrind, write } => {
+            checks::command(&only.only, &device, !no_oclgrind, write)
+        }
+        Verb::Foreign(args) => foreign::command(&args),
         Verb::OpenclRandom(args) => clrandom::command(&args),
         Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),
         Verb::Random { programs, first, write, ir } => random_programs(first, programs, write, ir),

@@ -13,6 +13,13 @@ fn schema(name: &str) -> (boon::Schemas, boon::SchemaIndex) {
     let schema: Value = serde_json::from_str(&text).expect("JSON");
     let mut compiler = boon::Compiler::new();
     compiler.add_resource(name, schema).expect("a schema");
+    // Another one may refer to this one by its name.
+    let run = std::fs::read_to_string(root().join("docs/run.schema.json")).expect("the schema");
+    let run: Value = serde_json::from_str(&run).expect("JSON");
+    let id = run["$id"].as_str().expect("its name").to_owned();
+    if name != "run.schema.json" {
+        compiler.add_resource(&id, run).expect("a schema");
+    }
     let mut schemas = boon::Schemas::new();
     let index = compiler.compile(name, &mut schemas).expect("a sound schema");
     (schemas, index)
@@ -237,4 +244,102 @@ fn sarif_logs_have_what_the_standard_demands() {
             assert!(schemas.validate(&bad, index).is_err(), "{at} {field}");
         }
     }
+}
+
+/// A line of a driver's report: a race of an example, as the driver tells it.
+fn reported(key: &str) -> Value {
+    let (run, _) = run(&["examples/race/job.toml", "--check"]);
+    let out = Command::new(env!("CARGO_BIN_EXE_envisa"))
+        .current_dir(root())
+        .args(["--message-format", "json", "run", "examples/race/job.toml", "--check"])
+        .output()
+        .expect("it runs");
+    let diagnostic = String::from_utf8(out.stderr).expect("UTF-8");
+    let diagnostic = diagnostic.lines().find(|l| l.contains("F0004")).expect("the race").to_owned();
+    serde_json::json!({
+        "kind": "finding", "key": key, "text": "error[F0004]: a race", "diagnostic": diagnostic,
+        "finding": run["findings"][0],
+    })
+}
+
+/// Runs `envisa exec` with these options, of a program whose driver reports these lines; gives its exit code.
+fn exec(folder: &Path, lines: &[Value], options: &[&str]) -> Option<i32> {
+    let report = folder.join("lines");
+    let text: String = lines.iter().map(|l| format!("{l}\n")).collect();
+    std::fs::write(&report, text).expect("written");
+    std::fs::write(folder.join("driver.so"), "").expect("written");
+    let out = Command::new(env!("CARGO_BIN_EXE_envisa"))
+        .args(["exec", "--check", "--driver"])
+        .arg(folder.join("driver.so"))
+        .args(options)
+        .args(["--", "sh", "-c", "cat \"$LINES_OF_IT\" >> \"$ENVISA_REPORT\""])
+        .env("LINES_OF_IT", &report)
+        .current_dir(folder)
+        .output()
+        .expect("it runs");
+    eprintln!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    out.status.code()
+}
+
+#[test]
+fn what_programs_come_to_is_written_as_what_runs_come_to() {
+    let folder = tempfile::tempdir().expect("made");
+    let read = |name: &str| -> Value {
+        let text = std::fs::read_to_string(folder.path().join(name)).expect("written");
+        serde_json::from_str(&text).expect("JSON")
+    };
+    let mistake =
+        serde_json::json!({ "kind": "mistake", "key": "m", "what": "failed", "text": "a call failed" });
+    let lines = [reported("a"), mistake, serde_json::json!({ "kind": "note", "text": "a note" })];
+    let options = ["--json", "all.json", "--sarif", "all.sarif", "--write-baseline", "known.txt"];
+    assert_eq!(exec(folder.path(), &lines, &options), Some(1));
+    let (schemas, index) = schema("exec.schema.json");
+    let all = read("all.json");
+    schemas.validate(&all, index).unwrap_or_else(|e| panic!("{e:#}\n{all:#}"));
+    assert_eq!((all["findings"].as_array().map(Vec::len), &all["suppressed"]), (Some(1), &Value::from(0)));
+    // The log has the finding at the place where a run's log has it, and the mistake at none.
+    let log = read("all.sarif");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let place = |r: &Value| r["locations"][0]["physicalLocation"]["region"]["startLine"].clone();
+    assert_eq!(results.iter().map(|r| r["ruleId"].as_str()).collect::<Vec<_>>(), [Some("F0004"), None]);
+    let diagnostic = all["findings"][0]["diagnostic"].as_str().expect("a text");
+    let diagnostic: Value = serde_json::from_str(diagnostic).expect("JSON");
+    assert!(diagnostic["line"].is_u64() && place(&results[0]) == diagnostic["line"], "{diagnostic:#}");
+    assert_eq!(results[1]["message"]["text"], "a call failed");
+    // What is known is suppressed; the mistake is not; neither is a fault.
+    let known = ["--suppress", "known.txt", "--json", "rest.json"];
+    assert_eq!(exec(folder.path(), &lines, &known), Some(1));
+    assert_eq!(
+        (read("rest.json")["findings"].as_array().map(Vec::len), &read("rest.json")["suppressed"]),
+        (Some(0), &Value::from(1))
+    );
+    assert_eq!(exec(folder.path(), &lines[..1], &known), Some(0));
+    assert_eq!(exec(folder.path(), &lines, &["--fail-on", "fault"]), Some(0));
+}
+
+#[test]
+fn the_page_of_a_run_shows_findings_in_place() {
+    let folder = tempfile::tempdir().expect("made");
+    let page = folder.path().join("page.html");
+    let path = page.to_str().expect("UTF-8");
+    let (run, code) = run(&["examples/race/job.toml", "--check", "--report", path]);
+    assert_eq!(code, Some(1));
+    let text = std::fs::read_to_string(&page).expect("written");
+    // What is opened is closed, in turn; it loads nothing.
+    let mut open: Vec<&str> = Vec::new();
+    for tag in text.split('<').skip(1).map(|t| t.split('>').next().unwrap_or_default()) {
+        let name = tag.split_whitespace().next().unwrap_or_default();
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name)),
+            None if name == "meta" || name == "!doctype" || tag.ends_with('/') => {}
+            None => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    for part in ["<svg class=\"race\"", "class=\"here\"", "class=\"here other\"", "<svg class=\"map\""] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let findings = run["findings"].as_array().expect("findings");
+    assert_eq!(text.matches("<section class=\"finding\"").count(), findings.len());
+    assert!(!text.contains("src=") && !text.contains("http://") && text.ends_with("</html>\n"));
 }

@@ -28,7 +28,7 @@ pub use codes::{CODES, CodeInfo, code};
 pub use envisa_isa::Span;
 pub use json::render_json;
 pub use nearest::{did_you_mean, nearest, unknown};
-pub use sarif::{Rule, Tool, render_sarif};
+pub use sarif::{Rule, Tool, render_sarif, sarif_of_json};
 pub use source::{FileId, Files, LineCol, SourceFile};
 pub use text::{TextOptions, render_one, render_text};
 

@@ -1,8 +1,10 @@
 //! Rendering for code scanning: one SARIF 2.1.0 log.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 
-use crate::{Diagnostic, FileId, Files, Label, Severity, Span};
+use crate::{Diagnostic, Files, Severity, render_json};
 
 /// Who made the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,31 @@ pub struct Rule {
 /// Renders diagnostics as a SARIF 2.1.0 log with one run. `rules` may hold more rules than were found; a
 /// code without a rule is reported without a `ruleIndex`.
 pub fn render_sarif(files: &Files, diagnostics: &[Diagnostic], tool: &Tool, rules: &[Rule]) -> String {
+    let artifacts = files.iter().map(|(_, f)| (f.name().to_owned(), Some(f.len()))).collect();
+    let lines = render_json(files, diagnostics);
+    let said: Vec<Value> = lines.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
+    log(artifacts, &said, tool, rules)
+}
+
+/// The same of diagnostics that were rendered as JSON ([`render_json`]), one value each.
+pub fn sarif_of_json(diagnostics: &[Value], tool: &Tool, rules: &[Rule]) -> String {
+    let mut artifacts: Vec<(String, Option<u32>)> = Vec::new();
+    for place in diagnostics.iter().flat_map(|d| std::iter::once(d).chain(list(d, "labels"))) {
+        let Some(name) = place["file"].as_str() else { continue };
+        if artifacts.iter().all(|a| a.0 != name) {
+            artifacts.push((name.to_owned(), None));
+        }
+    }
+    log(artifacts, diagnostics, tool, rules)
+}
+
+/// The elements of a list of an object.
+fn list<'a>(object: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    object[key].as_array().into_iter().flatten()
+}
+
+/// A log of diagnostics as JSON has them. `artifacts`: names of files, and their bytes where they are known.
+fn log(artifacts: Vec<(String, Option<u32>)>, said: &[Value], tool: &Tool, rules: &[Rule]) -> String {
     let mut driver = Map::new();
     driver.insert("name".into(), json!(tool.name));
     if !tool.version.is_empty() {
@@ -44,20 +71,21 @@ pub fn render_sarif(files: &Files, diagnostics: &[Diagnostic], tool: &Tool, rule
         driver.insert("informationUri".into(), json!(tool.information_uri));
     }
     driver.insert("rules".into(), rules.iter().map(rule).collect());
-    let index: std::collections::HashMap<&str, usize> =
-        rules.iter().enumerate().map(|(i, r)| (r.id.as_str(), i)).collect();
-    let artifacts: Vec<Value> = files
-        .iter()
-        .map(|(_, f)| json!({ "location": { "uri": uri(f.name()) }, "length": f.len() }))
-        .collect();
-    let results: Vec<Value> = diagnostics.iter().map(|d| result(files, d, &index)).collect();
+    let index: HashMap<&str, usize> = rules.iter().enumerate().map(|(i, r)| (r.id.as_str(), i)).collect();
+    let files: HashMap<&str, usize> =
+        artifacts.iter().enumerate().rev().map(|(i, a)| (a.0.as_str(), i)).collect();
+    let results: Vec<Value> = said.iter().map(|d| result(&files, d, &index)).collect();
+    let artifact = |(name, bytes): &(String, Option<u32>)| match bytes {
+        Some(bytes) => json!({ "location": { "uri": uri(name) }, "length": bytes }),
+        None => json!({ "location": { "uri": uri(name) } }),
+    };
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": driver },
             "columnKind": "unicodeCodePoints",
-            "artifacts": artifacts,
+            "artifacts": artifacts.iter().map(artifact).collect::<Vec<_>>(),
             "results": results,
         }],
     });
@@ -92,50 +120,50 @@ fn rule(rule: &Rule) -> Value {
     Value::Object(object)
 }
 
-fn result(files: &Files, d: &Diagnostic, index: &std::collections::HashMap<&str, usize>) -> Value {
-    let mut message = d.message.to_string();
-    for note in &d.notes {
+fn result(files: &HashMap<&str, usize>, d: &Value, index: &HashMap<&str, usize>) -> Value {
+    let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+    let mut message = text(&d["message"]);
+    for note in list(d, "notes") {
         message.push_str("\nnote: ");
-        message.push_str(note);
+        message.push_str(&text(note));
     }
-    for help in &d.helps {
+    for help in list(d, "help") {
         message.push_str("\nhelp: ");
-        message.push_str(&help.text);
+        message.push_str(&text(&help["text"]));
     }
     let mut object = Map::new();
-    if !d.code.is_empty() {
-        object.insert("ruleId".into(), json!(d.code));
-        if let Some(at) = index.get(d.code.as_ref()) {
+    if let Some(code) = d["code"].as_str() {
+        object.insert("ruleId".into(), json!(code));
+        if let Some(at) = index.get(code) {
             object.insert("ruleIndex".into(), json!(at));
         }
     }
-    object.insert("level".into(), json!(level(d.severity)));
+    let level = match d["level"].as_str() {
+        Some("help") => "note".to_owned(),
+        _ => text(&d["level"]),
+    };
+    object.insert("level".into(), json!(level));
     object.insert("message".into(), json!({ "text": message }));
-    let lead = d.location();
-    object.insert("locations".into(), lead.iter().filter_map(|l| location(files, l, None)).collect());
-    let related: Vec<Value> = d
-        .labels
-        .iter()
-        .filter(|l| !lead.is_some_and(|lead| std::ptr::eq(lead, *l)))
-        .enumerate()
-        .filter_map(|(i, l)| location(files, l, Some(i)))
-        .collect();
+    // The primary label, else the first.
+    let labels: Vec<&Value> = list(d, "labels").collect();
+    let lead = labels.iter().position(|l| l["primary"] == true).unwrap_or(0);
+    let lead_location = labels.get(lead).and_then(|l| location(files, l, None));
+    object.insert("locations".into(), lead_location.into_iter().collect());
+    let others = labels.iter().enumerate().filter(|(n, _)| *n != lead).enumerate();
+    let related: Vec<Value> = others.filter_map(|(i, (_, l))| location(files, l, Some(i))).collect();
     if !related.is_empty() {
         object.insert("relatedLocations".into(), json!(related));
     }
-    let fixes: Vec<Value> = d
-        .helps
-        .iter()
+    let fixes: Vec<Value> = list(d, "help")
         .filter_map(|h| {
-            let s = h.suggestion.as_ref()?;
-            let (artifact, region) = physical(files, s.file, s.span)?;
+            let (artifact, region) = physical(files, &h["suggestion"])?;
             Some(json!({
-                "description": { "text": h.text },
+                "description": { "text": h["text"] },
                 "artifactChanges": [{
                     "artifactLocation": artifact,
                     "replacements": [{
                         "deletedRegion": region,
-                        "insertedContent": { "text": s.replacement },
+                        "insertedContent": { "text": h["suggestion"]["replacement"] },
                     }],
                 }],
             }))
@@ -147,31 +175,31 @@ fn result(files: &Files, d: &Diagnostic, index: &std::collections::HashMap<&str,
     Value::Object(object)
 }
 
-fn location(files: &Files, label: &Label, id: Option<usize>) -> Option<Value> {
-    let (artifact, region) = physical(files, label.file, label.span)?;
+fn location(files: &HashMap<&str, usize>, label: &Value, id: Option<usize>) -> Option<Value> {
+    let (artifact, region) = physical(files, label)?;
     let mut object = Map::new();
     if let Some(id) = id {
         object.insert("id".into(), json!(id));
     }
     object.insert("physicalLocation".into(), json!({ "artifactLocation": artifact, "region": region }));
-    if !label.text.is_empty() {
-        object.insert("message".into(), json!({ "text": label.text }));
+    if label["text"] != "" {
+        object.insert("message".into(), json!({ "text": label["text"] }));
     }
     Some(Value::Object(object))
 }
 
-fn physical(files: &Files, id: FileId, span: Span) -> Option<(Value, Value)> {
-    let file = files.get(id)?;
-    let artifact = json!({ "uri": uri(file.name()), "index": id.0 });
-    let region = if file.is_binary() {
-        json!({ "byteOffset": span.start, "byteLength": span.end - span.start })
+fn physical(files: &HashMap<&str, usize>, place: &Value) -> Option<(Value, Value)> {
+    let name = place["file"].as_str()?;
+    let artifact = json!({ "uri": uri(name), "index": files.get(name)? });
+    let region = if place["line"].is_null() {
+        let bytes = place["byte_end"].as_u64()?.saturating_sub(place["byte_start"].as_u64()?);
+        json!({ "byteOffset": place["byte_start"], "byteLength": bytes })
     } else {
-        let (start, end) = (file.line_col(span.start), file.line_col(span.end));
         json!({
-            "startLine": start.line,
-            "startColumn": start.column,
-            "endLine": end.line,
-            "endColumn": end.column,
+            "startLine": place["line"],
+            "startColumn": place["column"],
+            "endLine": place["line_end"],
+            "endColumn": place["column_end"],
         })
     };
     Some((artifact, region))

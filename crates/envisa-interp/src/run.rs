@@ -195,7 +195,7 @@ fn unobserved<'a>(
     linked: &'a Linked,
     options: &RunOptions,
 ) -> LaunchView<'a> {
-    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false);
+    let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false).in_order(options.order);
     launch.stray_reads(options.stray_reads)
 }
 
@@ -242,7 +242,7 @@ pub fn run_observed<O: Observer>(
     observer: &mut O,
 ) -> Outcome {
     let code = exe.code.get_or_init(|| Code::new(&exe.program, Level::detect(), true));
-    let launch = LaunchView::new(&exe.program, prepared, linked, options.limit, true);
+    let launch = LaunchView::new(&exe.program, prepared, linked, options.limit, true).in_order(options.order);
     let workers = options.workers(prepared.group_count());
     let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
     // Each worker takes its own.

@@ -13,6 +13,7 @@ use envisa_lower::{Pc, Program};
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
+use crate::order::Order;
 use crate::thread::{Env, Machine};
 use crate::trap::Trap;
 
@@ -105,6 +106,8 @@ pub struct LaunchView<'a> {
     pub prepared: &'a Prepared,
     /// Instructions a thread may execute (counted at branches) before it is stopped.
     pub limit: u64,
+    /// In which order groups start, and threads take turns.
+    pub order: Order,
 }
 
 impl<'a> LaunchView<'a> {
@@ -135,7 +138,14 @@ impl<'a> LaunchView<'a> {
             private: prepared.private,
             names: &prepared.names,
         };
-        LaunchView { env, prepared, limit }
+        LaunchView { env, prepared, limit, order: Order::Forward }
+    }
+
+    /// The same in another order.
+    #[must_use]
+    pub fn in_order(mut self, order: Order) -> LaunchView<'a> {
+        self.order = order;
+        self
     }
 
     /// The same with reads of registers at addresses that are no variable's as told.

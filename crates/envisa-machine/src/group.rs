@@ -13,6 +13,7 @@ use envisa_lower::Program;
 use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::memory::{Block, Hint};
+use crate::order::Order;
 use crate::start::Gaps;
 use crate::thread::{Accesses, Env, Group, Loaded, Machine, Mask, Status, Thread};
 use crate::trap::{Cause, ThreadState, Trap};
@@ -283,7 +284,8 @@ impl<'a, R: Run> Groups<'a, R> {
             together,
             group: Group { id: [0; 3], named: [(0, 0); NAMED_BARRIERS as usize], fused: Vec::new() },
             named: loader.named,
-            rows: if together { run.takes_turns() } else { run.takes_rows() },
+            rows: launch.order == Order::Forward
+                && if together { run.takes_turns() } else { run.takes_rows() },
             tails: run.takes_tails(),
             accesses: Accesses::default(),
             amidst: false,
@@ -326,7 +328,8 @@ impl<'a, R: Run> Groups<'a, R> {
     fn alone(&mut self, class: &GroupClass, first: u32, stop: &Stop) -> Option<Box<Trap>> {
         let env = &self.launch.env;
         let mut shared = false;
-        for index in first..class.threads {
+        for nth in first..class.threads {
+            let index = self.launch.order.place(nth.into(), class.threads.into(), self.group_number()) as u32;
             shared = self.start(class, index, 0, shared);
             let mut fresh = true;
             loop {
@@ -445,8 +448,11 @@ impl<'a, R: Run> Groups<'a, R> {
             self.start(class, index, index as usize, false);
         }
         let (mut started, mut next) = (started as usize, next as usize);
+        let mut turn = self.group_number();
         loop {
-            for (k, t) in self.threads[..threads].iter_mut().enumerate().skip(next) {
+            for k in next..threads {
+                let place = self.launch.order.place(k as u64, threads as u64, turn);
+                let t = &mut self.threads[place as usize];
                 if t.status != Status::Ready {
                     continue;
                 }
@@ -460,7 +466,7 @@ impl<'a, R: Run> Groups<'a, R> {
                     return Some(trap);
                 }
             }
-            (started, next) = (threads, 0);
+            (started, next, turn) = (threads, 0, turn.wrapping_add(1 << 40));
             let live = &mut self.threads[..threads];
             if live.iter().all(|t| t.status == Status::Done) {
                 return None;
@@ -476,6 +482,12 @@ impl<'a, R: Run> Groups<'a, R> {
                 return Some(trap);
             }
         }
+    }
+
+    /// A number that tells this group from others.
+    fn group_number(&self) -> u64 {
+        let [x, y, z] = self.group.id.map(u64::from);
+        x ^ y << 13 ^ z << 26
     }
 
     /// Puts the state of thread `index` of a group of this class to its start. `shared`: the state's registers have
@@ -556,6 +568,10 @@ impl<R: Run> Groups<'_, R> {
         for number in number..numbers.end {
             if stop.before(number) {
                 return None;
+            }
+            if self.launch.order != Order::Forward {
+                let total = self.launch.prepared.group_count();
+                id = self.launch.prepared.group_id(self.launch.order.place(number, total, u64::MAX));
             }
             if let Some(trap) = self.group(id, stop) {
                 return Some((number, trap));

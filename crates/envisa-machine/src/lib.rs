@@ -13,6 +13,7 @@ mod loader;
 pub mod memory;
 pub mod messages;
 pub mod observer;
+pub mod order;
 pub mod pool;
 pub mod regs;
 pub mod sampler;

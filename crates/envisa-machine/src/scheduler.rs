@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use self::contention::{Contention, Watch};
 use crate::engine::{LaunchView, Stop, Worker};
+use crate::order::Order;
 use crate::pool::{beside, hardware_threads};
 
 pub use self::contention::Learnt;
@@ -30,6 +31,8 @@ pub struct RunOptions {
     pub stray_reads: bool,
     /// What the kernel's launches found out, those before this one and this one.
     pub learnt: Option<Arc<Learnt>>,
+    /// In which order groups start, and threads take turns.
+    pub order: Order,
 }
 
 /// How far a run is, in groups; read while it runs.
@@ -57,6 +60,7 @@ impl Default for RunOptions {
             cancel: None,
             stray_reads: false,
             learnt: None,
+            order: Order::Forward,
         }
     }
 }

@@ -442,6 +442,29 @@ fn checks_find_what_no_device_tells() {
 }
 
 #[test]
+fn findings_of_programs_are_told_like_those_of_runs() {
+    let folder = tempfile::tempdir().expect("made");
+    let path = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (known, log) = (path("known"), path("log"));
+    let options = ["--check-hints", "--write-baseline", &known, "--sarif", &log, "--annotate", "github"];
+    let Some((code, out, _)) = exec(&options, "race beyond") else { return };
+    let line = 1 + SOURCE.lines().position(|l| l.contains("void beyond")).expect("it is there");
+    assert!(code == 1 && out.contains(&format!(",line={line},title=F0005::beyond: writes 4 bytes")), "{out}");
+    let log: serde_json::Value = serde_json::from_slice(&std::fs::read(log).expect("written")).expect("JSON");
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let beyond = results.iter().find(|r| r["ruleId"] == "F0005").expect("it is there");
+    let region = &beyond["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], line, "{log:#}");
+    // They are known by their statements, and left out from then on.
+    let text = std::fs::read_to_string(&known).expect("written");
+    assert!(text.contains("F0004 race \"") && text.contains("F0005 beyond \"kernel void beyond("), "{text}");
+    let (code, _, err) = exec(&["--check-hints", "--suppress", &known], "race beyond").expect("as before");
+    assert!(code == 0 && err.contains(" 0 findings ("), "{code}: {err}");
+    let (code, ..) = exec(&["--check", "--fail-on", "fault"], "race beyond").expect("as before");
+    assert_eq!(code, 0);
+}
+
+#[test]
 fn mistakes_of_the_program_are_findings() {
     let Some((code, _, err)) = exec(&["--check", "--leaks"], "copies release leak") else { return };
     assert_eq!(code, 1);
@@ -505,7 +528,7 @@ fn commands_that_nothing_orders_are_mistakes() {
 fn memory_that_nothing_wrote_has_no_content() {
     let Some((code, _, err)) = exec(&["--check"], "content") else { return };
     assert_eq!(code, 1);
-    let kernel = "error[F0006]: uses buffer x at byte 0x80, which nothing has written";
+    let kernel = "error[F0006]: uses buffer x at byte 0x80 (x[32]), which nothing has written";
     assert!(err.contains(kernel) && err.contains("kernel `copied`"), "{err}");
     assert!(err.contains("32 bytes of memory are read that nothing has written"), "{err}");
     assert!(err.ends_with("0 faults, 1 finding, 1 mistake of the program\n"), "{err}");

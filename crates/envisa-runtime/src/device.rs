@@ -193,6 +193,19 @@ pub struct Launch<'a> {
 /// Addresses of memory, which are the host's too.
 pub type Addresses = std::ops::Range<u64>;
 
+/// In which order groups and threads run (`ENVISA_ORDER`).
+fn order() -> envisa::Order {
+    static ORDER: std::sync::OnceLock<envisa::Order> = std::sync::OnceLock::new();
+    *ORDER.get_or_init(|| match std::env::var("ENVISA_ORDER").map(|o| o.parse()) {
+        Ok(Ok(order)) => order,
+        Ok(Err(why)) => {
+            crate::log::complain(&format!("ENVISA_ORDER: {why}"));
+            envisa::Order::Forward
+        }
+        Err(_) => envisa::Order::Forward,
+    })
+}
+
 /// What a launch gave.
 #[derive(Debug)]
 pub struct Report {
@@ -452,6 +465,8 @@ impl Machine {
         let mut launch = envisa::Launch::range(&range.global[..dims], &local[..dims])
             .offset(&range.offset[..dims])
             .check(checking)
+            .hints(checking && crate::report::hints())
+            .order(order())
             .stray_register_reads(!checking)
             .footprint(checking);
         let mut given = Vec::with_capacity(args.len());

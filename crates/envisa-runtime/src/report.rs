@@ -169,9 +169,19 @@ pub fn tell_what_is_held(holds: Holds) {
     let _ = HOLDS.set(holds);
 }
 
-/// Does an object that is never released count as a mistake (`ENVISA_CHECK=leaks`)? The process ends, and it is gone.
+/// Does an object that is never released count as a mistake (`leaks` in `ENVISA_CHECK`)? The process ends, and it is gone.
 fn leaks_are_mistakes() -> bool {
-    std::env::var_os("ENVISA_CHECK").is_some_and(|v| v == "leaks")
+    asks_for("leaks")
+}
+
+/// Are hints wanted, too (`ENVISA_CHECK=hints`)?
+pub fn hints() -> bool {
+    asks_for("hints")
+}
+
+/// Is it one of those that `ENVISA_CHECK` lists, separated by commas?
+fn asks_for(what: &str) -> bool {
+    std::env::var("ENVISA_CHECK").is_ok_and(|v| v.split(',').any(|w| w.trim() == what))
 }
 
 /// What the application still holds, each kind once.

@@ -18,6 +18,7 @@ mod bounds;
 mod cells;
 mod content;
 mod defined;
+mod elements;
 mod finding;
 mod flows;
 mod group;
@@ -48,6 +49,8 @@ use envisa_machine::thread::{Machine, Mask};
 
 use cells::Budget;
 use content::Contents;
+use defined::Stacks;
+pub use elements::{Elements, pointed_bytes};
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
 use group::Group;
 pub use group::RaceAccess;
@@ -72,6 +75,8 @@ pub struct Checks {
     shadows: Vec<Shadow>,
     /// Which bytes of memory have content.
     contents: Contents,
+    /// The calls that led to values without content.
+    stacks: Stacks,
     /// What is known of the launch.
     facts: Arc<LaunchFacts>,
     /// The start of the local variable that an instruction accessed first.
@@ -90,7 +95,8 @@ pub struct Checks {
     dwords: Vec<Dword>,
     /// What a row of accesses stores.
     stored: Vec<u8>,
-    /// Accesses of the group's threads.
+    /// The group that runs, and accesses of its threads.
+    current: Option<[u32; 3]>,
     group: Group,
     /// Accesses of all groups.
     launch: Arc<Launch>,
@@ -138,6 +144,7 @@ impl Checks {
                 function,
                 span,
                 channel: 0,
+                own: false,
                 thread,
                 group,
                 subject: self.sites.place(race.address),
@@ -149,10 +156,13 @@ impl Checks {
                         instruction: other_instruction,
                         function: other_function,
                         span: other_span,
+                        channel: None,
                         thread: other_thread,
                         group: other_group,
+                        orderings: None,
                     },
                 )),
+                orderings: None,
                 related: None,
                 calls: Vec::new(),
             });
@@ -214,10 +224,6 @@ impl Checks {
         subject: impl FnOnce(&Sites) -> String,
     ) -> &mut Finding {
         let sites = &self.sites;
-        let call = |pc: u32| {
-            let (instruction, function, span) = sites.at(pc);
-            Call { instruction, function, span }
-        };
         let f = self.found.entry((pc, kind, other)).or_insert_with(|| {
             let (instruction, function, span) = sites.at(pc);
             Finding {
@@ -226,13 +232,16 @@ impl Checks {
                 function,
                 span,
                 channel,
+                own: m.env.program.code().get(pc as usize).is_none_or(|i| i.channels > 1)
+                    || m.t.mask == 1 << channel.min(31),
                 thread: m.t.index,
                 group: m.group.id,
                 subject: subject(sites),
                 count: 0,
                 race: None,
+                orderings: None,
                 related: None,
-                calls: m.t.calls().take(MAX_CALLS).map(call).collect(),
+                calls: m.t.calls().take(MAX_CALLS).map(|pc| sites.call(pc)).collect(),
             }
         });
         f.count += 1;
@@ -313,8 +322,10 @@ impl Observer for Checks {
             self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
             self.select(m);
         }
-        self.group.start(m.t.index);
-        self.contents.start(m);
+        let first = self.current != Some(m.group.id);
+        self.current = Some(m.group.id);
+        self.group.start(m.t.index, first);
+        self.contents.start(m, first);
         self.pending = false;
         let program = &self.sites.program;
         let i = m.t.index as usize;
@@ -368,8 +379,12 @@ impl Observer for Checks {
             return;
         }
         let p = m.env.program;
-        // Without a mask, channels that are off compute what nobody looks at.
-        let looked_at = if i.channels == 1 { mask } else { mask & (m.t.mask >> i.first) };
+        // Without a mask, channels that are off compute what nobody looks at; but what they access is accessed.
+        let looked_at = if i.channels == 1 || i.op == Op::Message && i.no_mask {
+            mask
+        } else {
+            mask & (m.t.mask >> i.first)
+        };
         // Some messages are the thread's, whoever is active.
         let whole = match (i.op, p.messages().get(i.aux as usize)) {
             (Op::Message, Some(Message::Block(b))) => !b.masked || mask != 0,

@@ -5,7 +5,10 @@ pub mod footprint;
 pub mod profile;
 pub mod stats;
 
-pub use check::{Checks, Finding, FindingKind, LaunchFacts, Other, ProgramFacts, RaceAccess, Related};
+pub use check::{
+    Checks, Elements, Finding, FindingKind, LaunchFacts, Other, ProgramFacts, RaceAccess, Related,
+    pointed_bytes,
+};
 pub use footprint::Footprint;
 pub use profile::Profile;
 pub use stats::{Fidelity, FidelityLine, Stats};

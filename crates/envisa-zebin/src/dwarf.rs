@@ -14,6 +14,8 @@ pub struct LocalVariable {
     pub offset: u64,
     /// Its bytes.
     pub bytes: u64,
+    /// Of an array its dimensions, the slowest first, and none of anything else.
+    pub dimensions: Vec<u64>,
 }
 
 /// The highest byte of addresses in shared local memory.
@@ -22,6 +24,8 @@ const LOCAL: u64 = 0x0a;
 const MAX_CHAIN: usize = 32;
 const MAX_DEPTH: usize = 256;
 const MAX_KINDS: u64 = 1 << 16;
+/// Dimensions of an array that are told apart.
+const MAX_DIMENSIONS: usize = 16;
 
 /// The variables in shared local memory of each kernel, by their place.
 ///
@@ -147,10 +151,26 @@ fn variables(entries: &[Entry]) -> Vec<(String, LocalVariable)> {
         let ty = e.ty.or_else(|| entries[find(entries, e.origin?)?].ty);
         let bytes = ty.and_then(|ty| sizes.of(ty, MAX_CHAIN));
         if let (Some(kernel), Some(name), Some(bytes)) = (kernel, name(e), bytes) {
-            found.push((kernel, LocalVariable { name, offset, bytes }));
+            let dimensions = ty.map_or(Vec::new(), |ty| dimensions(entries, ty, MAX_CHAIN));
+            found.push((kernel, LocalVariable { name, offset, bytes, dimensions }));
         }
     }
     found
+}
+
+/// The dimensions of an array, the slowest first; none of another type.
+fn dimensions(entries: &[Entry], ty: u64, left: usize) -> Vec<u64> {
+    let (Some(i), Some(left)) = (find(entries, ty), left.checked_sub(1)) else { return Vec::new() };
+    match (entries[i].tag, entries[i].bytes, entries[i].ty) {
+        (TAG_ARRAY, None, _) => {
+            let below = entries[i + 1..].iter().take_while(|d| d.parent >= Some(i)).take(MAX_DEPTH);
+            let below = below.filter(|d| d.parent == Some(i) && d.tag == TAG_SUBRANGE);
+            // Each variable asks: of hostile arrays only so many.
+            below.take(MAX_DIMENSIONS).filter_map(|d| d.elements).collect()
+        }
+        (_, None, Some(ty)) => dimensions(entries, ty, left),
+        _ => Vec::new(),
+    }
 }
 
 /// Bytes of types: each is looked at once, however often it is named.
@@ -401,6 +421,8 @@ mod tests {
         let found = local_variables(&info, KINDS).expect("sound");
         let all: Vec<_> = found["k"].iter().map(|v| (v.name.as_str(), v.offset, v.bytes)).collect();
         assert_eq!((found.len(), all), (1, vec![("first", 0, 192), ("second", 192, 4)]));
+        let dimensions: Vec<&[u64]> = found["k"].iter().map(|v| &v.dimensions[..]).collect();
+        assert_eq!(dimensions, [&[3, 16][..], &[]]);
         // References are relative to their unit.
         info.extend(unit());
         assert_eq!(local_variables(&info, KINDS).expect("sound"), found);

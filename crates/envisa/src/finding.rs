@@ -1,6 +1,7 @@
 //! Findings: what the checks of a launch saw that no GPU tells.
 
 use crate::fault::Place;
+use crate::items::{WorkItem, WorkItems};
 use crate::kernel::Code;
 use envisa_diag::Diagnostic;
 use envisa_lower::{Inst, Message, Op, Program, Simt, SourceLine};
@@ -22,6 +23,8 @@ pub struct Finding {
     pub place: Place,
     /// The channel.
     pub channel: u32,
+    /// The work-item that this channel is, in kernels whose channels are work-items and where it is one's own matter.
+    pub work_item: Option<WorkItem>,
     /// The thread in its group.
     pub thread: u32,
     /// The group.
@@ -110,14 +113,21 @@ pub struct Race {
     pub other_access: String,
     /// Where the other one is.
     pub other: Place,
+    /// The other work-item, where it is known.
+    pub other_work_item: Option<WorkItem>,
     /// The other thread in its group.
     pub other_thread: u32,
     /// The other group.
     pub other_group: [u32; 3],
+    /// Within a group: how often what the thread did had been put in order by then, by fences and barriers.
+    pub orderings: Option<u32>,
+    /// The same of the other one.
+    pub other_orderings: Option<u32>,
 }
 
 impl Finding {
-    pub(crate) fn new(code: &Code, f: &envisa_sanitize::Finding) -> Finding {
+    pub(crate) fn new(code: &Code, f: &envisa_sanitize::Finding, items: Option<&WorkItems>) -> Finding {
+        let item = |group, thread, channel: Option<u32>| Some(items?.at(group, thread, channel?));
         let kind = match f.kind {
             envisa_sanitize::FindingKind::UninitialisedRead => FindingKind::UninitialisedRead,
             envisa_sanitize::FindingKind::StoreConflict => FindingKind::StoreConflict,
@@ -138,6 +148,7 @@ impl Finding {
             subject: f.subject.clone(),
             place: Place::new(code, &f.function, f.instruction, f.span),
             channel: f.channel,
+            work_item: item(f.group, f.thread, Some(f.channel).filter(|_| f.own)),
             thread: f.thread,
             group: f.group,
             count: f.count,
@@ -146,8 +157,11 @@ impl Finding {
                 access: access.to_string(),
                 other_access: other.access.to_string(),
                 other: Place::new(code, &other.function, other.instruction, other.span),
+                other_work_item: item(other.group, other.thread, other.channel),
                 other_thread: other.thread,
                 other_group: other.group,
+                orderings: f.orderings,
+                other_orderings: other.orderings,
             }),
             related: f.related.as_ref().map(|r| Related {
                 place: Place::new(code, &r.function, r.instruction, r.span),
@@ -155,6 +169,19 @@ impl Finding {
             }),
             calls: f.calls.iter().map(|c| Place::new(code, &c.function, c.instruction, c.span)).collect(),
         }
+    }
+
+    /// Are two findings of one kind, at the same instructions? Of a race either side may come first.
+    pub(crate) fn is_of_same(&self, other: &Finding) -> bool {
+        let sites = |f: &Finding| {
+            let here = (f.place.function.clone(), f.place.instruction);
+            let there = f.race.as_ref().map(|r| (r.other.function.clone(), r.other.instruction));
+            match there {
+                Some(there) => (here.clone().min(there.clone()), Some(here.max(there))),
+                None => (here, None),
+            }
+        };
+        self.kind == other.kind && sites(self) == sites(other)
     }
 
     /// In a sentence.
@@ -203,7 +230,8 @@ impl Finding {
         }
         let Some(race) = &self.race else {
             let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
-            let mut d = place.mark(d, format!("channel {}", self.channel));
+            let who = self.work_item.map_or_else(|| format!("channel {}", self.channel), |w| w.to_string());
+            let mut d = place.mark(d, who);
             if let Some(related) = &self.related {
                 d = related.place.mark_other(d, related.what);
             }
@@ -213,8 +241,14 @@ impl Finding {
             ));
         };
         let [u, v, w] = race.other_group;
-        let here = format!("thread {} of group ({x}, {y}, {z}) {} it", self.thread, race.access);
-        let there = format!("thread {} of group ({u}, {v}, {w}) {} it", race.other_thread, race.other_access);
+        let who = |item: Option<WorkItem>, thread: u32, group: String| match item {
+            Some(item) => format!("{item} of group {group}"),
+            None => format!("thread {thread} of group {group}"),
+        };
+        let here = who(self.work_item, self.thread, format!("({x}, {y}, {z})"));
+        let there = who(race.other_work_item, race.other_thread, format!("({u}, {v}, {w})"));
+        let here = format!("{here} {} it", race.access);
+        let there = format!("{there} {} it", race.other_access);
         let d = race.other.mark_other(place.mark(d, here), there).note(format!(
             "kernel `{kernel}`, instructions ${} and ${}; {times}",
             place.instruction, race.other.instruction

@@ -86,7 +86,7 @@ pub fn asked(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outco
 pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Option<Box<Trap>>), Error> {
     Run::new(device, kernel, launch.clone())?
         .execute(None::<&mut crate::instruments::Instruments>)
-        .map(|d| (d.0, d.1))
+        .map(|d| (d.outcome, d.trap))
 }
 
 /// Runs a launch under an observer of the machine.
@@ -99,5 +99,5 @@ pub fn observe<O: Observer>(
     launch: &Launch,
     observer: &mut O,
 ) -> Result<(Outcome, Option<Box<Trap>>), Error> {
-    Run::new(device, kernel, launch.clone())?.execute(Some(observer)).map(|d| (d.0, d.1))
+    Run::new(device, kernel, launch.clone())?.execute(Some(observer)).map(|d| (d.outcome, d.trap))
 }

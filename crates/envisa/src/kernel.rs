@@ -9,7 +9,7 @@ use crate::source::{Functions, SourceText};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::{ObjectKind, Platform, Type};
-use envisa_lower::{InputClass, LowerError, Program};
+use envisa_lower::{InputClass, LowerError, Message, Program};
 use envisa_machine::Learnt;
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, Remembered};
 use envisa_machine::{Linked, ModuleData};
@@ -227,6 +227,16 @@ impl Kernel {
             Some(_) => LocalVariables::Known,
             None => LocalVariables::None,
         }
+    }
+
+    /// May what it does depend on the order in which its threads run, although nothing races? Some instruction gives them
+    /// what an atomic found.
+    pub fn depends_on_order(&self) -> bool {
+        self.code.program().messages().iter().any(|m| match m {
+            Message::Atomic(a) => a.dst.is_some(),
+            Message::TypedAtomic(a) => a.dst.is_some(),
+            _ => false,
+        })
     }
 
     /// Can native code run it, on this host?

@@ -29,6 +29,7 @@ pub struct Launch {
     pub(crate) progress: Option<&'static Progress>,
     pub(crate) cancel: Option<Cancel>,
     pub(crate) stray_reads: bool,
+    pub(crate) order: Order,
     pub(crate) asked: Option<std::sync::Arc<envisa_machine::asked::Asked>>,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
@@ -36,6 +37,8 @@ pub struct Launch {
 
 /// How far a run is, in groups; read while it runs.
 pub use envisa_machine::Progress;
+/// In which order groups start, and threads of a group take their turns.
+pub use envisa_machine::order::Order;
 /// Ends launches from another host thread.
 pub use envisa_machine::scheduler::Cancel;
 
@@ -102,6 +105,7 @@ impl Launch {
             limit: u64::MAX,
             local_memory: None,
             stray_reads: false,
+            order: Order::Forward,
             asked: None,
             check: false,
             hints: false,
@@ -177,6 +181,14 @@ impl Launch {
     #[must_use]
     pub fn stray_register_reads(mut self, allowed: bool) -> Launch {
         self.stray_reads = allowed;
+        self
+    }
+
+    /// The order in which groups start and threads of a group take their turns; on one host thread that is the order of
+    /// groups, too.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Launch {
+        self.order = order;
         self
     }
 

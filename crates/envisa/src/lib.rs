@@ -86,6 +86,7 @@ mod image;
 mod instruments;
 #[doc(hidden)]
 pub mod internals;
+mod items;
 mod kernel;
 mod launch;
 mod module;
@@ -111,8 +112,9 @@ pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Mip,
     Reduction, Sampler,
 };
+pub use items::WorkItem;
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Unwritten, Variable};
-pub use launch::{Arg, ArgKey, Cancel, Launch, Progress};
+pub use launch::{Arg, ArgKey, Cancel, Launch, Order, Progress};
 pub use module::{LoadOptions, Module, Source};
 pub use native::Making;
 pub use observe::{Accessed, Executed, Observer, Space, Wants};

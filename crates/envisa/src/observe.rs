@@ -171,9 +171,9 @@ impl Run {
         let code = self.code();
         let outcome = if wants.instructions || wants.accesses || wants.threads {
             let mut told = Told { observer: Arc::new(Mutex::new(&mut *observer)), wants, code: &code };
-            self.execute(Some(&mut told))?.0
+            self.execute(Some(&mut told))?.outcome
         } else {
-            self.execute(None::<&mut crate::instruments::Instruments>)?.0
+            self.execute(None::<&mut crate::instruments::Instruments>)?.outcome
         };
         if wants.printed && !outcome.printed.is_empty() {
             observer.printed(&outcome.printed);

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::fault::{Fault, Place};
 use crate::finding::Finding;
 use crate::instruments::{FinalRegisters, Instruments};
+use crate::items::WorkItems;
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, ArgKey, Launch};
 use crate::native::Left;
@@ -15,7 +16,7 @@ use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepar
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
 use envisa_machine::{RunOptions, Trap};
-use envisa_sanitize::{Checks, LaunchFacts, ProgramFacts, Stats};
+use envisa_sanitize::{Checks, Elements, LaunchFacts, ProgramFacts, Stats, pointed_bytes};
 use envisa_zebin::dwarf::LocalVariable;
 use serde::Serialize;
 use std::ops::Range;
@@ -62,6 +63,20 @@ pub struct Outcome {
     pub registers: Vec<ThreadRegisters>,
 }
 
+impl Outcome {
+    /// Adds what another run of the same launch, in another order, found and this one did not: its findings, and its
+    /// fault if this run had none.
+    pub fn add_other_order(&mut self, other: Outcome) {
+        if let (Some(mine), Some(found)) = (&mut self.findings, other.findings) {
+            let new: Vec<Finding> =
+                found.into_iter().filter(|f| !mine.iter().any(|m| m.is_of_same(f))).collect();
+            mine.extend(new);
+        }
+        self.fault = self.fault.take().or(other.fault);
+        self.not_checked = self.not_checked.take().or(other.not_checked);
+    }
+}
+
 /// The bytes of buffers and images that a launch accessed, by address, in order. What atomics change they read and
 /// write.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -86,7 +101,14 @@ pub struct ThreadRegisters {
 }
 
 /// What came of a run; the machine's own fault; what native code would leave to the interpreter, if that was asked for.
-type Done = (Outcome, Option<Box<Trap>>, Option<Left>);
+pub(crate) struct Done {
+    pub outcome: Outcome,
+    pub trap: Option<Box<Trap>>,
+    /// What native code leaves to the interpreter, if that was asked for.
+    pub left: Option<Left>,
+    /// Which work-items its channels are.
+    pub items: Option<WorkItems>,
+}
 
 /// Accesses that the device dropped.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -162,7 +184,7 @@ impl Run {
         let footprint = self.launch.footprint;
         let profile = self.launch.profile || self.launch.trace;
         if is_plain(&self.launch) {
-            return self.execute(None::<&mut Instruments>).map(|done| done.0);
+            return self.execute(None::<&mut Instruments>).map(|done| done.outcome);
         }
         let mut instruments = Instruments {
             checks: check.then(|| {
@@ -179,12 +201,12 @@ impl Run {
             }),
         };
         let kernel = self.kernel.clone();
-        let (mut outcome, _, native) = self.execute(Some(&mut instruments))?;
+        let Done { mut outcome, left: native, items, .. } = self.execute(Some(&mut instruments))?;
         let code = &*kernel.code;
         if let Some(checks) = &instruments.checks {
             outcome.findings = Some(crate::finding::merged(
                 code,
-                checks.findings().iter().map(|f| Finding::new(code, f)).collect(),
+                checks.findings().iter().map(|f| Finding::new(code, f, items.as_ref())).collect(),
             ));
             outcome.not_checked = checks.not_checked();
         }
@@ -235,7 +257,7 @@ impl Run {
     fn facts(&self) -> LaunchFacts {
         let code = &*self.kernel.code;
         let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
-        let mut of_four = Vec::new();
+        let (mut of_four, mut elements) = (Vec::new(), Vec::new());
         for (key, arg) in &self.launch.args {
             let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key))
             else {
@@ -247,11 +269,31 @@ impl Run {
                 || argument.type_qualifiers.split_whitespace().any(|q| q == "const");
             let address = buffer.address();
             ranges.push((address..address + buffer.len(), constant, name.to_owned()));
+            if let Some(bytes) = pointed_bytes(&argument.type_name) {
+                elements.push(Elements {
+                    local: false,
+                    range: address..address + buffer.len(),
+                    name: argument.name.clone(),
+                    bytes,
+                    dimensions: vec![buffer.len() / bytes],
+                });
+            }
             if argument.type_name.trim_end_matches('*').ends_with('4') {
                 of_four.push(address..address + buffer.len());
             }
         }
         let local_variables = code.metadata.as_ref().map_or(&[][..], |m| &m.local_variables);
+        let arrays = local_variables.iter().filter_map(|v| {
+            let count = v.dimensions.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).filter(|n| *n > 0)?;
+            Some(Elements {
+                local: true,
+                range: v.offset..v.offset.saturating_add(v.bytes),
+                name: v.name.clone(),
+                bytes: Some(v.bytes / count).filter(|n| *n > 0)?,
+                dimensions: v.dimensions.clone(),
+            })
+        });
+        elements.extend(arrays);
         let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
         let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
         let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
@@ -268,6 +310,7 @@ impl Run {
             fresh: self.launch.fresh.clone(),
             constant: constant.collect(),
             of_four,
+            elements,
             hints: self.launch.hints,
             buffer_bytes,
             local_variables: local_variables.iter().map(variable).collect(),
@@ -293,7 +336,7 @@ pub(crate) fn run(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Ou
         return Run::new(device, kernel, launch)?.wait();
     }
     let bound = held_against(device, kernel, &launch)?;
-    execute(device, kernel, &launch, bound, None::<&mut Instruments>).map(|done| done.0)
+    execute(device, kernel, &launch, bound, None::<&mut Instruments>).map(|done| done.outcome)
 }
 
 /// Is nobody to look on?
@@ -350,10 +393,11 @@ fn execute<O: Observer>(
         profile: None,
         registers: Vec::new(),
     };
+    let items = WorkItems::of(code, launch, prepared);
     if let (None, ToRun::Compiled(ready)) = (&done.trap, ready) {
         code.remembered.keep(ready);
     }
-    Ok((outcome, done.trap, left))
+    Ok(Done { outcome, trap: done.trap, left, items })
 }
 
 fn options(device: &Device, code: &Code, launch: &Launch) -> RunOptions {
@@ -364,6 +408,7 @@ fn options(device: &Device, code: &Code, launch: &Launch) -> RunOptions {
         cancel: launch.cancel.clone(),
         stray_reads: launch.stray_reads,
         learnt: Some(code.learnt.clone()),
+        order: launch.order,
     }
 }
 

@@ -164,9 +164,7 @@ impl<'a> Stage<'a> {
 
     /// The local id of a group's work-item by its number, of compiled kernels.
     pub fn local_id(&self, item: u32, local: [u32; 3]) -> [u32; 3] {
-        let metadata = self.code().metadata.as_ref();
-        let walk = metadata.map_or([0; 3], |m| m.kernel.execution_env.work_group_walk_order_dimensions);
-        let walk = if walk == [0; 3] { [0, 1, 2] } else { walk.map(|d| d.min(2) as u8) };
+        let walk = crate::items::walk(self.code());
         Threads { simd: 1, channels: 1, payload_bytes: 0, row_bytes: 0, walk }.local_id(item, local)
     }
 

@@ -1,5 +1,6 @@
 //! `envisa exec`: a program whose OpenCL and Level Zero devices are virtual GPUs.
 
+use super::findings::{FailOn, FindingArgs};
 use super::{Done, Exit, Failure, results};
 use crate::io;
 use envisa::diag::{Diagnostic, Files, Severity, render_json};
@@ -28,6 +29,7 @@ Examples:
   envisa exec -- clinfo
   envisa exec --device pvc -- python3 script.py
   envisa exec --check --json findings.json -- ./app --its-own arguments
+  envisa exec --check --suppress known.txt --sarif findings.sarif -- ./app
   envisa exec --debug=scale:3 -- ./app    stops at the third launch of kernel scale and debugs it")]
 pub struct Args {
     /// The devices, the default one first: dg2, pvc, skl, tgllp; several are separated by commas. Without it, all.
@@ -39,10 +41,17 @@ pub struct Args {
     /// With --check, an object that the program never releases is a mistake, too; without it, it is a note.
     #[arg(long, requires = "check")]
     leaks: bool,
+    /// With --check, also look for integers divided by zero, shifts by the width or more, floats that become integers
+    /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
+    #[arg(long)]
+    check_hints: bool,
+    /// In which order groups start and threads take turns: `forward`, `reverse` or `random:SEED`.
+    #[arg(long, value_name = "ORDER", value_parser = order)]
+    order: Option<String>,
     /// Print what was launched.
     #[arg(long)]
     stats: bool,
-    /// Write faults, findings and what was launched as JSON.
+    /// Write faults, findings and what was launched as JSON (`docs/exec.schema.json`).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Stop at a launch and debug it: without a value the first one, KERNEL:N a kernel's N-th, `wrong` the first with a fault
@@ -64,6 +73,8 @@ pub struct Args {
     /// The driver; without it, `libenvisa_opencl.so` next to this command.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Findings")]
+    findings: FindingArgs,
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -77,16 +88,22 @@ const CHECKED: [&str; 5] = [
     "mappings, and memory that the program gives to commands",
     "objects never released",
 ];
-/// At what it does not look, and why.
-const NOT_CHECKED: [&str; 5] = [
+/// At what it does not look, and why; without hints, that too.
+const NOT_CHECKED: [&str; 4] = [
     "who writes memory of the program, shared memory, and what kernels reach by pointers in memory",
     "memory of the program that it changes or frees while a kernel uses it (CL_MEM_USE_HOST_PTR), or reads too early",
     "bounds between a kernel's own local variables, where no debug information (-g) tells where they lie",
     results::PRIVATE,
-    "hints: alignment, divisions by zero, shifts, conversions (a captured launch under `envisa run --check-hints`)",
 ];
 
+/// The form of `--json`: a new number where a reader of the old one would go wrong. `docs/exec.schema.json` describes it.
+const FORMAT: &str = "envisa-exec/1";
+
 const DRIVER: &str = "libenvisa_opencl.so";
+
+fn order(text: &str) -> Result<String, String> {
+    text.parse::<envisa::Order>().map(|_| text.to_owned())
+}
 
 /// The OpenCL driver's file: the one given, or the one next to this command.
 pub(super) fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
@@ -146,6 +163,21 @@ pub fn run(args: &Args) -> Done {
     }
 }
 
+impl Args {
+    /// Is anything looked for?
+    fn checks(&self) -> bool {
+        self.check || self.check_hints
+    }
+
+    /// What is looked at, and what not.
+    fn coverage(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+        let hints = self.check_hints;
+        let checked = results::CHECKED.into_iter().chain(CHECKED).chain(hints.then_some(results::HINTS));
+        let not = NOT_CHECKED.into_iter().chain((!hints).then_some(results::NO_HINTS));
+        if self.checks() { (checked.collect(), not.collect()) } else { (Vec::new(), Vec::new()) }
+    }
+}
+
 /// How the program ended.
 enum Ended {
     Well,
@@ -176,8 +208,13 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     if let Some(list) = &args.device {
         command.env("ENVISA_DEVICES", list);
     }
-    if args.check {
-        command.env("ENVISA_CHECK", if args.leaks { "leaks" } else { "1" });
+    if let Some(order) = &args.order {
+        command.env("ENVISA_ORDER", order);
+    }
+    if args.checks() {
+        let also = [(args.leaks, "leaks"), (args.check_hints, "hints")];
+        let asked: Vec<&str> = also.into_iter().filter_map(|(wanted, what)| wanted.then_some(what)).collect();
+        command.env("ENVISA_CHECK", if asked.is_empty() { "1".to_owned() } else { asked.join(",") });
         // PyOpenCL keeps compiled programs: they are others, and know neither their lines nor their text.
         if std::env::var_os("PYOPENCL_NO_CACHE").is_none() {
             command.env("PYOPENCL_NO_CACHE", "1");
@@ -194,13 +231,16 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
         }
     };
     let status = started.map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
-    let report = Report::read(&std::fs::read_to_string(&report).map_err(failed)?);
+    let mut report = Report::read(&std::fs::read_to_string(&report).map_err(failed)?);
+    report.suppress(&args.findings)?;
     let all = report.tell(args);
+    report.publish(&args.findings)?;
     if let Some(file) = &args.json {
-        io::write(file, format!("{:#}\n", report.json(status.code(), args.check)).as_bytes())?;
+        io::write(file, format!("{:#}\n", report.json(status.code(), args)).as_bytes())?;
     }
+    let wrong = if args.findings.fail_on == FailOn::Fault { report.faults.len() } else { all };
     Ok(match status.code() {
-        Some(0) if all > 0 => Ended::WithFindings,
+        Some(0) if wrong > 0 => Ended::WithFindings,
         Some(0) => Ended::Well,
         Some(code) => Ended::Badly(code),
         None => {
@@ -268,10 +308,39 @@ struct Report {
     findings: Vec<Value>,
     mistakes: Vec<Value>,
     notes: Vec<Value>,
+    /// Findings that were suppressed.
+    suppressed: usize,
     kernels: BTreeMap<String, Launches>,
 }
 
 impl Report {
+    /// Takes out the findings that are suppressed.
+    fn suppress(&mut self, args: &FindingArgs) -> Result<(), Failure> {
+        let findings: Vec<Value> = self.findings.iter().map(|r| r["finding"].clone()).collect();
+        let mut told = args.told(&findings)?.into_iter();
+        self.findings.retain(|_| told.next().unwrap_or(true));
+        self.suppressed = findings.len() - self.findings.len();
+        Ok(())
+    }
+
+    /// Writes what is wanted of faults, findings and mistakes for other tools.
+    fn publish(&self, args: &FindingArgs) -> Result<(), Failure> {
+        let of_kernels =
+            self.faults.iter().map(|r| (r, "fault")).chain(self.findings.iter().map(|r| (r, "finding")));
+        let mut diagnostics: Vec<Value> = of_kernels
+            .clone()
+            .filter_map(|(r, _)| serde_json::from_str(r["diagnostic"].as_str()?).ok())
+            .collect();
+        let said: Vec<String> =
+            diagnostics.iter().map(|d| d["message"].as_str().unwrap_or_default().to_owned()).collect();
+        let text = |r: &'_ Value| r["text"].as_str().unwrap_or_default().to_owned();
+        let mistakes: Vec<String> = self.mistakes.iter().map(text).collect();
+        diagnostics.extend(mistakes.iter().map(|m| json!({ "level": "error", "message": m })));
+        let of_kernels = of_kernels.map(|(r, what)| &r[what]).zip(said.iter().map(String::as_str));
+        let of_the_host = mistakes.iter().map(|m| (&Value::Null, m.as_str()));
+        args.publish(&diagnostics, &of_kernels.chain(of_the_host).collect::<Vec<_>>())
+    }
+
     /// Reads the driver's lines. One that is cut off, because its process was killed, is left out.
     fn read(text: &str) -> Report {
         let mut report = Report::default();
@@ -301,6 +370,11 @@ impl Report {
             };
             if let Some(r) = r.as_object_mut() {
                 r.remove("kind");
+            }
+            if r["finding"].is_object() {
+                let said = r["diagnostic"].as_str().and_then(|d| serde_json::from_str::<Value>(d).ok());
+                let said = said.unwrap_or_default();
+                results::complete(&mut r["finding"], said["message"].as_str().unwrap_or_default());
             }
             // Another process of the program may have found the same.
             if list.iter().all(|other: &Value| other["key"].is_null() || other["key"] != r["key"]) {
@@ -344,12 +418,12 @@ impl Report {
             self.statistics();
         }
         let all = self.faults.len() + self.findings.len() + self.mistakes.len();
-        if args.check {
-            let checked: Vec<&str> = results::CHECKED.into_iter().chain(CHECKED).collect();
+        if args.checks() {
+            let (checked, not_checked) = args.coverage();
             line(&format!("checked: {}", checked.join("; ")));
-            line(&format!("not checked: {}", NOT_CHECKED.join("; ")));
+            line(&format!("not checked: {}", not_checked.join("; ")));
         }
-        if args.check || all > 0 {
+        if args.checks() || all > 0 {
             line(&self.summary());
         }
         all
@@ -362,8 +436,12 @@ impl Report {
             1 => "1 mistake of the program".to_owned(),
             n => format!("{n} mistakes of the program"),
         };
+        let suppressed = match self.suppressed {
+            0 => String::new(),
+            n => format!(" ({n} suppressed)"),
+        };
         format!(
-            "envisa exec: {} of {}: {}, {}, {mistakes}",
+            "envisa exec: {} of {}: {}, {}{suppressed}, {mistakes}",
             tell(launches as usize, "launch").replace("launchs", "launches"),
             tell(self.kernels.len(), "kernel"),
             tell(self.faults.len(), "fault"),
@@ -382,7 +460,8 @@ impl Report {
     }
 
     /// For `--json`.
-    fn json(&self, exit: Option<i32>, check: bool) -> Value {
+    fn json(&self, exit: Option<i32>, args: &Args) -> Value {
+        let (checked, not_checked) = args.coverage();
         let kernels: Vec<Value> = self
             .kernels
             .iter()
@@ -396,14 +475,16 @@ impl Report {
             })
             .collect();
         json!({
+            "format": FORMAT,
             "exit": exit,
             "faults": self.faults,
             "findings": self.findings,
             "mistakes": self.mistakes,
             "notes": self.notes,
             "kernels": kernels,
-            "checked": if check { results::CHECKED.into_iter().chain(CHECKED).collect() } else { Vec::new() },
-            "not_checked": if check { &NOT_CHECKED[..] } else { &[] },
+            "suppressed": self.suppressed,
+            "checked": checked,
+            "not_checked": not_checked,
         })
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::cmd::Failure;
 use crate::io;
-use envisa::diag::{CODES, Diagnostic, Files, Rule, Severity, Tool, render_sarif};
-use envisa::{Finding, Outcome, Place};
+use envisa::diag::{CODES, Rule, Severity, Tool, sarif_of_json};
 use envisa_harness::files;
+use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ pub struct FindingArgs {
     /// Also print findings and the fault as annotations of a code host.
     #[arg(long, value_name = "HOST", value_enum)]
     annotate: Option<Host>,
-    /// Leave out the findings that a file names, one a line: `CODE KERNEL PLACE`, where PLACE is FILE:LINE, or FUNCTION:$N
-    /// where lines are not known, and `*` stands for anything.
+    /// Leave out the findings that a file names, one a line: `CODE KERNEL PLACE`, where PLACE is the statement in quotes,
+    /// FILE:LINE, or FUNCTION:$N where lines are not known; outside of quotes `*` stands for anything.
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
     /// Write the findings to a file as `--suppress` takes them: those that are known, and are not to be told again.
@@ -46,37 +46,31 @@ pub enum FailOn {
 const MAX_SUPPRESSIONS: u64 = 1 << 20;
 
 impl FindingArgs {
-    /// Suppresses what is to be suppressed, and writes the baseline; gives how many findings were suppressed.
+    /// Writes the baseline of findings, as their JSON has them, and says which of them are told: those that are not
+    /// suppressed.
     ///
     /// # Errors
     /// Where a file cannot be read or written, or a line of it says nothing.
-    pub fn settle(&self, outcome: &mut Outcome) -> Result<usize, Failure> {
-        let Some(findings) = &mut outcome.findings else { return Ok(0) };
+    pub fn told(&self, findings: &[Value]) -> Result<Vec<bool>, Failure> {
         if let Some(path) = &self.write_baseline {
-            let mut text = "# CODE KERNEL PLACE, one finding a line\n".to_owned();
-            for f in findings.iter() {
-                let _ = writeln!(text, "{} {} {}", f.code, f.place.kernel, place(&f.place));
+            let mut text = "# CODE KERNEL STATEMENT, one finding a line\n".to_owned();
+            for f in findings {
+                let _ = writeln!(text, "{} {} {}", word(f, "code"), word(f, "kernel"), lasting(f));
             }
             io::write(path, text.as_bytes())?;
         }
-        let Some(path) = &self.suppress else { return Ok(0) };
+        let Some(path) = &self.suppress else { return Ok(vec![true; findings.len()]) };
         let bytes = files::read(path, MAX_SUPPRESSIONS).map_err(Failure)?;
         let patterns = patterns(&String::from_utf8_lossy(&bytes), path)?;
-        let before = findings.len();
-        findings.retain(|f| !patterns.iter().any(|p| suppresses(p, f)));
-        Ok(before - findings.len())
+        Ok(findings.iter().map(|f| !patterns.iter().any(|p| p.suppresses(f))).collect())
     }
 
-    /// Writes the SARIF log, and the annotations.
+    /// Writes the SARIF log of diagnostics, and the annotations of findings and faults with their messages; all are as
+    /// their JSON has them.
     ///
     /// # Errors
     /// Where they cannot be written.
-    pub fn publish(
-        &self,
-        files: &Files,
-        diagnostics: &[Diagnostic],
-        outcome: &Outcome,
-    ) -> Result<(), Failure> {
+    pub fn publish(&self, diagnostics: &[Value], told: &[(&Value, &str)]) -> Result<(), Failure> {
         if let Some(path) = &self.sarif {
             let tool = Tool {
                 name: "envisa".into(),
@@ -92,68 +86,132 @@ impl FindingArgs {
                 severity: if c.is_error() { Severity::Error } else { Severity::Warning },
             };
             let rules: Vec<Rule> = CODES.iter().filter(|c| c.code.starts_with('F')).map(rule).collect();
-            let told: Vec<Diagnostic> =
-                diagnostics.iter().filter(|d| d.code.starts_with('F')).cloned().collect();
-            io::write(path, render_sarif(files, &told, &tool, &rules).as_bytes())?;
+            io::write(path, sarif_of_json(diagnostics, &tool, &rules).as_bytes())?;
         }
         if self.annotate == Some(Host::Github) {
-            let findings = outcome.findings.iter().flatten().map(|f| (&f.place, f.code, f.message()));
-            let fault = outcome.fault.iter().map(|f| (&f.place, f.code, f.message.clone()));
-            let lines: String =
-                findings.chain(fault).map(|(p, code, said)| annotation(p, code, &said)).collect();
+            let lines: String = told.iter().map(|(f, said)| annotation(f, said)).collect();
             io::print(&lines)?;
         }
         Ok(())
     }
 }
 
+/// A text of a finding's JSON.
+fn word<'a>(finding: &'a Value, key: &str) -> &'a str {
+    finding[key].as_str().unwrap_or_default()
+}
+
 /// `::error file=a.cl,line=3,title=F0001::message`, escaped as GitHub wants it.
-fn annotation(place: &Place, code: &str, said: &str) -> String {
+fn annotation(finding: &Value, said: &str) -> String {
     let data = |s: &str| s.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |s: &str| data(s).replace(':', "%3A").replace(',', "%2C");
-    let at = match (&place.source, &place.visa) {
-        (Some(line), _) => format!("file={},line={},", property(&line.file), line.line),
-        (None, Some(line)) => format!("file={},line={},", property(&line.file), line.line),
-        (None, None) => String::new(),
+    let line = ["source", "visa"].into_iter().map(|k| &finding[k]).find(|l| !l.is_null());
+    let at =
+        line.map_or(String::new(), |l| format!("file={},line={},", property(word(l, "file")), l["line"]));
+    let kernel = match word(finding, "kernel") {
+        "" => String::new(),
+        kernel => format!("{kernel}: "),
     };
-    format!("::error {at}title={}::{}\n", property(code), data(&format!("{}: {said}", place.kernel)))
+    format!("::error {at}title={}::{}\n", property(word(finding, "code")), data(&format!("{kernel}{said}")))
 }
 
-/// Where a finding is, as files of suppressions name it.
-fn place(place: &Place) -> String {
-    match &place.source {
-        Some(line) => {
-            let name = line.file.rsplit(['/', '\\']).next().unwrap_or_default();
-            format!("{}:{}", name.replace(char::is_whitespace, "?"), line.line)
+/// Where a finding is: FILE:LINE, or FUNCTION:$N where lines are not known.
+fn place(finding: &Value) -> String {
+    let line = &finding["source"];
+    if line.is_null() {
+        return format!("{}:${}", word(finding, "function"), finding["instruction"]);
+    }
+    let name = word(line, "file").rsplit(['/', '\\']).next().unwrap_or_default();
+    format!("{}:{}", name.replace(char::is_whitespace, "?"), line["line"])
+}
+
+/// The statement of a finding without what its author may change for looks; `None` if its text is not known.
+fn statement(finding: &Value) -> Option<String> {
+    let text = finding["source"]["text"].as_str()?;
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Where a finding is, so that it is found again when lines move: its statement in quotes, else its place.
+fn lasting(finding: &Value) -> String {
+    statement(finding)
+        .filter(|s| !s.is_empty())
+        .map_or_else(|| place(finding), |s| format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\"")))
+}
+
+/// What a line of suppressions says.
+#[derive(Debug)]
+struct Pattern {
+    code: String,
+    kernel: String,
+    at: At,
+}
+
+/// Where it is that findings are suppressed.
+#[derive(Debug)]
+enum At {
+    /// At places that fit.
+    Place(String),
+    /// At this statement, wherever it stands.
+    Statement(String),
+}
+
+impl Pattern {
+    /// Reads a line; `Ok(None)` if it says nothing, `Err` if it is none.
+    fn parse(line: &str) -> Result<Option<Pattern>, ()> {
+        let line = line.trim();
+        let Some((head, rest)) = line.split_once('"') else {
+            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+            return match words[..] {
+                [] => Ok(None),
+                [code, kernel, at] => {
+                    Ok(Some(Pattern { code: code.into(), kernel: kernel.into(), at: At::Place(at.into()) }))
+                }
+                _ => Err(()),
+            };
+        };
+        if head.contains('#') {
+            return Pattern::parse(head.split('#').next().unwrap_or_default());
         }
-        None => format!("{}:${}", place.function, place.instruction),
+        let (mut text, mut letters) = (String::new(), rest.chars());
+        loop {
+            match letters.next().ok_or(())? {
+                '"' => break,
+                '\\' => text.push(letters.next().ok_or(())?),
+                c => text.push(c),
+            }
+        }
+        let behind = letters.as_str().trim_start();
+        match head.split_whitespace().collect::<Vec<_>>()[..] {
+            [code, kernel] if behind.is_empty() || behind.starts_with('#') => {
+                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                Ok(Some(Pattern { code: code.into(), kernel: kernel.into(), at: At::Statement(text) }))
+            }
+            _ => Err(()),
+        }
+    }
+
+    fn suppresses(&self, finding: &Value) -> bool {
+        fits(&self.code, word(finding, "code"))
+            && fits(&self.kernel, word(finding, "kernel"))
+            && match &self.at {
+                At::Place(at) => fits(at, &place(finding)),
+                At::Statement(text) => statement(finding).as_ref() == Some(text),
+            }
     }
 }
-
-/// Code, kernel and place.
-type Pattern = [String; 3];
 
 fn patterns(text: &str, path: &Path) -> Result<Vec<Pattern>, Failure> {
     let mut all = Vec::new();
     for (n, line) in (1..).zip(text.lines()) {
-        let line = line.split('#').next().unwrap_or_default();
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        if words.is_empty() {
-            continue;
-        }
-        let pattern = Pattern::try_from(words).map_err(|_| {
+        let said = Pattern::parse(line).map_err(|()| {
             Failure(format!(
-                "{}:{n}: expected CODE KERNEL PLACE, as in `F0004 reduce sum.cl:12`",
+                "{}:{n}: expected CODE KERNEL PLACE, as in `F0004 reduce sum.cl:12` or `F0004 reduce \"sum[i] += x;\"`",
                 path.display()
             ))
         })?;
-        all.push(pattern);
+        all.extend(said);
     }
     Ok(all)
-}
-
-fn suppresses([code, kernel, at]: &Pattern, f: &Finding) -> bool {
-    fits(code, f.code) && fits(kernel, &f.place.kernel) && fits(at, &place(&f.place))
 }
 
 /// Does a text fit a pattern, in which `*` stands for anything?
@@ -189,5 +247,32 @@ mod tests {
         let read = |text: &str| patterns(text, Path::new("known"));
         assert_eq!(read("# all\n\nF0004 * sum.cl:3 # known\n").unwrap().len(), 1);
         assert_eq!(read("\nF0004 sum.cl:3\n").unwrap_err().0.split(' ').next(), Some("known:2:"));
+        assert!(
+            read("F0004 k \"a").is_err() && read("F0004 \"a\"").is_err() && read("F0004 k \"a\" b").is_err()
+        );
+    }
+
+    #[test]
+    fn statements_are_found_where_they_moved_to() {
+        let finding = |line: u32, text: &str| {
+            serde_json::json!({
+                "code": "F0004", "kernel": "k", "function": "k", "instruction": 7,
+                "source": { "file": "/a/sum.cl", "line": line, "text": text },
+            })
+        };
+        let old = finding(3, "    s[\"\\n\"[i]] +=  x * 2; // # all");
+        let line = format!("F0004 k {} # known", lasting(&old));
+        let all = patterns(&line, Path::new("known")).unwrap();
+        assert_eq!(all.len(), 1, "{line}");
+        assert!(
+            all[0].suppresses(&old) && all[0].suppresses(&finding(90, "s[\"\\n\"[i]] += x * 2; // # all"))
+        );
+        assert!(!all[0].suppresses(&finding(3, "s[\"\\n\"[i]] += x * 3; // # all")));
+        // Without its text, a finding is where it stands.
+        let mut blind = old.clone();
+        blind["source"]["text"] = Value::Null;
+        assert_eq!(lasting(&blind), "sum.cl:3");
+        blind["source"] = Value::Null;
+        assert_eq!(lasting(&blind), "k:$7");
     }
 }

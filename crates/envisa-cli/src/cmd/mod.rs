@@ -25,6 +25,7 @@ pub mod opencl;
 mod profile;
 mod progress;
 pub mod reduce;
+mod report;
 pub mod results;
 pub mod run;
 pub mod shell;

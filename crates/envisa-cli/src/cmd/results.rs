@@ -33,9 +33,9 @@ pub(super) const CHECKED: [&str; 5] = [
     "stores to what is constant",
 ];
 /// What `--check-hints` looks at besides.
-const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
+pub(super) const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
 /// And what it would.
-const NO_HINTS: &str = "what --check-hints looks at";
+pub(super) const NO_HINTS: &str = "what --check-hints looks at";
 /// At what it does not look, and why, whatever the kernel.
 const NOT_CHECKED: [&str; 2] =
     ["buffers that the host may have written (those given as fresh:TYPE:N are)", PRIVATE];
@@ -199,14 +199,21 @@ fn one(d: &Delivered, faulted: bool, out: &mut String) {
     }
 }
 
-/// A finding, with the address that its subject names: `shared local memory at 0x80`.
 fn finding(f: &Finding) -> Json {
     let mut all = serde_json::to_value(f).unwrap_or(Json::Null);
-    all["message"] = f.message().into();
-    let address =
-        f.subject.rsplit_once("0x").filter(|(before, _)| before.is_empty() || before.ends_with(' '));
-    all["address"] = address.and_then(|(_, hex)| u64::from_str_radix(hex, 16).ok()).into();
+    complete(&mut all, &f.message());
     all
+}
+
+/// Adds to a finding its sentence, and the address that its subject names: `shared local memory at 0x80`.
+pub(super) fn complete(finding: &mut Json, message: &str) {
+    let subject = finding["subject"].as_str().unwrap_or_default();
+    let address = subject.split_once("0x").filter(|(before, _)| before.is_empty() || before.ends_with(' '));
+    let digits =
+        address.map(|(_, hex)| hex.split(|c: char| !c.is_ascii_hexdigit()).next().unwrap_or_default());
+    let address = digits.and_then(|d| u64::from_str_radix(d, 16).ok());
+    finding["address"] = address.into();
+    finding["message"] = message.into();
 }
 
 /// Findings of one instruction and kind are one; those past this many are only counted.

@@ -3,15 +3,17 @@
 use crate::cmd::findings::{FailOn, FindingArgs};
 use crate::cmd::interrupt::Interrupt;
 use crate::cmd::profile::ProfileArgs;
+use crate::cmd::report::{Buffer, Page};
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Report, load, progress};
 use crate::io;
-use envisa::FaultKind;
-use envisa::diag::{Diagnostic, Files};
+use envisa::diag::{Diagnostic, Files, render_json};
 use envisa::isa::Platform;
+use envisa::{FaultKind, Outcome};
 use envisa_harness::compare::Check;
 use envisa_harness::files;
 use envisa_harness::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -88,6 +90,14 @@ pub struct Args {
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
+    /// In which order groups start and threads take turns: `forward`, `reverse` or `random:SEED`. Without it, forward; and
+    /// with --check also in reverse, from the start, where a kernel gets values from atomics.
+    #[arg(long, value_name = "ORDER")]
+    order: Option<String>,
+    /// With --check, also write what was found as a page: the source with findings in place, both sides of a race on a time
+    /// line, buffers as maps of what was read and written.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Tell instructions, channel use, divergence, memory traffic, time, and how true to the device the
     /// executed instructions are.
     #[arg(long)]
@@ -224,12 +234,13 @@ pub fn run(args: &Args) -> Done {
     let watch = Interrupt::new(job.timeout)?;
     let outcome = ready.run(progress, Some(&watch.cancel));
     drop(line);
+    let outcome = outcome.and_then(|outcome| ready.also_in_reverse(&job, outcome, Some(&watch.cancel)));
     let why = watch.end();
     let mut outcome = match outcome {
         Ok(outcome) => outcome,
         Err(e) => return refused(e, report),
     };
-    let suppressed = args.findings.settle(&mut outcome)?;
+    let suppressed = settle(&args.findings, &mut outcome)?;
     let delivered = ready.deliver(&outcome).map_err(|e| Failure(e.to_string()))?;
     if let Some(what) = &outcome.not_checked {
         report.diagnostics.push(Diagnostic::warning("W0821", what.clone()));
@@ -254,7 +265,7 @@ pub fn run(args: &Args) -> Done {
     let local_variables = ready.kernel().local_variables();
     let hints = job.check_hints;
     let results = Results { outcome, delivered, suppressed, faults_only, hints, local_variables };
-    args.findings.publish(&report.files, &report.diagnostics, &results.outcome)?;
+    publish(args, &report, &ready, &results.outcome)?;
     if args.json {
         io::print(&results.json())?;
     } else if piped {
@@ -267,6 +278,47 @@ pub fn run(args: &Args) -> Done {
     }
     report.finish()?;
     Ok(results.exit())
+}
+
+/// Takes out the findings that are suppressed; gives how many those are.
+fn settle(args: &FindingArgs, outcome: &mut Outcome) -> Result<usize, Failure> {
+    let Some(findings) = &mut outcome.findings else { return Ok(0) };
+    let told = args.told(&findings.iter().map(json_of).collect::<Vec<_>>())?;
+    let before = findings.len();
+    let mut told = told.into_iter();
+    findings.retain(|_| told.next().unwrap_or(true));
+    Ok(before - findings.len())
+}
+
+/// Writes what is wanted of findings and the fault.
+fn publish(args: &Args, report: &Report, ready: &Ready, outcome: &Outcome) -> Result<(), Failure> {
+    let of_the_run: Vec<Diagnostic> =
+        report.diagnostics.iter().filter(|d| d.code.starts_with('F')).cloned().collect();
+    let lines = render_json(&report.files, &of_the_run);
+    let diagnostics: Vec<Value> = lines.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
+    let mut told: Vec<(Value, String)> =
+        outcome.findings.iter().flatten().map(|f| (json_of(f), f.message())).collect();
+    told.extend(outcome.fault.iter().map(|f| (json_of(&**f), f.message.clone())));
+    let told: Vec<(&Value, &str)> = told.iter().map(|(f, said)| (f, said.as_str())).collect();
+    args.findings.publish(&diagnostics, &told)?;
+    let Some(file) = &args.report else { return Ok(()) };
+    let buffer = |(name, b, _): (&str, &envisa::Buffer, _)| Buffer {
+        name: name.to_owned(),
+        place: b.address()..b.address() + b.len(),
+    };
+    let page = Page {
+        kernel: ready.kernel().name(),
+        findings: outcome.findings.as_deref().unwrap_or_default(),
+        diagnostics: &diagnostics,
+        files: &report.files,
+        buffers: &ready.buffers().map(buffer).collect::<Vec<_>>(),
+        footprint: outcome.footprint.as_ref(),
+    };
+    io::write(file, page.html().as_bytes())
+}
+
+fn json_of(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
 }
 
 /// Tells why nothing ran.
@@ -344,7 +396,10 @@ pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     job.sources.extend(args.sources.iter().cloned());
     job.check_hints |= args.check_hints;
     job.check |= args.check || job.check_hints;
+    job.order = args.order.clone().or(job.order);
     job.stats |= args.stats;
+    job.footprint = args.report.is_some();
+    job.check |= args.report.is_some();
     (job.profile, job.trace) = (args.profile.profile(), args.profile.trace());
     job.no_verify |= args.no_verify;
     let mut seen = Vec::new();

@@ -46,7 +46,7 @@ use envisa::diag::{Diagnostic, Files};
 use envisa::isa::Platform;
 use envisa::zebin::DeviceFamily;
 use envisa::{
-    Arg, ArgKey, Buffer, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Outcome,
+    Arg, ArgKey, Buffer, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Order, Outcome,
     Progress, Source as Form, SourceText,
 };
 use envisa_ocloc::{Build, BuildError, Lines};
@@ -124,9 +124,15 @@ pub struct Job {
     /// Look for what is sound and seldom meant, too: see [`Launch::hints`].
     #[serde(default)]
     pub check_hints: bool,
+    /// In which order groups start and threads take turns: `forward`, `reverse`, `random:SEED`. Without it, forward.
+    #[serde(default)]
+    pub order: Option<String>,
     /// Count instructions, channels, traffic.
     #[serde(default)]
     pub stats: bool,
+    /// Collect which bytes of buffers are accessed.
+    #[serde(skip)]
+    pub footprint: bool,
     /// Profile it.
     #[serde(skip)]
     pub profile: bool,
@@ -569,6 +575,33 @@ impl Ready {
         Ok(self.device.run(&self.kernel, &launch)?)
     }
 
+    /// Adds what the checks find in another order of groups and threads, where that may be something else and the job
+    /// names none: the job from its start again, in reverse.
+    ///
+    /// # Errors
+    /// As [`Ready::new`] and [`Ready::run`].
+    pub fn also_in_reverse(
+        &self,
+        job: &Job,
+        mut outcome: Outcome,
+        cancel: Option<&Cancel>,
+    ) -> Result<Outcome, JobError> {
+        if job.order.is_none() && outcome.findings.is_some() && self.kernel.depends_on_order() {
+            let (order, outputs) = (Some("reverse".to_owned()), Vec::new());
+            let again = Job {
+                order,
+                outputs,
+                stats: false,
+                footprint: false,
+                profile: false,
+                trace: false,
+                ..job.clone()
+            };
+            outcome.add_other_order(Ready::new(&again)?.run(None, cancel)?);
+        }
+        Ok(outcome)
+    }
+
     /// The launch, for a debugger to put on its stage.
     ///
     /// # Errors
@@ -650,10 +683,13 @@ impl Job {
             launch = launch.local_memory(bytes);
         }
         let limit = if self.limit == 0 { u64::MAX } else { self.limit };
+        let order = self.order.as_ref().map_or(Ok(Order::Forward), |o| o.parse()).map_err(JobError::Usage)?;
         Ok(launch
+            .order(order)
             .limit(limit)
             .check(self.check || self.check_hints)
             .hints(self.check_hints)
+            .footprint(self.footprint)
             .statistics(self.stats)
             .profile(self.profile)
             .trace(self.trace))

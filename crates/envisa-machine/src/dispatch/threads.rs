@@ -18,7 +18,7 @@ pub struct GroupClass {
 }
 
 /// How work-items become channels of threads.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Threads {
     /// Work-items a thread.
     pub simd: u32,

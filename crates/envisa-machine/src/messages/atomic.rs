@@ -29,12 +29,25 @@ pub fn compares(a: &Atomic) -> bool {
     matches!(op, Ok(AtomicOp::CmpXchg | AtomicOp::FcmpWr | AtomicOp::BfCas))
 }
 
-/// Does an atomic leave what is there, for this channel of it: a load, or `old | 0` as which compilers write one? `true`
-/// too where the result has taken the place of the operand, and it can no longer be told.
+/// Did an atomic leave what is there, for this channel of it: a load, `old | 0` as which compilers write one, or a compare
+/// that failed? `true` too where the result has taken the place of the operand of the second, and it can no longer be told.
 pub fn leaves(a: &Atomic, regs: &Registers, channel: u32) -> bool {
     let Ok((op, width)) = operator(a.code, a.lsc, a.element) else { return false };
     let neutral = match op {
         AtomicOp::Load => return true,
+        AtomicOp::CmpXchg => {
+            // The new value comes first, but in LSC messages.
+            let compared = a.src[usize::from(!a.lsc)];
+            let (Some(found), Some(compared)) = (a.dst, compared.filter(|c| a.dst != Some(*c))) else {
+                return false;
+            };
+            let value = |register: u32| {
+                let at = register + channel * u32::from(a.slot);
+                let whole = if a.slot == 8 { regs.peek::<u64>(at) } else { regs.peek::<u32>(at).into() };
+                whole & width.mask()
+            };
+            return value(found) != value(compared);
+        }
         AtomicOp::Or | AtomicOp::Xor | AtomicOp::Add | AtomicOp::Sub => 0,
         AtomicOp::And => width.mask(),
         _ => return false,

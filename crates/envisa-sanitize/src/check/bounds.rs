@@ -107,8 +107,11 @@ impl Checks {
         let does = if first.kind == AccessKind::Read { "reads" } else { "writes" };
         let over = |a: Access| {
             let (at, has) = (a.address - range.start, range.end - range.start);
-            let what =
-                format!("{does} {} bytes at byte {at} of local variable {name}, which has {has}", a.bytes);
+            let element = self.sites.element(true, range.start, at as i64);
+            let what = format!(
+                "{does} {} bytes at byte {at} of local variable {name}, which has {has}{element}",
+                a.bytes
+            );
             (
                 a.address,
                 match self.sites.local_variable(a.address) {
@@ -151,7 +154,15 @@ impl Checks {
                 let bound = m.env.surfaces.get(bti);
                 let name = bound.allocation.as_ref().map_or("", |a| m.env.names.of(a));
                 match &bound.surface {
-                    Surface::Buffer(b) => at(name, b.len as u64),
+                    Surface::Buffer(b) => {
+                        let start = bound.allocation.as_ref().map_or(0, |a| a.base) + b.start as u64;
+                        let offset = match a.address {
+                            // Indices below zero wrap around.
+                            x if x >> 31 == 1 => x as i64 - (1 << 32),
+                            x => x as i64,
+                        };
+                        format!("{}{}", at(name, b.len as u64), self.sites.element(false, start, offset))
+                    }
                     Surface::Image(i) => {
                         format!("{does} a texel outside of {name}, which has {} x {}", i.width, i.height)
                     }
@@ -162,7 +173,8 @@ impl Checks {
                 let found = self.sites.local_variable(a.address);
                 let (range, name) = found.map_or((0..0, ""), |(r, n)| (r.clone(), n.as_str()));
                 let (at, has) = (a.address - range.start, range.end - range.start);
-                format!("{does} {bytes} at byte {at} of local variable {name}, which has {has}")
+                let element = self.sites.element(true, range.start, at as i64);
+                format!("{does} {bytes} at byte {at} of local variable {name}, which has {has}{element}")
             }
             AccessSpace::Slm => {
                 let regions = m.env.local_regions;
@@ -175,7 +187,11 @@ impl Checks {
                         let last = self.sites.local_variables.last().filter(|_| r.argument.is_none());
                         let name =
                             last.map_or(name, |(_, last)| format!("local variable {last} and the others"));
-                        match (relative >= r.bytes, past) {
+                        // Behind all of the kernel's variables: the last of them is meant.
+                        let element = last.map_or(String::new(), |(range, _)| {
+                            self.sites.element(true, range.start, a.address as i64 - range.start as i64)
+                        });
+                        let what = match (relative >= r.bytes, past) {
                             (true, 0) => {
                                 format!("{does} {bytes} right past the end of {name}, which has {}", r.bytes)
                             }
@@ -188,7 +204,8 @@ impl Checks {
                             _ => {
                                 format!("{does} {bytes} at byte {relative} of {name}, which has {}", r.bytes)
                             }
-                        }
+                        };
+                        format!("{what}{element}")
                     }
                     None => at("shared local memory", m.slm.len() as u64),
                 }

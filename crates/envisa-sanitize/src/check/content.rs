@@ -102,10 +102,10 @@ impl Contents {
         Contents { fresh: Arc::clone(&self.fresh), ..Contents::default() }
     }
 
-    /// A thread starts; the group with its first.
-    pub fn start(&mut self, m: &Machine<'_>) {
+    /// A thread starts, as the first of its group or not.
+    pub fn start(&mut self, m: &Machine<'_>, first: bool) {
         let t = m.t.index as usize;
-        if t == 0 {
+        if first {
             self.local.clear();
             self.local.resize(m.slm.len().div_ceil(64), 0);
             self.origins.clear();

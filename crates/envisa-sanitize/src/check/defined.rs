@@ -12,7 +12,7 @@ use envisa_machine::thread::{Machine, Mask};
 
 use super::content::Home;
 use super::uninitialised::{Shadow, element};
-use super::{Checks, channels};
+use super::{Checks, MAX_CALLS, channels};
 
 /// Where bits without a value come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +28,42 @@ pub(super) enum Source {
 pub(super) struct Origin {
     pub pc: u32,
     pub from: Source,
+    /// The calls that led there.
+    pub calls: Stack,
+}
+
+/// A stack of calls, by its number in [`Stacks`]; none of them is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Stack(u32);
+
+/// Stacks of calls that led to values without content: of each the innermost calls, by program counter.
+#[derive(Debug, Default)]
+pub(super) struct Stacks(Vec<Vec<u32>>);
+
+impl Stacks {
+    /// Stacks that are kept; values of others are told without theirs.
+    const MOST: usize = 256;
+
+    /// The calls that a thread is in.
+    pub fn of(&mut self, m: &Machine<'_>) -> Stack {
+        if m.t.calls().next().is_none() {
+            return Stack(0);
+        }
+        let is = |known: &Vec<u32>| m.t.calls().take(MAX_CALLS).eq(known.iter().copied());
+        match self.0.iter().position(is) {
+            Some(at) => Stack(at as u32 + 1),
+            None if self.0.len() >= Stacks::MOST => Stack(0),
+            None => {
+                self.0.push(m.t.calls().take(MAX_CALLS).collect());
+                Stack(self.0.len() as u32)
+            }
+        }
+    }
+
+    /// The calls of a stack, innermost first.
+    pub fn calls(&self, stack: Stack) -> &[u32] {
+        (stack.0 as usize).checked_sub(1).and_then(|at| self.0.get(at)).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Predicates of which some channels have no value: which, and where that comes from.
@@ -96,7 +132,7 @@ struct Element {
 }
 
 /// What a channel of an instruction reads of a source.
-fn read(m: &Machine<'_>, pc: u32, shadow: &Shadow, src: &Src, k: u32) -> Element {
+fn read(m: &Machine<'_>, (pc, calls): (u32, Stack), shadow: &Shadow, src: &Src, k: u32) -> Element {
     let (at, ty, modifier) = match *src {
         Src::None | Src::Pred { .. } => return Element::default(),
         Src::Reg { offset, ty, strides, modifier, .. } => {
@@ -119,7 +155,7 @@ fn read(m: &Machine<'_>, pc: u32, shadow: &Shadow, src: &Src, k: u32) -> Element
         Modifier::None => {}
         _ => undefined = and_above(undefined),
     }
-    let here = || Origin { pc, from: Source::Register(at) };
+    let here = || Origin { pc, from: Source::Register(at), calls };
     let origin = (undefined != 0).then(|| shadow.origins.get(&(at / 4)).copied().unwrap_or_else(here));
     Element { value, undefined, origin }
 }
@@ -251,12 +287,13 @@ impl Checks {
     }
 
     fn compute(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask, unsure: Option<(Mask, Origin)>) {
+        let calls = self.stacks.of(m);
         let shadow = self.whole_shadow(m);
         let picks: u32 = m.t.regs.peek(i.pred.offset);
         let (mut results, mut undefined, mut origin) = ([0u64; 32], 0u32, None);
         let also = unsure.filter(|_| i.op != Op::Sel).map_or(0, |f| f.0);
         for k in channels(mask | also) {
-            let elements = [0, 1, 2, 3].map(|n| read(m, pc, shadow, &i.src[n], k));
+            let elements = [0, 1, 2, 3].map(|n| read(m, (pc, calls), shadow, &i.src[n], k));
             let is_unsure = unsure.is_some_and(|f| f.0 >> k & 1 != 0);
             let picked = match i.op {
                 Op::Sel if !is_unsure && i.pred.combine == envisa_isa::Combine::None => {
@@ -282,7 +319,7 @@ impl Checks {
         if undefined != 0 {
             (shadow.spoilt, shadow.changes) = (true, true);
         }
-        let origin = origin.unwrap_or(Origin { pc, from: Source::Register(0) });
+        let origin = origin.unwrap_or(Origin { pc, from: Source::Register(0), calls });
         let base = m.env.program.registers().address_base;
         let mut uses = false;
         for k in channels(mask | also & undefined) {
@@ -323,6 +360,7 @@ impl Checks {
 
     /// Moves between predicates and registers, and logic of predicates.
     fn flow_predicates(&mut self, m: &Machine<'_>, pc: u32, i: &Inst, mask: Mask) -> bool {
+        let calls = self.stacks.of(m);
         let shadow = self.whole_shadow(m);
         let full = u32::MAX >> (32 - u32::from(i.channels.clamp(1, 32)));
         let one = |shadow: &Shadow, src: &Src| match *src {
@@ -332,7 +370,7 @@ impl Checks {
                 (if invert { !value } else { value }, undefined, origin)
             }
             _ => {
-                let e = read(m, pc, shadow, src, 0);
+                let e = read(m, (pc, calls), shadow, src, 0);
                 (e.value as u32, e.undefined as u32, e.origin)
             }
         };
@@ -346,11 +384,11 @@ impl Checks {
         if undefined != 0 {
             (shadow.spoilt, shadow.changes) = (true, true);
         }
-        let origin = a.2.or(b.2).unwrap_or(Origin { pc, from: Source::Register(0) });
+        let origin = a.2.or(b.2).unwrap_or(Origin { pc, from: Source::Register(0), calls });
         match i.dst {
             Dst::Pred { offset } if i.op == Op::Setp => {
                 let scalar = !matches!(i.src[0], Src::Reg { shape, .. } if shape != Shape::Scalar);
-                let lowest = |k: &u32| read(m, pc, shadow, &i.src[0], *k).undefined & 1 != 0;
+                let lowest = |k: &u32| read(m, (pc, calls), shadow, &i.src[0], *k).undefined & 1 != 0;
                 let (bits, undefined) = match scalar {
                     true => (full, undefined & full),
                     false => (mask, channels(mask).filter(lowest).fold(0, |x, k| x | 1 << k)),

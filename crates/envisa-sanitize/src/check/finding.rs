@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use envisa_isa::Span;
 
+use super::elements::Elements;
 use super::group::RaceAccess;
 use super::sites::ProgramFacts;
 
@@ -60,6 +61,8 @@ pub struct LaunchFacts {
     pub hints: bool,
     /// The kernel's own variables in shared local memory, by their place, where they are known.
     pub local_variables: Vec<(Range<u64>, String)>,
+    /// Arrays and buffers whose elements are known.
+    pub elements: Vec<Elements>,
     /// Bytes of the buffers that the kernel is given.
     pub buffer_bytes: u64,
     /// What is known of the program.
@@ -92,10 +95,14 @@ pub struct Other {
     pub function: String,
     /// Place in the source.
     pub span: Span,
+    /// Its channel, where it is known: not of what several did together, and not of races between groups.
+    pub channel: Option<u32>,
     /// Thread in its group.
     pub thread: u32,
     /// Group.
     pub group: [u32; 3],
+    /// How often what its thread did had been put in order by then, where that is known.
+    pub orderings: Option<u32>,
 }
 
 /// A finding: the first time, and how often.
@@ -111,6 +118,8 @@ pub struct Finding {
     pub span: Span,
     /// Channel.
     pub channel: u32,
+    /// It is this channel's, and no other's.
+    pub own: bool,
     /// Thread in its group.
     pub thread: u32,
     /// Group.
@@ -121,6 +130,8 @@ pub struct Finding {
     pub count: u64,
     /// Of a race: what the instruction does, and with what it races.
     pub race: Option<(RaceAccess, Other)>,
+    /// Of a race within a group: how often what the thread did had been put in order by then.
+    pub orderings: Option<u32>,
     /// Another place that it is about.
     pub related: Option<Related>,
     /// The calls that led there, innermost first; of very deep ones the innermost. Not of races between groups.

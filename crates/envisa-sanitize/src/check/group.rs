@@ -215,9 +215,9 @@ impl Group {
         &mut self.threads[t]
     }
 
-    /// A thread starts; the group with its first.
-    pub fn start(&mut self, thread: u32) {
-        if thread == 0 {
+    /// A thread starts, as the first of its group or not.
+    pub fn start(&mut self, thread: u32, first: bool) {
+        if first {
             self.cells.clear();
             self.syncs.clear();
             (self.barrier, self.split, self.named) = Default::default();
@@ -228,6 +228,11 @@ impl Group {
         clocks.iter_mut().flatten().for_each(|c| c.0.clear());
         let [known, told] = clocks;
         *t = Thread { clock: 1, known, told, ..Thread::default() };
+    }
+
+    /// How often what a thread did was put in order so far: by its fences, and what tells others of them.
+    pub fn orderings(&self, thread: u32) -> u32 {
+        self.threads.get(thread as usize).map_or(0, |t| t.clock.saturating_sub(1))
     }
 
     /// A thread goes on.
@@ -405,7 +410,7 @@ mod tests {
 
     fn group(threads: u32) -> Group {
         let mut g = Group::default();
-        (0..threads).for_each(|t| g.start(t));
+        (0..threads).for_each(|t| g.start(t, t == 0));
         g
     }
 

@@ -15,16 +15,7 @@ impl Checks {
     /// Looks at the accesses of a message for races.
     pub(super) fn races(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32, rows: &[Row]) {
         let number = self.sites.number(m.group.id);
-        let scalar = m.env.program.code().get(pc as usize).is_some_and(|i| i.channels == 1);
-        // Some channels, whatever the mask: parts of a vector that the compiler made of what all work-items do, or one.
-        let vector = |i: &Inst| i.no_mask && i.channels > 1 && u32::from(i.channels) < m.env.program.simd();
-        let vector = m.env.program.code().get(pc as usize).is_some_and(vector);
-        let threads_own = match message {
-            _ if self.facts.in_step || self.facts.sub_groups => true,
-            Message::Simt(_) => vector || scalar && m.t.mask.count_ones() >= 2,
-            Message::Typed(_) => false,
-            _ => true,
-        };
+        let own = self.channel_of_all(m, pc, message, rows);
         self.changed.clear();
         for row in rows {
             let key = match (row.access.space, row.access.place) {
@@ -44,7 +35,7 @@ impl Checks {
             };
             let across = !self.group.has_acquired() && key & SLM == 0;
             let who = if across { Who::new(number, m.t.index, pc) } else { None };
-            self.race_row(m, (pc, message, first), (row, key), who, threads_own);
+            self.race_row(m, (pc, message, first), (row, key), who, own);
         }
         // All atomics of a message are of one size.
         if let (Some(row), Some(who)) =
@@ -62,6 +53,27 @@ impl Checks {
 }
 
 impl Checks {
+    /// Whose a message's accesses are, if that is not as its channels say. One channel, or some whatever the mask, do what
+    /// all active work-items do: they load and change it together, and of what they store one value was picked. With one
+    /// active work-item it is that one's.
+    fn channel_of_all(&self, m: &Machine<'_>, pc: u32, message: &Message, rows: &[Row]) -> Option<u8> {
+        if self.facts.in_step || self.facts.sub_groups {
+            return Some(THREAD);
+        }
+        if !matches!(message, Message::Simt(_) | Message::Atomic(_) | Message::Typed(_)) {
+            return Some(THREAD);
+        }
+        let simd = m.env.program.simd();
+        let together = |i: &Inst| i.channels == 1 || i.no_mask && u32::from(i.channels) < simd;
+        m.env.program.code().get(pc as usize).filter(|i| together(i))?;
+        let writes = rows.iter().any(|row| row.access.kind == AccessKind::Write);
+        Some(match (m.t.mask.count_ones(), writes) {
+            (1, _) => m.t.mask.trailing_zeros() as u8,
+            (_, true) => THREAD,
+            (_, false) => SEVERAL,
+        })
+    }
+
     /// Looks at a row of accesses, whose first is at this key.
     fn race_row(
         &mut self,
@@ -69,7 +81,7 @@ impl Checks {
         (pc, message, first): (u32, &Message, u32),
         (row, key): (&Row, u64),
         who: Option<Who>,
-        threads_own: bool,
+        own: Option<u8>,
     ) {
         let access = match row.access.kind {
             AccessKind::Read => RaceAccess::Read,
@@ -83,9 +95,9 @@ impl Checks {
         let count = if row.same { 1 } else { row.count };
         let accesses = &m.accesses.rows()[row.from..row.from + if row.one { 1 } else { count }];
         let bytes = row.access.bytes;
-        let by = match (threads_own, accesses) {
+        let by = match (own, accesses) {
             _ if atomic => None,
-            (true, _) => Some(By::one(THREAD)),
+            (Some(channel), _) => Some(By::one(channel)),
             _ if row.same && row.count > 1 => Some(By::one(SEVERAL)),
             _ if row.one => By::each(row.access.channel, row.parts * bytes),
             (_, [a]) => Some(By::one(a.first.channel)),
@@ -117,7 +129,7 @@ impl Checks {
                 _ => &[],
             };
             let loads = atomic && loads(m, message, a, first);
-            let by = By::one(if threads_own { THREAD } else { a.channel });
+            let by = By::one(own.unwrap_or(a.channel));
             let run = Run { key, bytes, by, values };
             let who = who.filter(|_| !loads);
             if batch && who.is_some() {
@@ -162,10 +174,23 @@ impl Checks {
     ) {
         let (instruction, function, span) = self.sites.at(past.pc);
         let (thread, group) = (past.thread, m.group.id);
-        let other = Other { access: with, instruction, function, span, thread, group };
-        self.note_pair(m, (pc, past.pc), FindingKind::Race, u32::from(channel), |s| s.place(at))
-            .race
-            .get_or_insert((access, other));
+        let channel_there = Some(u32::from(past.channel)).filter(|c| *c < 32);
+        let orderings = Some(past.clock.saturating_sub(1));
+        let other = Other {
+            access: with,
+            instruction,
+            function,
+            span,
+            channel: channel_there,
+            thread,
+            group,
+            orderings,
+        };
+        let mine = self.group.orderings(m.t.index);
+        let f = self.note_pair(m, (pc, past.pc), FindingKind::Race, u32::from(channel), |s| s.place(at));
+        if f.race.is_none() {
+            (f.race, f.orderings) = (Some((access, other)), Some(mine));
+        }
     }
 }
 

@@ -9,7 +9,8 @@ use envisa_lower::{Inst, Message, Op, Program, Simt, Touched};
 use envisa_machine::thread::{Access, AccessKind, Machine};
 
 use super::content::Home;
-use super::finding::LaunchFacts;
+use super::elements::Elements;
+use super::finding::{Call, LaunchFacts};
 use super::flows::Flows;
 use super::group::SLM;
 use super::hints::{self, Hint};
@@ -90,6 +91,8 @@ pub(super) struct Sites {
     memory: Vec<(u64, u64, String)>,
     /// The kernel's own variables in shared local memory, by their place.
     pub local_variables: Vec<(Range<u64>, String)>,
+    /// Arrays and buffers whose elements are known.
+    elements: Vec<Elements>,
 }
 
 impl Sites {
@@ -104,6 +107,7 @@ impl Sites {
                 .map(|a| (a.base, a.block.len() as u64, m.env.names.of(a).to_owned()))
                 .collect(),
             local_variables: facts.local_variables.clone(),
+            elements: facts.elements.clone(),
         }
     }
 
@@ -147,6 +151,12 @@ impl Sites {
         self.program.hints.get(pc as usize).copied().unwrap_or(Hint::None)
     }
 
+    /// A call at a program counter.
+    pub fn call(&self, pc: u32) -> Call {
+        let (instruction, function, span) = self.at(pc);
+        Call { instruction, function, span }
+    }
+
     /// Instruction, function and place of a program counter.
     pub fn at(&self, pc: u32) -> (u32, String, Span) {
         let Some((source, function, span)) = self.program.at.get(pc as usize) else {
@@ -167,7 +177,23 @@ impl Sites {
         }
     }
 
+    /// The element at so many bytes behind the start of an array or a buffer, in parentheses; nothing if its size is
+    /// not known.
+    pub fn element(&self, local: bool, start: u64, offset: i64) -> String {
+        let all = &mut self.elements.iter().filter(|e| e.local == local);
+        all.find(|e| e.range.start == start).map_or(String::new(), |e| format!(" ({})", e.at(offset)))
+    }
+
     pub fn place(&self, key: u64) -> String {
+        let (local, at) = (key & SLM != 0, key & !SLM);
+        // One buffer may be several arguments, of several types.
+        let all = self.elements.iter().filter(|e| e.local == local && e.range.contains(&at));
+        let named: Vec<String> = all.map(|e| e.at((at - e.range.start) as i64)).collect();
+        let element = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        format!("{}{element}", self.bytes_of(key))
+    }
+
+    fn bytes_of(&self, key: u64) -> String {
         if key & SLM != 0 {
             let at = key & !SLM;
             if let Some((range, name)) = self.local_variable(at) {

@@ -187,7 +187,7 @@ impl Checks {
 
     /// Complains of a use of registers that nothing has written: `at` is one of them.
     pub(super) fn unwritten(&mut self, m: &Machine<'_>, pc: u32, channel: u32, at: u32) {
-        let here = Origin { pc, from: Source::Register(at) };
+        let here = Origin { pc, from: Source::Register(at), calls: self.stacks.of(m) };
         let origin = self.whole_shadow(m).origins.get(&(at / 4)).copied().unwrap_or(here);
         self.depends(m, pc, channel, origin);
     }
@@ -199,6 +199,7 @@ impl Checks {
             Related { instruction, function, span, what: "and what is done here depends on it" }
         };
         let apart = origin.pc != pc;
+        let calls = self.stacks.calls(origin.calls).iter().map(|pc| self.sites.call(*pc)).collect();
         let other = if apart { pc } else { u32::MAX };
         let f = match origin.from {
             Source::Register(at) => {
@@ -210,8 +211,8 @@ impl Checks {
                 self.note_pair(m, (origin.pc, other), kind, channel, |sites| sites.memory_place(m, home))
             }
         };
-        if apart {
-            f.related.get_or_insert(related);
+        if apart && f.count == 1 {
+            (f.related, f.calls) = (Some(related), calls);
         }
     }
 
@@ -304,9 +305,10 @@ impl Checks {
                     let byte = |b: &u32| !self.contents.any(thread, home.behind(*b), 1);
                     let bits = (0..n.min(8)).filter(byte).fold(0, |x, b| x | 0xff << (8 * b));
                     let stored = self.contents.origin(thread, home);
+                    let calls = self.stacks.of(m);
                     let shadow = self.whole_shadow(m);
                     (shadow.spoilt, shadow.changes) = (true, true);
-                    let origin = stored.unwrap_or(Origin { pc, from: Source::Memory(home) });
+                    let origin = stored.unwrap_or(Origin { pc, from: Source::Memory(home), calls });
                     let (n, bits) = if bytes == slot { (n, bits) } else { (slot.min(4).max(n), bits) };
                     // Of a slot that has more than was loaded the rest is zeros, or what was there.
                     shadow.set_undefined(register + offset, n, bits, Some(origin));

@@ -1,6 +1,6 @@
 //! Profiles of a run: as a table, a page, JSON, and a trace.
 
-mod html;
+pub(super) mod html;
 mod text;
 mod trace;
 

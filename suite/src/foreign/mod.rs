@@ -1,0 +1,471 @@
+//! Suites of kernels that other people made, held against the checks: GPUVerify's, Oclgrind's, and mutations of kernels that
+//! are right. Nothing of them is kept here: a folder with each is given, and what it says of its kernels is read there.
+
+pub mod gpuverify;
+pub mod mutations;
+pub mod oclgrind;
+mod page;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use envisa::{Argument, ArgumentKind, Place};
+use envisa_harness::job::{ArgText, Job, Ready};
+use envisa_ocloc::{Build, Lines};
+use serde::Deserialize;
+
+use crate::checks::{Found, has_oclgrind};
+use crate::kernel::Device;
+use crate::performance::{docs_folder, publish};
+use crate::report::replace_block;
+
+/// Bytes of a buffer whose size nobody says.
+const BUFFER: u64 = 1 << 18;
+/// Bytes of local memory that an argument gets, if nobody says.
+const LOCAL: u64 = 1 << 13;
+/// Seconds that a launch may take, and Oclgrind.
+const SECONDS: f64 = 6.0;
+
+/// The fault of a run that took too long.
+const CANCELLED: &str = "F0020";
+
+/// What an argument is given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// A buffer of dwords that all are this.
+    Fill(u64, i32),
+    /// A buffer of dwords 0, 1, 2, ….
+    Iota(u64),
+    /// A buffer of these bytes.
+    Bytes(Vec<u8>),
+    /// A buffer that nobody wrote.
+    Fresh(u64),
+    /// Local memory.
+    Local(u64),
+    /// No buffer.
+    Null,
+    /// A value of these bytes.
+    Value(Vec<u8>),
+}
+
+/// What the arguments of a kernel are given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Inputs {
+    /// These, in the order of the kernel.
+    Given(Vec<Content>),
+    /// Whatever: values are tried.
+    Any,
+}
+
+/// A kernel of a suite, and what that says of it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// What the suite calls it.
+    pub name: String,
+    /// OpenCL C.
+    pub text: String,
+    /// The kernel; empty if there is only one.
+    pub kernel: String,
+    /// Options of the compiler.
+    pub options: String,
+    /// Work-items.
+    pub global: Vec<u64>,
+    /// Work-items of a group.
+    pub local: Vec<u64>,
+    /// Its arguments.
+    pub inputs: Inputs,
+    /// Has it a bug?
+    pub bug: bool,
+    /// Codes of findings that say so.
+    pub codes: &'static [&'static str],
+    /// What the suite says of it, in its own words.
+    pub says: String,
+}
+
+/// The tries of values for arguments of which nothing is known: of numbers and of buffers.
+const TRIES: [(i32, Option<i32>); 3] = [(0, Some(0)), (1, None), (64, Some(5))];
+
+impl Program {
+    /// What the arguments are given, try by try.
+    fn tries(&self, arguments: &[Argument]) -> Vec<Vec<Content>> {
+        let any = |(number, dwords): (i32, Option<i32>)| -> Vec<Content> {
+            let one = |a: &Argument| match a.kind {
+                ArgumentKind::Value { bytes, .. } => {
+                    let mut all = number.to_le_bytes().to_vec();
+                    if a.type_name.starts_with("float") {
+                        all = (number as f32).to_le_bytes().to_vec();
+                    }
+                    Content::Value(
+                        all.into_iter().cycle().take(4).chain([0; 128]).take(bytes.max(1) as usize).collect(),
+                    )
+                }
+                ArgumentKind::Local => Content::Local(LOCAL),
+                _ => dwords.map_or(Content::Iota(BUFFER), |d| Content::Fill(BUFFER, d)),
+            };
+            arguments.iter().map(one).collect()
+        };
+        match &self.inputs {
+            Inputs::Given(all) => vec![all.clone()],
+            Inputs::Any if arguments.is_empty() => vec![Vec::new()],
+            Inputs::Any => TRIES.into_iter().map(any).collect(),
+        }
+    }
+}
+
+impl Content {
+    /// As a job has it, for an argument of this type; what is bytes is written into a folder.
+    fn job(&self, folder: &Path, number: usize, type_name: &str) -> Result<String, String> {
+        let dwords = |bytes: u64, one: &dyn Fn(u64) -> i32| {
+            (0..bytes / 4).flat_map(|n| one(n).to_le_bytes()).collect::<Vec<u8>>()
+        };
+        let bytes = match self {
+            Content::Fill(bytes, x) => dwords(*bytes, &|_| *x),
+            Content::Iota(bytes) => dwords(*bytes, &|n| n as i32),
+            Content::Bytes(bytes) | Content::Value(bytes) => bytes.clone(),
+            Content::Fresh(bytes) => {
+                let types = [
+                    ("float*", "f32"),
+                    ("int*", "i32"),
+                    ("uint*", "u32"),
+                    ("long*", "i64"),
+                    ("ulong*", "u64"),
+                ];
+                let (ty, size) = types
+                    .iter()
+                    .find(|t| t.0 == type_name)
+                    .map_or(("u8", 1), |t| (t.1, if t.1.ends_with("64") { 8 } else { 4 }));
+                return Ok(format!("fresh:{ty}:{}", bytes / size));
+            }
+            Content::Local(bytes) => return Ok(format!("local:{bytes}")),
+            Content::Null => return Ok("0".to_owned()),
+        };
+        let file = folder.join(format!("{number}.bin"));
+        std::fs::write(&file, bytes).map_err(|e| format!("{}: {e}", file.display()))?;
+        Ok(format!("@{}", file.display()))
+    }
+
+    /// As Oclgrind's command takes it.
+    fn simulation(&self) -> String {
+        let list = |bytes: &[u8]| {
+            let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
+            format!("<size={} uchar>\n{}\n", bytes.len(), all.join(" "))
+        };
+        match self {
+            Content::Fill(bytes, x) => format!("<size={bytes} int fill={x}>\n"),
+            Content::Iota(bytes) => format!("<size={bytes} int range=0:1:{}>\n", bytes / 4 - 1),
+            Content::Fresh(bytes) => format!("<size={bytes} noinit>\n"),
+            Content::Local(bytes) => format!("<size={bytes}>\n"),
+            Content::Null => "<null>\n".to_owned(),
+            Content::Bytes(bytes) | Content::Value(bytes) => list(bytes),
+        }
+    }
+}
+
+/// What came of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Came {
+    /// What was found.
+    pub found: Vec<Found>,
+    /// Why it was not run, or not to its end.
+    pub failed: Option<String>,
+}
+
+impl Came {
+    /// The first that counts, of these codes.
+    fn counts(&self, codes: &[&str]) -> Option<&Found> {
+        self.found.iter().find(|f| codes.contains(&f.code.as_str()))
+    }
+}
+
+/// Runs a program under the checks, on a device; gives its arguments too.
+///
+/// # Errors
+/// Why it cannot be run.
+pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), String> {
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let source = folder.path().join("kernel.cl");
+    std::fs::write(&source, &p.text).map_err(|e| e.to_string())?;
+    let built = Build::new(&source, device.name()).options(&p.options).lines(Lines::Variables).run();
+    let built = built.map_err(|e| format!("does not compile: {}", brief(&e.to_string())))?;
+    let module = folder.path().join("module.zebin");
+    std::fs::write(&module, &built.bytes).map_err(|e| e.to_string())?;
+    let arguments = arguments(&built, device, &p.kernel)?;
+    let tries = p.tries(&arguments);
+    let mut came = Came::default();
+    for contents in &tries {
+        let mut args = BTreeMap::new();
+        for (n, (argument, content)) in arguments.iter().zip(contents).enumerate() {
+            let unused = argument.kind == ArgumentKind::Unused;
+            if !unused {
+                args.insert(
+                    n.to_string(),
+                    ArgText::Text(content.job(folder.path(), n, &argument.type_name)?),
+                );
+            }
+        }
+        let job = Job {
+            file: module.clone(),
+            kernel: p.kernel.clone(),
+            global: p.global.clone(),
+            local: p.local.iter().map(|n| *n as u32).collect(),
+            sources: vec![source.clone()],
+            args,
+            jobs: 1,
+            check: true,
+            check_hints: true,
+            limit: 10_000_000,
+            timeout: Some(SECONDS),
+            ..Job::default()
+        };
+        let outcome = Ready::new(&job).and_then(|mut ready| {
+            let outcome = ready.run(None, None)?;
+            ready.also_in_reverse(&job, outcome, None)
+        });
+        let outcome = outcome.map_err(|e| brief(&e.to_string()))?;
+        let line = |p: &Place| p.source.as_ref().map(|s| s.line);
+        for f in outcome.findings.iter().flatten() {
+            let other = f.race.as_ref().map(|r| &r.other).into_iter();
+            let lines = std::iter::once(&f.place).chain(other).filter_map(line).collect();
+            came.found.push(Found { code: f.code.to_owned(), lines, message: f.message() });
+        }
+        if let Some(f) = &outcome.fault {
+            let lines = line(&f.place).into_iter().collect();
+            came.found.push(Found { code: f.code.to_owned(), lines, message: f.message.clone() });
+        }
+        // One more would say the same.
+        if came.counts(p.codes).is_some() || came.found.iter().any(|f| f.code == CANCELLED) {
+            break;
+        }
+    }
+    Ok((came, tries))
+}
+
+fn arguments(built: &envisa_ocloc::Built, device: Device, kernel: &str) -> Result<Vec<Argument>, String> {
+    let why = |e: envisa::Error| brief(&e.to_string());
+    let device = envisa::Device::new(envisa::Config::new(device.platform()));
+    let module = envisa::Module::load(&device, "kernel", envisa::Source::Zebin(&built.bytes)).map_err(why)?;
+    let kernel = module.kernel(kernel).map_err(why)?;
+    Ok(kernel.arguments().to_vec())
+}
+
+/// The first line of a message that says anything.
+fn brief(text: &str) -> String {
+    let error =
+        text.lines().find(|l| l.contains("error:")).or_else(|| text.lines().find(|l| !l.trim().is_empty()));
+    error.unwrap_or_default().trim().chars().take(160).collect()
+}
+
+/// What Oclgrind says of a program with these arguments: lines of its messages.
+///
+/// # Errors
+/// Why it could not be asked.
+pub fn oclgrind(p: &Program, tries: &[Vec<Content>], kernel: &str) -> Result<BTreeSet<String>, String> {
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    std::fs::write(folder.path().join("kernel.cl"), &p.text).map_err(|e| e.to_string())?;
+    let size = |sizes: &[u64]| {
+        let mut all = [1; 3];
+        all[..sizes.len()].copy_from_slice(sizes);
+        all.map(|n| n.to_string()).join(" ")
+    };
+    let mut said = BTreeSet::new();
+    for contents in tries {
+        let mut text = format!("kernel.cl\n{kernel}\n{}\n{}\n", size(&p.global), size(&p.local));
+        contents.iter().for_each(|c| text += &c.simulation());
+        std::fs::write(folder.path().join("case.sim"), text).map_err(|e| e.to_string())?;
+        let mut command = Command::new("timeout");
+        command.args([
+            &SECONDS.to_string(),
+            "oclgrind-kernel",
+            "--data-races",
+            "--uninitialized",
+            "--max-errors",
+            "100",
+        ]);
+        if !p.options.is_empty() {
+            command.args(["--build-options", &p.options]);
+        }
+        let output = command.arg("case.sim").current_dir(folder.path()).output();
+        let output = output.map_err(|e| format!("oclgrind-kernel: {e}"))?;
+        let all = [output.stdout, output.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).concat();
+        let lines: Vec<&str> = all.lines().collect();
+        // A message is a line, then where.
+        let is =
+            |pair: &&[&str]| pair[1].trim().starts_with("Kernel:") || pair[1].trim().starts_with("Work-");
+        let stopped = output.status.code() == Some(124);
+        said.extend(lines.windows(2).filter(is).map(|pair| pair[0].trim().to_owned()));
+        if stopped {
+            break;
+        }
+    }
+    Ok(said)
+}
+
+/// A program with what came of it.
+pub struct Row {
+    /// The program.
+    pub program: Program,
+    /// What envisa found, by device; or why it did not run.
+    pub envisa: Vec<(Device, Result<Came, String>)>,
+    /// What Oclgrind said, if it was asked.
+    pub oclgrind: Option<BTreeSet<String>>,
+}
+
+/// Why envisa and a suite disagree of a program: looked into one by one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explained {
+    /// Of GPUVerify's, by name.
+    #[serde(default)]
+    pub gpuverify: BTreeMap<String, String>,
+    /// Of Oclgrind's, by name.
+    #[serde(default)]
+    pub oclgrind: BTreeMap<String, String>,
+    /// Of mutations, by name.
+    #[serde(default)]
+    pub mutations: BTreeMap<String, String>,
+}
+
+impl Explained {
+    fn read() -> Result<Explained, String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("foreign.toml");
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+    }
+}
+
+/// Which suites are run.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of GPUVerify (github.com/mc-imperial/gpuverify).
+    #[arg(long, value_name = "DIR")]
+    gpuverify: Option<PathBuf>,
+    /// The folder of Oclgrind's sources (github.com/jrprice/Oclgrind), whose tests are run.
+    #[arg(long, value_name = "DIR")]
+    oclgrind: Option<PathBuf>,
+    /// Also run mutations of the kernels that are right, with one mistake each.
+    #[arg(long)]
+    mutate: bool,
+    /// Only programs whose name contains one of these.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// The devices whose code is run.
+    #[arg(long, value_delimiter = ',', default_value = "dg2")]
+    device: Vec<Device>,
+    /// Leave Oclgrind out.
+    #[arg(long)]
+    no_oclgrind: bool,
+    /// Write the suites' parts of `docs/CHECKS.md`.
+    #[arg(long, conflicts_with_all = ["only", "no_oclgrind"])]
+    write: bool,
+}
+
+/// Runs suites; `true` if each disagreement is explained.
+///
+/// # Errors
+/// What cannot be read.
+pub fn command(args: &Args) -> Result<bool, String> {
+    let explained = Explained::read()?;
+    let with_oclgrind = !args.no_oclgrind && has_oclgrind();
+    if args.write && !with_oclgrind {
+        return Err("--write wants Oclgrind, and oclgrind-kernel is not installed".to_owned());
+    }
+    let mut mutants = mutations::suite();
+    let mut well = true;
+    type Read = fn(&Path) -> Result<Suite, String>;
+    let suites: [(&Option<PathBuf>, Read, &BTreeMap<String, String>); 2] = [
+        (&args.gpuverify, gpuverify::read, &explained.gpuverify),
+        (&args.oclgrind, oclgrind::read, &explained.oclgrind),
+    ];
+    for (folder, read, explained) in suites {
+        let Some(folder) = folder else { continue };
+        let mut suite = read(folder)?;
+        suite.programs.retain(|p| args.wants(p));
+        let rows = rows(&suite, &args.device, with_oclgrind, args.mutate)?;
+        well &= args.tell(&suite, &rows, explained)?;
+        mutants.programs.extend(mutations::of(&rows));
+    }
+    if args.mutate {
+        mutants.programs.retain(|p| args.wants(p));
+        let mut rows = rows(&mutants, &args.device, with_oclgrind, true)?;
+        // What nobody finds has no bug that these inputs trigger.
+        rows.iter_mut()
+            .for_each(|r| r.program.bug = r.oclgrind.as_ref().is_some_and(|said| !said.is_empty()));
+        well &= args.tell(&mutants, &rows, &explained.mutations)?;
+    }
+    Ok(well)
+}
+
+impl Args {
+    fn wants(&self, p: &Program) -> bool {
+        self.only.is_empty() || self.only.iter().any(|o| p.name.contains(o.as_str()))
+    }
+
+    /// Prints a suite's section, and writes it if that is wanted; are all disagreements explained?
+    fn tell(
+        &self,
+        suite: &Suite,
+        rows: &[Row],
+        explained: &BTreeMap<String, String>,
+    ) -> Result<bool, String> {
+        let section = page::section(suite, rows, explained);
+        print!("{}", section.text);
+        section.unexplained.iter().for_each(|u| println!("not explained: {u}"));
+        if self.write {
+            let path = docs_folder().join("CHECKS.md");
+            let old = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            publish(&path, &replace_block(&old, suite.key, &section.text), &section.unexplained)?;
+        }
+        Ok(section.unexplained.is_empty())
+    }
+}
+
+/// A suite.
+pub struct Suite {
+    /// What its block of the page is called.
+    pub key: &'static str,
+    /// The head of its section, and what is said of it there.
+    pub about: String,
+    /// Its programs.
+    pub programs: Vec<Program>,
+    /// Those that are not run, by why: how many.
+    pub left_out: BTreeMap<String, usize>,
+}
+
+fn rows(suite: &Suite, devices: &[Device], with_oclgrind: bool, ask_all: bool) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for p in &suite.programs {
+        let (mut envisa, mut tries) = (Vec::new(), None);
+        for device in devices {
+            let came = run(p, *device).map(|(came, all)| {
+                tries = Some(all);
+                came
+            });
+            envisa.push((*device, came));
+        }
+        // Where all agree that nothing is wrong nobody else is asked, unless mutants are made of it.
+        let found = envisa.iter().any(|(_, came)| came.as_ref().is_ok_and(|c| !c.found.is_empty()));
+        let asked = tries
+            .filter(|_| with_oclgrind && (p.bug || found || ask_all))
+            .map(|t| oclgrind(p, &t, &p.kernel))
+            .transpose()?;
+        let mut line = format!("{} ({}):", p.name, if p.bug { "bug" } else { "right" });
+        for (device, came) in &envisa {
+            let _ = match came {
+                Ok(came) => {
+                    let all: Vec<String> = came
+                        .found
+                        .iter()
+                        .map(|f| format!("{} {:?} {}", f.code, f.lines, f.message))
+                        .collect();
+                    write!(line, " {}: {}", device.name(), all.join("; "))
+                }
+                Err(why) => write!(line, " {}: not run: {why}", device.name()),
+            };
+        }
+        eprintln!("{line} | {}", asked.iter().flatten().cloned().collect::<Vec<_>>().join("; "));
+        rows.push(Row { program: p.clone(), envisa, oclgrind: asked });
+    }
+    Ok(rows)
+}
