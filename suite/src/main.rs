@@ -406,6 +406,11 @@ fn main() -> ExitCode {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
         }
     };
+    // Where it is asked for.
+    #[cfg(target_arch = "x86_64")]
+    if let Some(text) = random::report_backend() {
+        eprint!("{text}");
+    }
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),

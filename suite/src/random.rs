@@ -381,6 +381,33 @@ A program that differs is made small and printed, and this page is not written t
     )
 }
 
+/// Where native code is asked to be made of the vector IR (`ENVISA_BACKEND=vir`): how much was, and why how much was not.
+#[cfg(target_arch = "x86_64")]
+pub fn report_backend() -> Option<String> {
+    let made = internals::made_of_vectors();
+    let refused: u64 = made.refused.values().sum();
+    if made.variants + refused == 0 {
+        return None;
+    }
+    let sum: u64 = made.left.values().sum();
+    let mut out = format!(
+        "{} variants of native code were made of the vector IR, in which {sum} instructions are left to the machine; {refused} were not\n",
+        made.variants
+    );
+    let lists = [
+        made.left.iter().map(|(w, n)| (*w, *n)).collect::<Vec<_>>(),
+        made.refused.iter().map(|(w, n)| (w.as_str(), *n)).collect(),
+    ];
+    for (list, name) in lists.into_iter().zip(["left", "refused"]) {
+        let mut list = list;
+        list.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+        for (why, n) in list.into_iter().take(12) {
+            out += &format!("  {name} {n:>7}  {why}\n");
+        }
+    }
+    Some(out)
+}
+
 /// By the evaluator of the vector IR: as it is built, and after each pass.
 pub fn evaluated() -> Vec<How> {
     (0..=evaluated::passes()).map(How::Evaluated).collect()

@@ -5,7 +5,7 @@ use std::ops::Range;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
 use crate::emit::streams::{ROWS, TILE};
-use crate::layout::{SITE, at as place};
+use envisa_codegen::layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.
 pub(crate) struct Sizes {
@@ -146,7 +146,7 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
         // The pointer is good from where it is loaded to where the register is written again.
         if first == Register::RCX {
             aimed = i.memory_base() == Register::R12
-                && i.memory_displacement64() as u32 % SITE == crate::layout::site::POINTER;
+                && i.memory_displacement64() as u32 % SITE == envisa_codegen::layout::site::POINTER;
         }
     }
     Ok(())

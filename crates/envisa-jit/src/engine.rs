@@ -22,7 +22,6 @@ use crate::audit::{Sizes, audit};
 use crate::defer::Deferred;
 use crate::emit::{Compiled, Emit};
 use crate::known::Known;
-use crate::layout::{RENEW, SITE, Site, at, exit};
 use crate::level::Level;
 use crate::listing::Tell;
 use crate::modes::{Modes, keeps_mode};
@@ -32,6 +31,8 @@ use crate::plan::{self, Kind};
 use crate::shape::Shapes;
 use crate::sites;
 use context::{Context, Line};
+use envisa_codegen::Help;
+use envisa_codegen::layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
 use functions::Functions;
 use key::{Key, Tails};
 use turns::{Turn, Turning};
@@ -40,6 +41,7 @@ mod context;
 mod functions;
 mod key;
 mod turns;
+pub mod vector;
 
 /// Native code for x86-64 with AVX-512 or AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -201,6 +203,8 @@ pub(crate) struct Variant {
     payload: u32,
     /// How many symbols the program names.
     symbols: u32,
+    /// What the machine computes for it.
+    help: Vec<Help>,
 }
 
 impl Native {
@@ -384,6 +388,13 @@ impl Native {
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
+        if vector::asked() {
+            let made = self.compile_vector(key);
+            vector::count(&made);
+            if made.is_ok() {
+                return made;
+            }
+        }
         let mut passes = Passes::begin();
         let live = if key.full { self.live()? } else { &self.part()?.0 };
         passes.over("liveness");
@@ -465,6 +476,7 @@ impl Variant {
             payload: sizes.payload,
             row: start.is_some(),
             symbols: p.symbols().len() as u32,
+            help: Vec::new(),
         })
     }
 }
@@ -553,6 +565,7 @@ impl Spare {
 struct Host<'a, 'm> {
     machine: &'a mut Machine<'m>,
     rest: &'a dyn Instructions,
+    help: &'a [Help],
     /// The program's instruction that the code's first one is.
     base: Pc,
     sites: &'a mut [Site],
@@ -654,6 +667,7 @@ impl Run for Runner<'_> {
                 context.set(4 * w as u32, 0);
             }
         }
+        context.set(at::DISPATCH, m.t.dispatch);
         m.t.status = Status::Ready;
         let given = m.t.budget.min(m.t.turn).min(i64::MAX as u64);
         context.set64(at::BUDGET, given);
@@ -661,6 +675,7 @@ impl Run for Runner<'_> {
             budget: (m.t.budget, given),
             machine: m,
             rest: &*self.native.rest,
+            help: &variant.help,
             base: 0,
             sites,
             stop,
@@ -765,6 +780,7 @@ impl Run for Runner<'_> {
             budget: (0, 0),
             machine: m,
             rest: &*self.native.rest,
+            help: &variant.help,
             base: 0,
             sites,
             stop,
@@ -838,6 +854,10 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         let thread = *context.add(at::INDEX as usize).cast::<u32>();
         (&mut *host, exec, left, (x, thread))
     };
+    if pc & (RENEW | HELP) == HELP {
+        // SAFETY: the context is that of the variant whose help the host has.
+        return unsafe { vector::help(context, host.help, pc) };
+    }
     host.follow(now.0, now.1);
     if pc & RENEW != 0 {
         host.machine.t.mask = exec;
@@ -856,17 +876,24 @@ extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     step(host.machine, host.rest, host.sites, host.base + pc)
 }
 
+/// Executes a message for the channels of the mask, which are counted from its first one.
+fn message(m: &mut Machine<'_>, pc: Pc) -> Pc {
+    let i = m.env.program.code()[pc as usize];
+    m.message(pc, i.aux, m.t.mask, i.channels.into(), i.first.into())
+}
+
 /// Has the machine execute one instruction for native code: 0 to go on.
 fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Site], pc: Pc) -> u32 {
     debug_assert!(to_nearest(), "the machine is called in another direction of rounding");
     if let Some(asked) = m.env.asked {
         asked.count(pc);
     }
+    let (alone, pc) = (pc & MESSAGE != 0, pc & !MESSAGE);
     m.t.pc = pc;
     m.refresh_mode();
     let mut next = pc;
     while next == pc {
-        next = rest.instruction(m, pc);
+        next = if alone { message(m, pc) } else { rest.instruction(m, pc) };
     }
     if next == STOP {
         let ended = m.trap.is_none() && m.t.status == Status::Done;

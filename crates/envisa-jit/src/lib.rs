@@ -23,7 +23,6 @@ mod engine;
 mod forms;
 mod general;
 mod known;
-mod layout;
 mod level;
 mod listing;
 mod maps;
@@ -42,5 +41,6 @@ mod shape;
 mod sites;
 
 pub use engine::Jit;
+pub use engine::vector::{Made, made};
 pub use listing::Tell;
 pub use passes::Making;

@@ -8,8 +8,8 @@ use envisa_machine::thread::Machine;
 
 use crate::active::{Given, all as all_channels};
 use crate::emit::memory::{as_quads, form};
-use crate::layout::Site;
 use crate::shape::{Seed, constant};
+use envisa_codegen::layout::Site;
 
 /// The words that all threads that have all channels (or all that lack some) have in their payloads from a byte on;
 /// `None` where there are not so many.

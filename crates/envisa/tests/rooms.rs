@@ -19,7 +19,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-vir", &["envisa-isa", "envisa-lower", "envisa-sem"]),
     ("envisa-machine", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
     ("envisa-interp", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
-    ("envisa-jit", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
+    ("envisa-codegen", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-vir"]),
+    (
+        "envisa-jit",
+        &["envisa-codegen", "envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem", "envisa-vir"],
+    ),
     ("envisa-sanitize", &["envisa-isa", "envisa-lower", "envisa-machine"]),
     (
         "envisa",

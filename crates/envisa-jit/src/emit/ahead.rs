@@ -4,7 +4,7 @@ use super::memory::{Form, PTR, Way};
 use super::streams::{BEHIND, COLUMNS, Led, NEXT, ROWS, SCALAR, STREAM, Stream, TILE, TILES, USED};
 use super::*;
 use crate::asm::Aside;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::Simt;
 
 const FETCHED: u32 = 128;

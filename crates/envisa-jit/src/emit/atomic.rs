@@ -7,8 +7,8 @@ use envisa_sem::atomic::AtomicOp;
 use super::each::{Array, PLACE};
 use super::memory::{PTR, Way, form};
 use super::*;
-use crate::layout::site;
 use crate::sites::gather_of;
+use envisa_codegen::layout::site;
 
 /// The lane's datum, by how many bytes it has: 2, 4, 8.
 const DATUM: [Register; 3] = [Register::DX, Register::EDX, Register::RDX];

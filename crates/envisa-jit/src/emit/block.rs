@@ -2,7 +2,7 @@
 
 use super::memory::PTR;
 use super::*;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::{Block, Space};
 
 impl Emit<'_> {

@@ -3,7 +3,7 @@
 use super::memory::{Form, PTR, RA, Way, form};
 use super::*;
 use crate::asm::Aside;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::{Message, Simt};
 
 /// Of a load from both halves' windows: the next instruction, which loads from the same places of another memory, finds in

@@ -2,7 +2,7 @@
 
 use super::memory::{Form, PTR, Way};
 use super::*;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::{Simt, Strides};
 
 /// Most channels that are done so: with more, the machine is as fast.

@@ -5,8 +5,8 @@
 
 use super::memory::PTR;
 use super::*;
-use crate::layout::{SITE, site};
 use crate::plan::{Sampled, Source, axes, is_zero, layers, number};
+use envisa_codegen::layout::{SITE, site};
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, TexelSlot};
 use envisa_sem::sampler::{Addressing, FAR};

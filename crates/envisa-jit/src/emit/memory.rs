@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::*;
-use crate::layout::{SITE, site};
 use crate::multiples::Multiples;
 use crate::shape::constant;
+use envisa_codegen::layout::{SITE, site};
 use envisa_lower::{Extend, Message, Simt, Space};
 
 /// How a message's indices become addresses.

@@ -61,7 +61,6 @@ use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, v
 use crate::defer::Deferred;
 use crate::general::{Given, keep};
 use crate::known::Known;
-use crate::layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::level::Level;
 use crate::maps::Map;
 use crate::modes::Modes;
@@ -70,6 +69,7 @@ use crate::ops::*;
 use crate::passes::Passes;
 use crate::plan::Kind;
 use crate::shape::Shapes;
+use envisa_codegen::layout::{CTX, REGS, RENEW, SITES, at, exit};
 
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];

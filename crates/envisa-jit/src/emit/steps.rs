@@ -6,8 +6,8 @@ use envisa_lower::Simt;
 use super::memory::{Form, PTR, RA};
 use super::*;
 use crate::asm::Aside;
-use crate::layout::site;
 use crate::rows::{Plan, Steps, Unit};
+use envisa_codegen::layout::site;
 
 /// Most bytes from channel to channel: both halves of a message lie within a kilobyte.
 const MOST: i32 = 32;

@@ -5,7 +5,7 @@ use super::look::First;
 use super::memory::{Form, ON, PTR, Way};
 use super::*;
 use crate::asm::Aside;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::Simt;
 
 /// How far ahead rows are fetched by threads that stream, in bytes: a page, which the CPU's own prefetchers do not leave.

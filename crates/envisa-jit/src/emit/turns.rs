@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::layout::{record, state, together};
 use crate::maps::Map;
+use envisa_codegen::layout::{record, state, together};
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;

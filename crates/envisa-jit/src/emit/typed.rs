@@ -3,8 +3,8 @@
 use super::image::{INSIDE, TEXELS};
 use super::memory::PTR;
 use super::*;
-use crate::layout::site;
 use crate::plan::{Source, Stored, is_zero, number};
+use envisa_codegen::layout::site;
 use envisa_lower::{Coordinates, Outside, Typed};
 use envisa_machine::memory::ImageShape;
 

@@ -3,7 +3,7 @@
 use super::memory::{RA, Way};
 use super::*;
 use crate::emit::memory::Form;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::Simt;
 
 impl Emit<'_> {

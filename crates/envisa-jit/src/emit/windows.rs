@@ -3,7 +3,7 @@
 
 use super::memory::{Form, PTR};
 use super::*;
-use crate::layout::site;
+use envisa_codegen::layout::site;
 use envisa_lower::Simt;
 
 impl Emit<'_> {

@@ -331,6 +331,7 @@ impl Between<'_> {
             budget: (m.t.budget, given),
             machine: m,
             rest: &*self.functions.rest,
+            help: &[],
             base: one.base,
             sites: &mut self.sites,
             stop,

@@ -2,7 +2,7 @@
 //! thread.
 
 use super::*;
-use crate::layout::{Record, record, state, together as which};
+use envisa_codegen::layout::{Record, record, state, together as which};
 
 /// What native code that lets threads take turns finds.
 pub(super) struct Turning {
@@ -43,6 +43,7 @@ struct Host<'a, 'm> {
     alive: &'a mut Alive<'m>,
     row: &'a Row<'a>,
     rest: &'a dyn Instructions,
+    help: &'a [Help],
     sites: &'a mut [Site],
     /// The first thread's record, and bytes from one to the next.
     records: *mut u8,
@@ -134,6 +135,7 @@ impl Turn<'_> {
             alive: &mut *alive,
             row,
             rest: self.rest,
+            help: &self.variant.help,
             sites: &mut *self.sites,
             records,
             record,
@@ -262,6 +264,10 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         let index = *context.add(at::INDEX as usize).cast::<u32>();
         (&mut *host, exec, segment.wrapping_sub(left), index)
     };
+    if pc & HELP != 0 {
+        // SAFETY: the context is that of the variant whose help the host has.
+        return unsafe { vector::help(context, host.help, pc) };
+    }
     let mut m = host.alive.machine(index as usize);
     // SAFETY: there are as many records as threads, of which this is one.
     let r = unsafe { &mut *host.records.add(index as usize * host.record).cast::<Record>() };

@@ -24,8 +24,8 @@ use std::ops::Range;
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::{Mem, V, Why};
-use crate::layout::CTX;
 use crate::maps::Map;
+use envisa_codegen::layout::CTX;
 use list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.

@@ -200,7 +200,7 @@ impl Builder<'_> {
         if absolute && ty.is_int() != number.is_int() {
             return Err(No("an absolute value of another kind of number"));
         }
-        let ty = Type::new(Elem::of(number), lanes);
+        let wide = Type::new(Elem::of(number), lanes);
         let steps = match modifier {
             Modifier::None | Modifier::Sat => [None, None],
             Modifier::Abs => [Some(Modifier::Abs), None],
@@ -208,15 +208,16 @@ impl Builder<'_> {
             Modifier::Neg => [None, Some(Modifier::Neg)],
             Modifier::Not => [Some(Modifier::Not), None],
         };
-        if let Some(modifier) = steps[0] {
-            // An absolute value is by the source's sign.
+        // Of what has no sign it is the same.
+        let unsigned = absolute && ty.is_int() && !ty.is_signed();
+        if let Some(modifier) = steps[0].filter(|_| !unsigned) {
             let signed = if number.size() == 8 { Number::Q } else { Number::D };
             let number = if absolute && number.is_int() { signed } else { number };
-            value = self.push(Inst::Modify { modifier, number, arg: value }, ty);
+            value = self.push(Inst::Modify { modifier, number, arg: value }, wide);
         }
         let negate = steps[1].is_some() && sum;
         if steps[1].is_some() && !sum {
-            value = self.push(Inst::Modify { modifier: Modifier::Neg, number, arg: value }, ty);
+            value = self.push(Inst::Modify { modifier: Modifier::Neg, number, arg: value }, wide);
         }
         Ok(Taken { value, negate })
     }

@@ -3,13 +3,19 @@
 use iced_x86::Register;
 
 /// The register file.
-pub(crate) const REGS: Register = Register::RBX;
+pub const REGS: Register = Register::RBX;
 /// The context.
-pub(crate) const CTX: Register = Register::RBP;
+pub const CTX: Register = Register::RBP;
 /// The sites.
-pub(crate) const SITES: Register = Register::R12;
+pub const SITES: Register = Register::R12;
+/// The record of the thread whose turn it is, and where registers are spilled.
+pub const RECORD: Register = Register::R13;
+/// The pointer of a site.
+pub const POINTER: Register = Register::RCX;
+
 /// Offsets in a context.
-pub(crate) mod at {
+#[allow(missing_docs)]
+pub mod at {
     /// The host's own pointer, for callbacks.
     pub const HOST: u32 = 0;
     /// Runs one instruction: `fn(context, pc) -> u32`, 0 to go on.
@@ -63,10 +69,24 @@ pub(crate) mod at {
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
     pub const WAITS: u32 = LANES + 3 * 128;
+    /// Of code made of the vector IR, which has no such channels: where a thread goes on, when its turn was over,
+    pub const AGAIN: u32 = WAITS;
+    /// and its mask registers and general registers (vectors are at [`VECTORS`]).
+    pub const MASKS: u32 = AGAIN + 8;
+    pub const GENERAL: u32 = MASKS + 8 * 8;
+    /// What is computed lane by lane: [`super::HELP_OPERANDS`] operands, then two results, of [`super::HELP_BYTES`] each.
+    pub const HELP: u32 = (GENERAL + 16 * 8).next_multiple_of(64);
+    /// The pool.
+    pub const POOL: u32 = HELP + (super::HELP_OPERANDS + 2) * super::HELP_BYTES;
 }
 
+/// Operands of what is computed lane by lane.
+pub const HELP_OPERANDS: u32 = 4;
+/// Bytes of each: 32 lanes of 64 bits.
+pub const HELP_BYTES: u32 = 256;
+
 /// Which threads code runs.
-pub(crate) mod together {
+pub mod together {
     /// A single one.
     pub const SINGLE: u32 = 0;
     /// All of a group, which is one thread.
@@ -78,7 +98,7 @@ pub(crate) mod together {
 /// A thread of those that take turns, while it is not its turn.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(crate) struct Record {
+pub struct Record {
     /// Its register file.
     pub registers: u64,
     /// Where its code goes on, or starts.
@@ -96,7 +116,8 @@ pub(crate) struct Record {
 }
 
 /// Offsets in a record; behind it are the channels that wait, as in a context.
-pub(crate) mod record {
+#[allow(missing_docs)]
+pub mod record {
     pub const REGISTERS: u32 = 0;
     pub const RESUME_AT: u32 = 8;
     pub const LEFT: u32 = 16;
@@ -107,7 +128,7 @@ pub(crate) mod record {
 }
 
 /// Threads that take turns and do not go on at a resumption.
-pub(crate) mod state {
+pub mod state {
     /// It has not started.
     pub const NEW: u32 = 0;
     /// It ended.
@@ -115,13 +136,13 @@ pub(crate) mod state {
 }
 
 /// Bytes of a site.
-pub(crate) const SITE: u32 = 64;
+pub const SITE: u32 = 64;
 
 /// Where a message's addresses lie: an index `i` passes if `i - low < count`, and is then of the byte
 /// `pointer + (i - low) * scale`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Site {
+pub struct Site {
     /// The first index.
     pub low: u32,
     /// How many indices.
@@ -181,7 +202,9 @@ impl Site {
     };
 }
 
-pub(crate) mod site {
+/// Offsets in a site.
+#[allow(missing_docs)]
+pub mod site {
     pub const LOW: u32 = 0;
     pub const COUNT: u32 = 4;
     pub const LAST16: u32 = 8;
@@ -200,10 +223,17 @@ pub(crate) mod site {
 }
 
 /// In the number of an instruction that calls: it is a branch that has nothing left to spend, and no turns to take.
-pub(crate) const RENEW: u32 = 1 << 31;
+pub const RENEW: u32 = 1 << 31;
+
+/// In the number of an instruction that calls: it is a message whose operands are in its registers and whose channels,
+/// counted from the instruction's first, are [`at::EXEC`]'s; its predicate is not looked at.
+pub const MESSAGE: u32 = 1 << 30;
+/// In the number of an instruction that calls: it is none, but the number of what is computed lane by lane, from and to
+/// [`at::HELP`].
+pub const HELP: u32 = 1 << 29;
 
 /// What generated code returns.
-pub(crate) mod exit {
+pub mod exit {
     /// The thread ended.
     pub const DONE: i32 = 0;
     /// It waits at the barrier.
