@@ -15,8 +15,8 @@ use std::time::Duration;
 /// Run a program with envisa as its OpenCL and Level Zero driver.
 ///
 /// The program finds one platform, "Intel(R) OpenCL HD Graphics (envisa)", or one Level Zero driver, whose devices are
-/// virtual GPUs; nothing of it is changed. Faults of kernels are told on standard error when they happen; findings and a summary when
-/// the program has ended.
+/// virtual GPUs; nothing of it is changed. Faults of kernels are told on standard error when they happen; findings
+/// and a summary when the program has ended.
 ///
 /// Exit code: the program's; 1 if the program succeeded but there were faults, findings or mistakes; 2 if it could
 /// not be started.

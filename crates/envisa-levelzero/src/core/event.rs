@@ -12,7 +12,8 @@ use super::memory::Context;
 
 /// How long something waits before it is told of that nothing signals what it waits for.
 const PATIENCE: Duration = Duration::from_secs(2);
-const UNPROMISED: &str = "for two seconds something has waited for an event that no command appended so far signals, nor the program itself";
+const UNPROMISED: &str = "for two seconds something has waited for an event that no command appended so far signals, \
+                          nor the program itself";
 
 /// A command of a queue, which ends once.
 pub type Done = envisa_runtime::queue::Event<Error>;

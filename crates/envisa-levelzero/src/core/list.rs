@@ -194,14 +194,16 @@ fn enqueue(worker: &Arc<Worker>, commands: Commands, fence: Option<Arc<Event>>) 
     let flights: Vec<Option<Flight>> = slices.into_iter().map(Flight::of).collect();
     let tells = fence.clone();
     let work = Box::new(move || {
-        let result = commands.slices().into_iter().fold(Ok(()), |result: Result<()>, slice| match result {
-            Ok(()) => run_all(slice),
-            // Whoever waits is told.
-            Err(e) => {
-                slice.iter().filter_map(|c| c.signals.as_ref()).for_each(|s| s.signal([0; 2], Some(e)));
-                Err(e)
+        let mut result = Ok(());
+        for slice in commands.slices() {
+            match result {
+                Ok(()) => result = run_all(slice),
+                // Whoever waits is told.
+                Err(e) => {
+                    slice.iter().filter_map(|c| c.signals.as_ref()).for_each(|s| s.signal([0; 2], Some(e)))
+                }
             }
-        });
+        }
         drop(flights);
         drop(commands);
         if let Some(fence) = tells {
@@ -259,7 +261,8 @@ impl Queue {
     /// Executes closed lists, and signals a fence then.
     ///
     /// # Errors
-    /// If a list is open, immediate or of another device, or the fence of another queue; of a synchronous queue, if a command fails.
+    /// If a list is open, immediate or of another device, or the fence of another queue; of a synchronous queue, if a
+    /// command fails.
     pub fn execute(self: &Arc<Self>, lists: &[Arc<List>], fence: Option<&Fence>) -> Result<()> {
         if lists.iter().any(|l| !Arc::ptr_eq(&l.device, &self.device)) {
             return Err(Error::INVALID_ARGUMENT);

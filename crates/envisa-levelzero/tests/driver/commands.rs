@@ -22,13 +22,13 @@ kernel void wild(global int *x) { *(global int *)((ulong)x + 0x700000000000UL) =
 ";
 
 fn regular(d: &Driver) -> usize {
-    d.new("zeCommandListCreate", &[d.context, d.device, zeros()])
+    d.make("zeCommandListCreate", &[d.context, d.device, zeros()])
 }
 
 #[test]
 fn a_list_is_executed_as_often_as_one_likes() {
     let Some(d) = driver() else { return };
-    let (module, queue) = (d.program(TEXT), d.new("zeCommandQueueCreate", &[d.context, d.device, zeros()]));
+    let (module, queue) = (d.program(TEXT), d.make("zeCommandQueueCreate", &[d.context, d.device, zeros()]));
     let add = d.kernel(module, "add", 32);
     let (x, y) = (d.shared(&[1i32; 100]), d.shared(&(0..100).collect::<Vec<i32>>()));
     d.arg(add, 0, x.as_ptr());
@@ -38,7 +38,7 @@ fn a_list_is_executed_as_often_as_one_likes() {
     d.launch(list, add, 4, 0, &[]);
     // What is set later is of later launches.
     d.arg(add, 2, 1i32);
-    let fence = d.new("zeFenceCreate", &[queue, zeros()]);
+    let fence = d.make("zeFenceCreate", &[queue, zeros()]);
     let execute = |fence: usize| d.call("zeCommandQueueExecuteCommandLists", &[queue, 1, of(&list), fence]);
     assert_eq!(execute(0), INVALID, "the list is open");
     d.ok("zeCommandListClose", &[list]);
@@ -129,9 +129,9 @@ fn arguments_are_what_clients_pass() {
 #[test]
 fn memory_has_its_kind_and_its_end() {
     let Some(d) = driver() else { return };
-    let host = d.new("zeMemAllocHost", &[d.context, zeros(), 100, 0]);
-    let device = d.new("zeMemAllocDevice", &[d.context, zeros(), 100, 4096, d.device]);
-    let shared = d.new("zeMemAllocShared", &[d.context, zeros(), zeros(), 100, 8, d.device]);
+    let host = d.make("zeMemAllocHost", &[d.context, zeros(), 100, 0]);
+    let device = d.make("zeMemAllocDevice", &[d.context, zeros(), 100, 4096, d.device]);
+    let shared = d.make("zeMemAllocShared", &[d.context, zeros(), zeros(), 100, 8, d.device]);
     let own = [0u8; 64];
     for (address, kind, owner) in
         [(host, 1, 0), (device, 2, d.device), (shared, 3, d.device), (of(&own), 0, 0)]
@@ -300,8 +300,9 @@ fn events_that_count_need_no_reset() {
     let Some(d) = driver() else { return };
     let (module, list, other) = (d.program(TEXT), d.immediate(0), d.immediate(0));
     let counting = [0x2_0014u64, 0, 3];
-    let pool = d.new("zeEventPoolCreate", &[d.context, of(&[0u64, of(&counting) as u64, 1 | 1 << 32]), 0, 0]);
-    let e = d.new("zeEventCreate", &[pool, zeros()]);
+    let pool =
+        d.make("zeEventPoolCreate", &[d.context, of(&[0u64, of(&counting) as u64, 1 | 1 << 32]), 0, 0]);
+    let e = d.make("zeEventCreate", &[pool, zeros()]);
     let x = d.shared(&[0i32]);
     let add = d.kernel(module, "add", 1);
     d.arg(add, 0, x.as_ptr());

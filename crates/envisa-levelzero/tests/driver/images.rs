@@ -17,9 +17,9 @@ fn images_are_read_and_written() {
     // 8 by 4 texels of four bytes.
     let desc =
         |kind: u64, layout: u64| [0u64, 0, kind << 32, layout, 1 << 32, 2 | 3 << 32, 8, 4 | 1 << 32, 0];
-    let image = |desc: [u64; 9]| d.new("zeImageCreate", &[d.context, d.device, of(&desc)]);
+    let image = |desc: [u64; 9]| d.make("zeImageCreate", &[d.context, d.device, of(&desc)]);
     let (from, to) = (image(desc(2, 4)), image(desc(2, 4)));
-    let sampler = d.new("zeSamplerCreate", &[d.context, d.device, of(&[0u64, 0, 2, 1])]);
+    let sampler = d.make("zeSamplerCreate", &[d.context, d.device, of(&[0u64, 0, 2, 1])]);
     let list = d.immediate(0);
     let texels: Vec<u8> = (0..128).collect();
     d.ok("zeCommandListAppendImageCopyFromMemory", &[list, from, of(&texels[..]), 0, 0, 0, 0]);

@@ -20,12 +20,12 @@ fn program() {
     let module = d.program(TEXT);
     let (list, other) = (d.immediate(0), d.immediate(0));
     let e = d.events(2);
-    let x = d.new("zeMemAllocShared", &[d.context, zeros(), zeros(), 256, 0, d.device]);
+    let x = d.make("zeMemAllocShared", &[d.context, zeros(), zeros(), 256, 0, d.device]);
     let slow = d.kernel(module, "slow", 64);
     d.arg(slow, 0, x);
     d.arg(slow, 1, 100_000i32);
-    let queue = d.new("zeCommandQueueCreate", &[d.context, d.device, zeros()]);
-    let regular = d.new("zeCommandListCreate", &[d.context, d.device, zeros()]);
+    let queue = d.make("zeCommandQueueCreate", &[d.context, d.device, zeros()]);
+    let regular = d.make("zeCommandListCreate", &[d.context, d.device, zeros()]);
     let execute = || d.call("zeCommandQueueExecuteCommandLists", &[queue, 1, of(&regular), 0]);
     match does.as_str() {
         "open" => {

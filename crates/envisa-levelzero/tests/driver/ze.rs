@@ -107,7 +107,7 @@ pub fn driver() -> Option<&'static Driver> {
         d.ok("zeDeviceGet", &[driver, at(&mut n), at(&mut devices)]);
         assert_eq!(n, 2);
         d.device = devices[0];
-        d.context = d.new("zeContextCreate", &[driver, zeros()]);
+        d.context = d.make("zeContextCreate", &[driver, zeros()]);
         Some(d)
     });
     DRIVER.get().and_then(Option::as_ref)
@@ -165,7 +165,7 @@ impl Driver {
     }
 
     /// Makes an object: its handle comes back through the last argument.
-    pub fn new(&self, name: &str, args: &[usize]) -> usize {
+    pub fn make(&self, name: &str, args: &[usize]) -> usize {
         let mut handle = 0usize;
         let args: Vec<usize> = args.iter().copied().chain([at(&mut handle)]).collect();
         self.ok(name, &args);
@@ -177,7 +177,7 @@ impl Driver {
     pub fn shared<T: Copy>(&self, content: &[T]) -> &'static mut [T] {
         let bytes = size_of_val(content);
         let args = [self.context, zeros(), zeros(), bytes, 64, self.device];
-        let address = self.new("zeMemAllocShared", &args);
+        let address = self.make("zeMemAllocShared", &args);
         // SAFETY: as many bytes were allocated, and nobody frees them but the test at its end.
         let all = unsafe { std::slice::from_raw_parts_mut(address as *mut T, content.len()) };
         all.copy_from_slice(content);
@@ -209,7 +209,7 @@ impl Driver {
     /// A kernel with groups of a size.
     pub fn kernel(&self, module: usize, name: &str, group: usize) -> usize {
         let name = CString::new(name).unwrap();
-        let kernel = self.new("zeKernelCreate", &[module, of(&[0, 0, 0, name.as_ptr() as u64])]);
+        let kernel = self.make("zeKernelCreate", &[module, of(&[0, 0, 0, name.as_ptr() as u64])]);
         self.ok("zeKernelSetGroupSize", &[kernel, group, 1, 1]);
         kernel
     }
@@ -222,13 +222,14 @@ impl Driver {
     /// An immediate list: of mode 0, or 1 (it waits for each command).
     pub fn immediate(&self, mode: u64) -> usize {
         let desc = [0u64, 0, 0, 2 | mode << 32, 0];
-        self.new("zeCommandListCreateImmediate", &[self.context, self.device, of(&desc)])
+        self.make("zeCommandListCreateImmediate", &[self.context, self.device, of(&desc)])
     }
 
     /// Events of a pool with timestamps.
     pub fn events(&self, n: usize) -> Vec<usize> {
-        let pool = self.new("zeEventPoolCreate", &[self.context, of(&[0u64, 0, 5 | (n as u64) << 32]), 0, 0]);
-        (0..n as u64).map(|i| self.new("zeEventCreate", &[pool, of(&[0, 0, i, 0])])).collect()
+        let pool =
+            self.make("zeEventPoolCreate", &[self.context, of(&[0u64, 0, 5 | (n as u64) << 32]), 0, 0]);
+        (0..n as u64).map(|i| self.make("zeEventCreate", &[pool, of(&[0, 0, i, 0])])).collect()
     }
 
     /// Appends a launch of so many groups.
