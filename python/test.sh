@@ -3,6 +3,8 @@
 #
 #   python/test.sh [PYTEST ARGUMENT ...]
 #
+# PACKAGES says what cargo builds; of another selection than an earlier build's, cargo compiles anew what they share.
+#
 # A virtual environment in the target folder gets the tests' own needs. With ENVISA_REQUIRE_ORACLES=1 a need that cannot be
 # had fails; otherwise its tests say that they did not run.
 set -euo pipefail
@@ -10,7 +12,7 @@ cd "$(dirname "$0")/.."
 profile=${PROFILE:-checked}
 case $profile in dev) built_in=debug ;; *) built_in=$profile ;; esac
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
-cargo build --quiet --profile "$profile" --locked -p envisa-cli -p envisa-opencl -p envisa-python
+cargo build --quiet --profile "$profile" --locked ${PACKAGES:--p envisa-cli -p envisa-opencl -p envisa-python}
 
 venv=$target/python-tests
 [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"

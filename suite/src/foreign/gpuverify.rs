@@ -136,7 +136,7 @@ fn kernel(text: &str) -> String {
     let at = ["__kernel", "kernel"].iter().filter_map(|k| code.find(k)).min().unwrap_or(0);
     let head = code[at..].split('(').take_while(|part| !part.trim().is_empty());
     // An attribute has parentheses, too.
-    let mut words = head.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_').rev().next());
+    let mut words = head.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_').next_back());
     words
         .find(|w| !w.is_empty() && *w != "__attribute__" && !w.starts_with("reqd"))
         .unwrap_or_default()

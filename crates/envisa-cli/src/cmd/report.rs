@@ -81,7 +81,9 @@ impl Page<'_> {
 
     /// The texts that findings are in, with these below their lines.
     fn sources(&self, out: &mut String) {
-        let mut below: BTreeMap<(&str, u64), Vec<(usize, &Value, &Value)>> = BTreeMap::new();
+        /// A finding's number, the finding, and its label at a line.
+        type Said<'a> = (usize, &'a Value, &'a Value);
+        let mut below: BTreeMap<(&str, u64), Vec<Said<'_>>> = BTreeMap::new();
         for (n, d) in self.diagnostics.iter().enumerate() {
             for label in list(d, "labels") {
                 if let Some(line) = label["line"].as_u64() {
