@@ -17,6 +17,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "fault",
             "finding",
             "image",
+            "items",
             "kernel",
             "launch",
             "module",
