@@ -203,19 +203,24 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
 
     /// What a definition was made of. Those whose place is found by an address register are not told.
     pub fn inputs(&self, node: Node) -> Vec<Node> {
-        let (i, channel) = node;
+        let i = node.0;
         let e = &self.trace.events[i];
         let mut found = Vec::new();
         self.reads(node, &mut |range, bit| {
             let bytes = u64::from(range.end - range.start);
             found.extend(self.definitions(e.thread, Place::Register(range.start), bytes, bit, i));
         });
-        for p in self.trace.loads(e).iter().filter(|p| channel == WHOLE || p.channel == channel) {
-            found.extend(self.definitions(0, p.place, p.bytes.into(), None, i));
-        }
+        found.extend(self.memory(node));
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// The stores of the group that wrote what a definition loaded.
+    fn memory(&self, (i, channel): Node) -> Vec<Node> {
+        let loads = self.trace.loads(&self.trace.events[i]).iter();
+        let own = loads.filter(|p| channel == WHOLE || p.channel == channel);
+        own.flat_map(|p| self.definitions(0, p.place, p.bytes.into(), None, i)).collect()
     }
 
     /// The registers that a definition read, without constants; of predicates a channel's bit.
@@ -251,6 +256,30 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
 
     /// All definitions behind a store, itself the first.
     pub fn behind(&self, site: &Site) -> Vec<Node> {
+        self.followed(site, &|node| self.inputs(node))
+    }
+
+    /// Those of them that the value was made of, without what says where loads and stores go: of a load what memory was
+    /// made of, of the store what has its value.
+    fn data(&self, site: &Site) -> Vec<Node> {
+        let store = self.trace.index_at(site.clock);
+        let has = |(i, channel): &Node| {
+            let e = &self.trace.events[*i];
+            self.trace.writes(e).iter().any(|p| p.channel == *channel && forms(p).contains(&site.value))
+        };
+        self.followed(site, &|node| {
+            let e = &self.trace.events[node.0];
+            if node.0 == store {
+                return self.inputs(node).into_iter().filter(has).collect();
+            }
+            if self.trace.loads(e).is_empty() {
+                return self.inputs(node);
+            }
+            self.memory(node)
+        })
+    }
+
+    fn followed(&self, site: &Site, inputs: &dyn Fn(Node) -> Vec<Node>) -> Vec<Node> {
         let store = self.trace.index_at(site.clock);
         let Some(e) = self.trace.events.get(store) else { return Vec::new() };
         let first = self.inst(e).map_or(0, |i| u32::from(i.first));
@@ -262,7 +291,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
             if all.len() >= MOST_NODES {
                 break;
             }
-            left.extend(self.inputs(node).into_iter().filter(|n| seen.insert(*n)));
+            left.extend(inputs(node).into_iter().filter(|n| seen.insert(*n)));
         }
         all
     }
@@ -276,10 +305,14 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
             let mut parts = self.trace.writes(e).iter().filter(|p| p.channel == node.1 || node.1 == WHOLE);
             parts.all(|p| other.has(who(self.s, e, inst, p.channel), p, line(self.s, e.pc)))
         };
-        let mut found: Vec<Node> = self.behind(site);
         // A constant says nothing by itself.
         let made_of = |node: &Node| self.inputs(*node);
-        found.retain(|node| !known(node) && !made_of(node).is_empty() && made_of(node).iter().all(known));
+        let strange =
+            |node: &Node| !known(node) && !made_of(node).is_empty() && made_of(node).iter().all(known);
+        let mut found: Vec<Node> = self.data(site).into_iter().filter(strange).collect();
+        if found.is_empty() {
+            found = self.behind(site).into_iter().filter(strange).collect();
+        }
         found.sort_unstable();
         found
     }

@@ -1,12 +1,13 @@
 //! Miscompiles planted in compiled kernels: `envisa_diff` names the instruction, or the statement, that was made wrong.
 
 use envisa::zebin::ZebinFile;
+use envisa::{Config, Module, Source};
 use envisa_diff::{Difference, Element, Watched};
 use envisa_harness::values::ElemType;
 use envisa_smith::plant::{Kind, Plant, plants};
 use envisa_suite::corpus::{corpus_folder, corpus_path};
 use envisa_suite::envisa_side::Loaded;
-use envisa_suite::kernel::{Device, KernelFile, discover, kernel_folder};
+use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{ArgValue, Launch, SizeSet};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -120,4 +121,30 @@ fn differ(
     let (left, right) = (start(&a)?, start(&b)?);
     let found = left.stage(|left| right.stage(|right| envisa_diff::diff(left, right, &watched)));
     found.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?
+}
+
+/// Nothing reads registers that nothing writes in any kernel of the corpus, whose results are right.
+#[test]
+fn sound_kernels_read_what_is_written() {
+    let mut looked_at = 0;
+    let mut found = Vec::new();
+    for kernel in discover(&kernel_folder()).expect("kernels").iter().filter(|k| !k.header.vector) {
+        for device in CORPUS_DEVICES.into_iter().filter(|d| kernel.devices().contains(d)) {
+            let path = corpus_path(&corpus_folder(), device, kernel);
+            let bytes = std::fs::read(&path).expect("a product");
+            let form = Source::Zebin(&bytes);
+            let platform = form.platform().expect("a zebin").expect("a known platform");
+            let gpu = envisa::Device::new(Config::new(platform));
+            let module = Module::load(&gpu, &kernel.id, form).expect("a module");
+            for name in module.kernel_names() {
+                let loaded = module.kernel(&name).expect("a kernel");
+                looked_at += 1;
+                found.extend(
+                    loaded.unwritten().iter().map(|u| format!("{}: {}", kernel.id, u.message(&loaded))),
+                );
+            }
+        }
+    }
+    assert!(looked_at > 400, "{looked_at} kernels");
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
