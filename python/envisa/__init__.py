@@ -1,4 +1,4 @@
-"""Intel GPU kernels on NumPy arrays, on a machine with no Intel GPU.
+"""Run Intel GPU kernels on NumPy arrays, on a machine without an Intel GPU.
 
 >>> import envisa, numpy as np
 >>> device = envisa.Device("dg2")

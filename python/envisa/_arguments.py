@@ -1,4 +1,4 @@
-"""What a launch is given, made plain for the native half: addresses with owners, bytes of values."""
+"""The arguments of a launch, converted for the native extension: addresses with owners, bytes of values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from . import _envisa, _types
 from ._envisa import ArgumentError
 
 Given = Any
-"""A NumPy array or what becomes one, a scalar, :class:`Local`, an image, a sampler, or ``None`` (a null pointer)."""
+"""A NumPy array or an array-like object, a scalar, :class:`Local`, an image, a sampler, or ``None`` (a null pointer)."""
 
 
 _CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f2": "e", "f4": "f", "f8": "d"}
@@ -26,11 +26,11 @@ class Argument:
     index: int
     name: str
     type: str
-    """The type in the source (``float*``, ``uint4``); empty where the compiler kept none."""
+    """The type in the source (``float*``, ``uint4``); empty if the compiler did not record it."""
     kind: str
     """``value``, ``buffer``, ``local``, ``image``, ``sampler``, ``input``, ``surface`` or ``unused``."""
     nbytes: int
-    """Of a value, its bytes; 0 where that is not known."""
+    """The size of a value in bytes; 0 if it is not known."""
     address_space: str
     access: str
     qualifiers: str
@@ -42,7 +42,7 @@ class Argument:
 
     @functools.cached_property
     def element(self) -> tuple[np.dtype[Any], int] | None:
-        """Dtype and number of elements of a value, or of what a pointer points to; ``None`` where no name says it."""
+        """Dtype and number of elements of a value, or of the type to which a pointer points; ``None`` if the type is not known."""
         if not self.type:
             return None
         return _types.element(self.type if self.kind == "value" else _types.pointee(self.type))
@@ -240,7 +240,7 @@ def _check_dtype(argument: Argument, array: np.ndarray[Any, Any]) -> None:
 def as_array(argument: Argument, given: Given) -> np.ndarray[Any, Any]:
     """The array of an object: NumPy's own, of DLPack, ``__array_interface__`` or the buffer protocol.
 
-    Nothing is copied. Lists and numbers are refused: what a kernel writes into them would be lost.
+    Nothing is copied. Lists and numbers are refused, because a kernel's writes to them would be lost.
     """
     if isinstance(given, np.ndarray):
         return given

@@ -19,17 +19,17 @@ Size = int | Sequence[int]
 """Work-items in one to three dimensions: ``1024``, ``(64, 32)``."""
 
 DEVICES = ("dg2", "pvc", "skl", "tgllp")
-"""The devices that the compiler makes kernels for."""
+"""The devices for which kernels can be compiled."""
 
 
 class Device:
     """A virtual Intel GPU.
 
-    ``name`` is what the compiler calls the device (``dg2``, ``pvc``, ``skl``, ``tgllp``), or a platform's name
-    (``XeHP_SDV``) for hand-written vISA. ``memory`` is in bytes (8 GiB if not said), ``threads`` how many of the host's
-    it uses (0: all). ``engine`` is ``auto``, ``jit`` or ``interp``: results do not depend on it.
+    ``name`` is the compiler's name of the device (``dg2``, ``pvc``, ``skl``, ``tgllp``), or a platform's name
+    (``XeHP_SDV``) for hand-written vISA. ``memory`` is in bytes (8 GiB by default), ``threads`` is the number of
+    host threads (0: all). ``engine`` is ``auto``, ``jit`` or ``interp``: results do not depend on it.
 
-    Launches may run side by side, from several threads of Python.
+    Several Python threads can run launches at the same time.
     """
 
     def __init__(
@@ -40,12 +40,12 @@ class Device:
 
     @property
     def name(self) -> str:
-        """The name that the compiler knows it by."""
+        """The compiler's name of the device."""
         return self._native.name
 
     @property
     def platform(self) -> str:
-        """The platform whose rules it follows."""
+        """The platform of the device."""
         return self._native.platform
 
     @property
@@ -55,7 +55,7 @@ class Device:
 
     @property
     def caps(self) -> dict[str, Any]:
-        """What it can do; sizes are in bytes."""
+        """The capabilities of the device; sizes are in bytes."""
         return self._native.caps()
 
     def build(
@@ -63,8 +63,8 @@ class Device:
     ) -> Module:
         """Compiles OpenCL C (``str``) or SPIR-V (``bytes``) for this device, or loads vISA text.
 
-        ``options`` are as for ``clBuildProgram``; ``compiler`` is the path of another ``ocloc``. What was compiled before is
-        taken from the cache that the command and the driver use. ``name`` is what reports call the source.
+        ``options`` are as for ``clBuildProgram``; ``compiler`` is the path of another ``ocloc``. Compiled modules
+        are cached, together with those of the command and the driver. Reports use ``name`` for the source.
 
         Raises :class:`BuildError` with the compiler's messages.
         """
@@ -99,7 +99,7 @@ class _Origin:
 
 
 class Module:
-    """Kernels on a device: ``module["vadd"]`` is one of them, iteration gives their names."""
+    """Kernels on a device: ``module["vadd"]`` is one of them; iteration gives their names."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class Module:
     def load(path: str | os.PathLike[str], device: Device | str | None = None) -> Module:
         """Loads a zebin, a CISA binary or vISA text from a file.
 
-        ``device`` may be left out for zebins, which say what they are for.
+        ``device`` can be left out for zebins, which contain the name of their device.
         """
         content = pathlib.Path(path).read_bytes()
         if device is None:
@@ -134,7 +134,7 @@ class Module:
 
     @property
     def warnings(self) -> list[str]:
-        """What of its metadata was not understood and is ignored."""
+        """Messages about metadata that is unknown or damaged, and therefore ignored."""
         return self._native.warnings
 
     def __getitem__(self, name: str) -> Kernel:
@@ -192,8 +192,8 @@ def _device_of(content: bytes, path: str) -> Device:
 class Kernel:
     """A kernel: ``kernel[global_size, local_size](a, b, out, n)`` launches it.
 
-    Arguments are given in order or by the names that the source has. Arrays are lent to the kernel as they lie, without a
-    copy; those that are not contiguous are copied in and out.
+    Pass arguments in order, or by their names in the source. The kernel accesses arrays in place, without a copy. Arrays
+    that are not contiguous are copied before and after the launch.
     """
 
     def __init__(self, module: Module, native: _envisa.Kernel) -> None:
@@ -207,12 +207,12 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The kernel's name."""
         return self._native.name
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """What it asks for: ``simd``, ``local_memory`` and so on; sizes are in bytes."""
+        """The kernel's requirements: ``simd``, ``local_memory`` and so on; sizes are in bytes."""
         return self._native.attributes()
 
     def __getitem__(self, sizes: Size | tuple[Size, Size]) -> Launcher:
@@ -259,14 +259,15 @@ class Launcher:
         threads: int | None = None,
         progress: bool = False,
     ) -> Outcome:
-        """Launches the kernel and waits for its end; other threads of Python go on meanwhile.
+        """Launches the kernel and waits for its end. Other Python threads continue in the meantime.
 
-        ``check`` looks for accesses out of bounds, uses of what nothing wrote, races, barriers that not all come to;
-        ``hints`` adds what is sound and seldom meant; ``profile`` and ``statistics`` count what it does. ``limit`` is how
-        many branches a thread may take, ``threads`` how many of the host's to use. ``progress`` shows how far it is.
+        ``check`` looks for accesses out of bounds, uses of uninitialised registers and memory, races, and barriers that not
+        all work-items reach. ``hints`` adds operations that are defined but rarely intended. ``profile`` and ``statistics``
+        count what the kernel does. ``limit`` is the most branches of a thread, ``threads`` the number of host threads.
+        ``progress`` shows the progress of the launch.
 
-        Raises :class:`Fault` where the kernel did what no kernel may, :class:`ArgumentError`, and ``KeyboardInterrupt`` if
-        Ctrl-C ended it; arrays hold what was computed until then.
+        Raises :class:`Fault` if the kernel made an error, :class:`ArgumentError` for wrong arguments, and
+        ``KeyboardInterrupt`` after Ctrl-C. Arrays then contain what was computed before.
         """
         kernel = self.kernel
         bound = Bound(kernel.module.device._native)
@@ -291,11 +292,11 @@ class Launcher:
         return outcome
 
     def check(self, *args: Given, **named: Given) -> Outcome:
-        """Launches with all checks: their findings are in the outcome."""
+        """Launches with all checks; the outcome contains their findings."""
         return self.launch(args, named, check=True)
 
     def profile(self, *args: Given, **named: Given) -> Outcome:
-        """Launches and counts, line by line, what was executed."""
+        """Launches, and counts how often each line was executed."""
         return self.launch(args, named, profile=True)
 
     def _shape(self, offset: tuple[int, ...]) -> tuple[Any, Shape | None]:

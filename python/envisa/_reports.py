@@ -1,4 +1,4 @@
-"""What a launch came to: outcome, faults, findings, profiles."""
+"""The results of a launch: outcome, faults, findings, profiles."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Shape:
 
 
 class DroppedAccess(RuntimeWarning):
-    """A kernel accessed what is outside of a surface, local memory or an image: the device dropped it, as GPUs do."""
+    """A warning: a kernel made an access outside of a surface, local memory or an image, which the device dropped, as GPUs do."""
 
 
 class _Report:
@@ -75,7 +75,7 @@ class _Report:
 
     @property
     def source_line(self) -> Line | None:
-        """The line of the source, where the module knows it."""
+        """The source line, if the module records it."""
         line = self._place.get("source")
         return Line(line["file"], line["line"], line.get("text")) if line else None
 
@@ -87,7 +87,7 @@ class _Report:
 
     @property
     def work_item(self) -> Ids | None:
-        """The global id of the work-item; ``None`` where a whole thread is meant, or of hand-written code."""
+        """The global id of the work-item; ``None`` if the report is about a whole thread or about hand-written code."""
         if self._shape is None:
             return None
         return self._shape.work_item(self.data["group"], self.data["thread"], self.data.get("channel"))
@@ -102,7 +102,7 @@ class _Report:
 
 
 class Fault(_Report, Error):
-    """A kernel did what no kernel may, and was stopped. Arrays hold what was computed before.
+    """A kernel made an error and was stopped. Arrays contain what was computed before.
 
     As an exception it prints like the command's error: the line, what was accessed, what lies nearby.
     """
@@ -117,22 +117,22 @@ class Fault(_Report, Error):
 
     @property
     def message(self) -> str:
-        """One sentence: what it did."""
+        """What happened, in one sentence."""
         return str(self.data["message"])
 
     @property
     def address(self) -> int | None:
-        """The address accessed, where the fault is an access."""
+        """The address of the access, if the fault is an access to memory."""
         access = self.data.get("access")
         return int(access["address"]) if access else None
 
 
 class Finding(_Report):
-    """What a check saw that no GPU tells: the first time, and how often."""
+    """A bug that a check found: its first occurrence, and the number of occurrences."""
 
     @property
     def count(self) -> int:
-        """How often; of a race between groups, at how many places."""
+        """The number of occurrences; for a race between groups, the number of places in memory."""
         return int(self.data["count"])
 
     @property
@@ -151,7 +151,7 @@ class Finding(_Report):
 
 
 class Profile:
-    """What each line and instruction executed: ``profile.data`` is as ``docs/profile.schema.json`` describes it."""
+    """The counts of each line and instruction. ``docs/profile.schema.json`` describes ``profile.data``."""
 
     def __init__(self, record: str) -> None:
         self.data: dict[str, Any] = json.loads(record)
@@ -169,7 +169,7 @@ class Profile:
 
 
 class Outcome:
-    """What a launch came to."""
+    """The results of a launch."""
 
     def __init__(self, done: _envisa.Done, shape: Shape | None) -> None:
         self.seconds: float = done.seconds
@@ -178,11 +178,11 @@ class Outcome:
         self.printed: str = done.printed
         """What the kernel printed; it went to ``sys.stdout``, too."""
         self.findings: list[Finding] | None = None
-        """What the checks found; ``None`` if they were not asked for."""
+        """The findings of the checks; ``None`` for a launch without checks."""
         if done.findings is not None:
             self.findings = [Finding(text, record, shape) for text, record in done.findings]
         self.not_checked: str | None = done.not_checked
-        """What the checks could not look at."""
+        """What the checks did not cover."""
         self.dropped: dict[str, Any] | None = json.loads(done.dropped) if done.dropped else None
         """Accesses outside of surfaces, local memory or images, which the device dropped."""
         self.statistics: dict[str, Any] | None = json.loads(done.statistics) if done.statistics else None

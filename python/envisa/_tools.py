@@ -12,7 +12,7 @@ from ._envisa import Error
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """What the reader or the verifier says of a text, and where."""
+    """A message of the parser or the verifier, with its place in the text."""
 
     code: str | None
     level: str
@@ -22,7 +22,7 @@ class Diagnostic:
     """From 1; ``None`` in binary files."""
     column: int | None
     rendered: str
-    """As the command prints it, with the line under it."""
+    """The message as the command prints it, with the line of the text."""
     data: dict[str, Any]
     """Everything: labels, notes, suggestions."""
 
@@ -52,7 +52,7 @@ def _read(lines: str) -> list[Diagnostic]:
 def assemble(text: str, *, platform: str | None = None, name: str = "text") -> bytes:
     """The CISA binary of a vISA text.
 
-    ``platform`` decides the size of registers, which matters for addresses of variables. Raises
+    ``platform`` determines the size of registers, which is needed for addresses of variables. Raises
     :class:`Diagnostics` with all errors of the text.
     """
     binary, lines = _envisa.assemble(text, name, platform)
@@ -70,5 +70,5 @@ def disassemble(data: bytes, *, platform: str | None = None, name: str = "binary
 
 
 def verify(text: str, *, platform: str | None = None, name: str = "text") -> list[Diagnostic]:
-    """What is wrong with a vISA text by the specification: on a platform, or on every one. Empty if nothing is."""
+    """The violations of the specification in a vISA text, on one platform or on every platform; empty if there are none."""
     return _read(_envisa.verify(text, name, platform))

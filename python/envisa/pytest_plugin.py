@@ -1,7 +1,7 @@
-"""``pytest --envisa[=dg2,pvc] [--envisa-check]``: anybody's OpenCL or SYCL tests, on virtual Intel GPUs.
+"""``pytest --envisa[=dg2,pvc] [--envisa-check]``: run existing OpenCL or SYCL tests on virtual Intel GPUs.
 
-The whole run starts again under ``envisa exec``, once for each device, so that the loader of OpenCL sees envisa's devices and
-no others. With ``--envisa-check`` findings of the driver's report are told test by test, and a test with findings fails.
+The plugin starts the whole test run again under ``envisa exec``, once for each device, so that the OpenCL loader sees only envisa's
+devices. With ``--envisa-check``, it reports the driver's findings for each test, and a test with findings fails.
 """
 
 from __future__ import annotations

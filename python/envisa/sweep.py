@@ -1,4 +1,4 @@
-"""Many launches of one kernel, over a grid of points: here, in processes, on Dask or on Ray.
+"""Many launches of one kernel over a grid of points: in this process, in several processes, on Dask or on Ray.
 
 >>> from envisa.sweep import Run, sweep
 >>> def prepare(n, local):                                               # doctest: +SKIP
@@ -30,12 +30,12 @@ Point = Mapping[str, Any]
 """One point of a grid: names with values that JSON can hold."""
 
 Record = dict[str, Any]
-"""What came of a point: ``point``, ``ok``, ``seconds`` of the launch, ``worker``, ``error``, ``reproduction``."""
+"""The result of a point: ``point``, ``ok``, ``seconds`` of the launch, ``worker``, ``error``, ``reproduction``."""
 
 
 @dataclasses.dataclass
 class Run:
-    """A launch: sizes, and arguments by name. Arrays among them are what the kernel reads and writes."""
+    """A launch: sizes, and arguments by name. The kernel reads and writes arrays among them in place."""
 
     global_size: Size
     local_size: Size | None
@@ -71,16 +71,16 @@ def sweep(
 ) -> list[Record]:
     """Launches the kernel at every point and gives a record for each, in the grid's order.
 
-    ``prepare(**point)`` makes the launch; ``reference(**point)`` gives the arrays that outputs must equal, by name, within
-    ``rtol`` and ``atol`` (exactly, if both are 0). ``check`` looks for races and the like.
+    ``prepare(**point)`` returns the launch. ``reference(**point)`` returns the expected arrays, by name; outputs must equal them
+    within ``rtol`` and ``atol`` (exactly, if both are 0). ``check`` enables all checks.
 
-    ``on`` is who runs it: nothing (this process), a ``concurrent.futures`` executor, a ``dask.distributed.Client``, or the
-    module ``ray``, initialised. ``chunk`` points are one task; one that a dying worker takes with it runs again up to
-    ``retries`` times (Dask, Ray). The kernel is compiled once a worker.
+    ``on`` runs the launches: nothing (this process), a ``concurrent.futures`` executor, a ``dask.distributed.Client``, or the
+    module ``ray``, initialised. A task has ``chunk`` points. If a worker dies, its task runs again, up to
+    ``retries`` times (Dask, Ray). Each worker compiles the kernel once.
 
-    ``results`` is a file of JSON lines, or of Parquet if it ends so, that is written as records come; points that it has are
-    not run again, so a sweep that was killed goes on where it stood. ``failures`` is a folder: what a failing point needs to
-    be run again, by :func:`reproduce`.
+    ``results`` is a file of JSON lines, or a Parquet file if its name ends in ``.parquet``. Records are written to it as they arrive.
+    Points that it contains do not run again, so a sweep that was interrupted continues where it stopped. ``failures`` is a folder
+    for failing points, each in a file that :func:`reproduce` runs again.
     """
     all_points = points(grid)
     store = _Store(results)
@@ -153,7 +153,7 @@ class _Job:
 
 
 def reproduce(path: str | os.PathLike[str]) -> Record:
-    """Runs a failing point again from the file that ``failures`` kept. Such files are pickles: open your own only."""
+    """Runs a failing point again from its file in ``failures``. Such files are pickles: open only your own."""
     job, point = pickle.loads(pathlib.Path(path).read_bytes())
     record: Record = job.one(point)
     return record

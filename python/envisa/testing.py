@@ -1,4 +1,4 @@
-"""For tests: a kernel held against a function of NumPy, with inputs that Hypothesis makes and shrinks.
+"""Compare a kernel with a NumPy function in tests. Hypothesis generates and shrinks the inputs.
 
 >>> from envisa.testing import launches, same
 >>> @given(launches(sizes=st.integers(1, 200), a="f4", b="f4"))          # doctest: +SKIP
@@ -31,7 +31,7 @@ EDGES_OF_FLOATS = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A launch that Hypothesis made: how many elements, the group's size, the arrays."""
+    """A launch that Hypothesis generated: the number of elements, the size of a group, the arrays."""
 
     n: int
     local: int
@@ -50,7 +50,7 @@ class Case:
 
 
 def elements(dtype: Any) -> _strategies.SearchStrategy[Any]:
-    """Numbers of a dtype, edge values among them; floats without NaN and infinities unless asked for."""
+    """Numbers of a dtype, including edge cases. NaN and infinities are included only if requested."""
     kind = np.dtype(dtype)
     if kind.kind == "f":
         return _numpy_strategies.from_dtype(kind, allow_nan=False, allow_infinity=False)
@@ -65,10 +65,10 @@ def launches(
     local: _strategies.SearchStrategy[int] | None = None,
     **dtypes: Any,
 ) -> Case:
-    """Launches over arrays of one length.
+    """Launches with arrays of the same length.
 
-    ``sizes`` gives the number of elements (1 to 300 if not said), ``local`` the group's size (1 to 64: odd ones show what
-    multiples of 32 hide). Each other name is an array: its dtype, or a strategy of its elements with ``(dtype, strategy)``.
+    ``sizes`` gives the number of elements (by default 1 to 300), and ``local`` the size of a group (1 to 64, because odd sizes show
+    bugs that multiples of 32 hide). Each other name is an array: its dtype, or ``(dtype, strategy)`` with a strategy for its elements.
     """
     n = draw(sizes if sizes is not None else _strategies.integers(1, 300))
     group = draw(local if local is not None else _strategies.sampled_from([1, 7, 8, 16, 31, 32, 33, 64]))
@@ -89,10 +89,10 @@ def same(
     check: bool = True,
     **expected: Callable[[Case], Array],
 ) -> Outcome:
-    """Launches a kernel on a case and holds each array in ``expected`` against what its function computes.
+    """Launches a kernel on a case, and compares each array in ``expected`` with the result of its function.
 
-    Arguments are the case's arrays by their names, ``n`` where the kernel has an argument of that name, ``given`` what else
-    it takes. Arrays that only ``expected`` names start as zeros. With ``check`` every finding fails the test, too.
+    The kernel's arguments are the case's arrays, by their names, and ``n`` if the kernel has an argument with that name; ``given``
+    has all other arguments. Arrays that only ``expected`` names start as zeros. With ``check``, every finding fails the test.
     ``rtol`` and ``atol`` are as for :func:`numpy.testing.assert_allclose`; without them results are compared exactly.
     """
     wanted = {name: np.asarray(function(case)) for name, function in expected.items()}

@@ -504,7 +504,7 @@ impl Bench {
              Written by `{command}`; the record of the run is \
              [{record}]({record}).\n\n\
              - machine: {}\n\
-             - its limits, measured in the same run with all threads: {}B/s (`a = b + s * c` on floats, each array \
+             - the machine's limits, measured in the same run with all threads: {}B/s (`a = b + s * c` on floats, each array \
              counted once), {}FLOP/s (independent float multiply-adds, two each)\n\
              - envisa runs the code that `ocloc` made for {}",
             self.machine.describe(),
@@ -517,22 +517,25 @@ impl Bench {
         }
         let _ = writeln!(
             t,
-            "\nEvery kernel of `suite/kernels/bench` runs from the same source at the same sizes on everybody: one \
-             round that warms up, then {} rounds in each of which everybody gives one sample, by the same rule: launch \
-             again and again, the buffers restored to their initial content before each launch, outside of the time, \
-             until the launches took {} s together (at least one); the sample is the mean time of a launch, from the \
-             call to its end, with built program and buffers in place. Everybody thus runs at its steady rate, the \
-             cost of launching included; a slow peer before it does not leave it cold caches and sleeping threads to pay for. After every \
-             sample the outputs are compared within the bound that the kernel states. A ratio is the peer's time over envisa's \
-             of the same round (above 1: envisa is faster), as `median (least–largest)`. Oclgrind, which takes \
-             hundreds of times as long, is in the next section, [Running kernels against Oclgrind](#running-kernels-against-oclgrind). \
-             *Of limit* is the time that the \
-             least possible traffic or arithmetic takes at the machine's limits, over envisa's. Kernels marked † give \
-             the peers other code (they lack half arithmetic, DPAS or shuffles) and do not enter the means; those marked ‡ are of images, for which there \
-             is no code for this device: envisa runs that for dg2, and they have a mean of their own. *Native* is the share of the \
-             executed instructions that have native code, *compile* the time an instruction takes to compile, \
-             what is done once a kernel and for each way of running its threads included: the median of five times, each from \
-             nothing, for a launch at the kernel's usual sizes; *code* the bytes of x86 that come of it.\n",
+            "\nEvery kernel of `suite/kernels/bench` runs from the same source and at the same sizes on envisa \
+             and its peers. After one warm-up round, there are {} rounds. In each round, each implementation \
+             gives one sample: it launches the kernel repeatedly until the launches took {} s together (at least \
+             one launch). The buffers are restored to their initial content before each launch, and this is not \
+             timed. The sample is the mean time of a launch, from the call to its end, with the program built \
+             and the buffers allocated. So each implementation runs at its steady rate, including the cost of \
+             launching, and does not pay for cold caches and sleeping threads that a slow peer left behind. \
+             After every sample, the outputs are compared within the bound that the kernel states. A ratio is \
+             the peer's time divided by envisa's time in the same round (above 1: envisa is faster), written as \
+             `median (least–largest)`. Oclgrind takes hundreds of times as long and has its own section, \
+             [Running kernels against Oclgrind](#running-kernels-against-oclgrind). *Of limit* is the time that \
+             the least possible traffic or arithmetic takes at the machine's limits, divided by envisa's time. \
+             For kernels marked †, the peers run other code, because they lack half arithmetic, DPAS or \
+             shuffles; these kernels are not part of the means. Kernels marked ‡ use images. The compiler has no \
+             code with images for this device, so envisa runs the code for dg2; these kernels have a mean of \
+             their own. *Native* is the share of executed instructions that have native code. *Compile* is the \
+             compile time per instruction, including the work that is done once per kernel and once per way of \
+             running its threads; it is the median of five compilations from scratch, for a launch at the \
+             kernel's usual sizes. *Code* is the size of the resulting x86 code.\n",
             self.repeats, self.window
         );
         let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
@@ -605,7 +608,7 @@ impl Bench {
         if below.is_empty() {
             return;
         }
-        let _ = writeln!(t, "\nSlower than by {peer}, and what their time is spent on:\n");
+        let _ = writeln!(t, "\nKernels that run faster on {peer}, and the reasons:\n");
         for k in below {
             let bound = k.bound.as_deref().unwrap_or("**not looked into**");
             let _ = writeln!(t, "- {}: {bound}", k.kernel.trim_start_matches("bench/"));
@@ -625,8 +628,9 @@ impl Bench {
         }
         let _ = writeln!(
             t,
-            "\nThe same kernels by the code for other devices, of 8 and 16 channels, with surfaces for buffers, in the \
-             same rounds: the peer's time over that of this code, the median; – where the compiler has no code.\n"
+            "\nThe next table has the same kernels, compiled for other devices, with 8 and 16 channels and with \
+             surfaces for buffers, measured in the same rounds. It shows the median of the peer's time divided \
+             by the time of this code. A – means that the compiler has no code for the device.\n"
         );
         let columns: Vec<(&str, &str)> =
             devices.iter().flat_map(|d| self.peers.iter().map(move |p| (*d, p.0.as_str()))).collect();
@@ -678,7 +682,8 @@ impl Bench {
         }
         let _ = writeln!(
             t,
-            "\nWhat most computers have: no AVX-512. As in the section on running kernels, {} rounds, samples of {} s.\n",
+            "\nThis section measures native code for CPUs without AVX-512, as most computers have. The method is \
+             that of the section on running kernels, with {} rounds and samples of {} s.\n",
             self.repeats, self.window
         );
         let peers: Vec<&String> = self.peers.iter().map(|(name, _)| name).collect();
@@ -729,13 +734,14 @@ impl Bench {
         }
         let _ = writeln!(
             t,
-            "\nAs above, but at the sizes that a kernel states as `slow`, so that Oclgrind finishes a launch in about a \
-             second: one round that warms up, then {} rounds in each of which envisa and Oclgrind give one sample \
-             each: launches on the initial content until they took {} s together, at least one; the mean time of a launch. \
-             Outputs are compared after every sample. The ratio is Oclgrind's time over envisa's of the same round, which is \
-             that of envisa's work-items per second over Oclgrind's. Both \
-             use all hardware threads and check every access against the buffers' bounds: Oclgrind interprets LLVM IR, envisa runs vISA by native code where it has such. \
-             Kernels marked † do not enter the mean.\n",
+            "\nThe method is that of the section above, but with the sizes that a kernel states as `slow`, so \
+             that Oclgrind finishes a launch in about a second. After one warm-up round, there are {} rounds, in \
+             each of which envisa and Oclgrind give one sample: the mean time of launches on the initial \
+             content, repeated until they took {} s together (at least one launch). Outputs are compared after \
+             every sample. The ratio is Oclgrind's time divided by envisa's time in the same round, which equals \
+             envisa's work-items per second divided by Oclgrind's. Both use all hardware threads and check every \
+             access against the bounds of the buffers. Oclgrind interprets LLVM IR; envisa runs vISA as native \
+             code where it has native code. Kernels marked † are not part of the mean.\n",
             self.repeats, self.window
         );
         let mut table = Table::new(["kernel", "work-items", "envisa", peer, "ratio"]);

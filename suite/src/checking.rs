@@ -326,13 +326,15 @@ impl Checking {
              - machine: {}\n\
              - envisa runs the code that `ocloc` made for {}\n\
              - Oclgrind, with `--data-races --uninitialized`: {}\n\n\
-             The kernels of the benchmark at their `slow` sizes: one round that warms up, then {} rounds in each of \
-             which everybody gives one sample: launches on the initial content until they took {} s together, at least \
-             one; the mean time of a launch, by {clock}. Checks are made by the interpreter, on all hardware threads. \
-             *Over interpreter* and *over native code* are the time under `--check` over that without, *Oclgrind* its \
-             time with checks over envisa's with checks (above 1: envisa is faster); all of the same round, as `median \
-             (least–largest)`. Results are compared after every sample. Kernels marked † give Oclgrind other code and \
-             do not enter its mean.\n",
+             The kernels of the benchmark run at their `slow` sizes. After one warm-up round, there are {} \
+             rounds, in each of which each implementation gives one sample: the mean time of launches on the \
+             initial content, repeated until they took {} s together (at least one launch), measured by {clock}. \
+             The interpreter makes the checks, on all hardware threads. *Over interpreter* and *over native \
+             code* are the time with `--check` divided by the time of the interpreter and of native code without \
+             it. *Oclgrind* is Oclgrind's time with checks divided by envisa's time with checks (above 1: envisa \
+             is faster). All ratios are of times in the same round, written as `median (least–largest)`. Results \
+             are compared after every sample. For kernels marked †, Oclgrind runs other code; these kernels are \
+             not part of its mean.\n",
             self.machine.describe(),
             self.device,
             self.oclgrind,
@@ -409,9 +411,9 @@ impl Checking {
     fn write_memory(&self, t: &mut String) {
         let _ = writeln!(
             t,
-            "\nMemory: `envisa run --check` with the benchmark's sizes and all hardware threads; the greatest resident set \
-             of the process (`VmHWM`, asked every half millisecond), less the bytes of the kernel's buffers, beside what \
-             it may be: three times the buffers and 256 MiB.\n"
+            "\nMemory: the largest resident set of the process (`VmHWM`, read every half millisecond) of `envisa \
+             run --check` with the benchmark's sizes and all hardware threads, minus the size of the kernel's \
+             buffers. The limit is three times the size of the buffers plus 256 MiB.\n"
         );
         let mut table = Table::new(["kernel", "buffers", "beyond the buffers", "at most", "holds", "time"]);
         for r in &self.runs {

@@ -360,14 +360,15 @@ impl Conformance {
         let page = format!(
             "# Conformance\n\n\
              Written by `cargo run --release -p envisa-suite -- conformance --write`.\n\n\
-             Every kernel of `suite/kernels` runs on the same inputs: its OpenCL C source through the \
-             OpenCL API on PoCL, and its code for each Intel GPU ({compilers}) on envisa, by native code and by \
-             the interpreter. Every output is compared element by element with PoCL's within the bound that the kernel states: bit for bit \
-             unless said otherwise below. `ok, N ulp` is the largest distance seen, in units in the last \
-             place; `–` means that the kernel is not compiled for the device. The kernels of `vc` are vector-compute \
-             code, as ESIMD and CM make it: their counterparts in OpenCL C run on PoCL.\n\n\
+             Every kernel of `suite/kernels` runs on PoCL and on envisa with the same inputs. PoCL compiles its \
+             OpenCL C source through the OpenCL API. envisa runs its code for each Intel GPU ({compilers}), as \
+             native code and in the interpreter. Every output is compared with PoCL's element by element, within \
+             the bound that the kernel states; this is bit for bit unless a section below says otherwise. `ok, N \
+             ulp` is the largest difference, in units in the last place; `–` means that the kernel is not \
+             compiled for the device. The kernels of `vc` are vector-compute code, as ESIMD and CM compile to; \
+             PoCL runs their counterparts in OpenCL C.\n\n\
              - envisa on: {}\n- reference: {}\n\n## Result\n\n{}\n{}\n{}\n\
-             ## Bounds other than bit for bit, explained differences, and devices left out\n\n{}",
+             ## Bounds other than bit for bit, explained differences, and excluded devices\n\n{}",
             machine.describe(),
             self.reference,
             self.summary(),

@@ -23,7 +23,7 @@ use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
 use envisa_suite::{ir, native, newer, programs, random, runs, through, toolchain, translate};
 
-/// Kernels, conformance and benchmarks of envisa against its peers.
+/// Test kernels, conformance tests and benchmarks that compare envisa with other implementations (peers).
 #[derive(Parser)]
 #[command(name = "envisa-suite", version)]
 struct Cli {
@@ -90,15 +90,15 @@ struct CheckingHow {
 
 #[derive(Subcommand)]
 enum Verb {
-    /// List the kernels with their features, devices and checks.
+    /// List the kernels with their features, devices and checks of results.
     List {
         #[command(flatten)]
         only: Only,
-        /// Show how many kernels exercise each feature instead.
+        /// Show instead how many kernels use each feature.
         #[arg(long)]
         features: bool,
     },
-    /// Run every kernel on the installed peers and hold them against each other.
+    /// Run every kernel on the installed peers, and compare their results with each other.
     Peers {
         #[command(flatten)]
         only: Only,
@@ -113,34 +113,34 @@ enum Verb {
         /// Only these devices.
         #[arg(long, value_delimiter = ',')]
         device: Vec<Device>,
-        /// The compiler; `ocloc` on PATH unless told.
+        /// The compiler. By default, `ocloc` on the PATH.
         #[arg(long)]
         ocloc: Option<PathBuf>,
-        /// Where to write.
+        /// The output folder.
         #[arg(long)]
         out: Option<PathBuf>,
-        /// Write nothing; fail where the committed corpus differs from what the compiler gives.
+        /// Write nothing, but fail if the committed corpus differs from the compiler's output.
         #[arg(long)]
         check: bool,
     },
-    /// Hold envisa's results against PoCL's, on every device.
+    /// Compare envisa's results with PoCL's, on every device.
     Conformance {
         #[command(flatten)]
         only: Only,
         /// Only these devices.
         #[arg(long, value_delimiter = ',')]
         device: Vec<Device>,
-        /// Host threads of each run on envisa; 0: all.
+        /// The number of host threads for envisa; 0 for all.
         #[arg(long, default_value_t = 0)]
         jobs: usize,
-        /// A folder that `corpus --out` wrote, in place of the committed one; what is missing in it is left out.
+        /// A folder that `corpus --out` wrote, to use instead of the committed corpus. Kernels that it lacks are left out.
         #[arg(long, conflicts_with = "write")]
         corpus: Option<PathBuf>,
-        /// Further peers that PoCL is held against; with `--write` oclgrind and intel, unless told.
+        /// Further peers to compare with PoCL. With `--write`, the default is oclgrind and intel.
         #[arg(long, value_delimiter = ',')]
         witness: Vec<Peer>,
-        /// Another compiler: the kernels are compiled with it, for bmg, ptl, pvc and dg2 unless told; its part of
-        /// the page alone is written.
+        /// Compile the kernels with this compiler, by default for bmg, ptl, pvc and dg2. With `--write`, only this
+        /// compiler's part of the page is written.
         #[arg(long, value_name = "OCLOC", conflicts_with_all = ["corpus", "witness", "out"])]
         newer: Option<PathBuf>,
         /// Write the report to `docs/CONFORMANCE.md`; only for all kernels and devices.
@@ -150,29 +150,29 @@ enum Verb {
         #[arg(long)]
         out: Option<PathBuf>,
     },
-    /// Time envisa against its peers, alternating in one run; needs the release build.
+    /// Measure the time of envisa and its peers, alternately in one run. Needs the release build.
     Bench {
         #[command(flatten)]
         only: Only,
         /// The device whose code envisa runs; pvc has doubles and DPAS.
         #[arg(long, default_value = "pvc")]
         device: Device,
-        /// The peers; those that are not installed are left out.
+        /// The peers. Those that are not installed are left out.
         #[arg(long, value_delimiter = ',', default_value = "pocl,intel")]
         peer: Vec<Peer>,
-        /// Oclgrind alone instead, at the kernels' `slow` sizes, so that it finishes every run.
+        /// Compare with Oclgrind only, at the kernels' `slow` sizes, so that it finishes every run.
         #[arg(long, conflicts_with = "peer")]
         oclgrind: bool,
-        /// Timed rounds; 7, against Oclgrind 3, unless told.
+        /// The number of timed rounds. By default 7, or 3 with Oclgrind.
         #[arg(long)]
         repeats: Option<usize>,
-        /// Seconds that the launches of a sample take together, at least: of envisa's and of each peer's.
+        /// The least total time of the launches in one sample, for envisa and for each peer.
         #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0.1")]
         window: Duration,
-        /// Seconds that a sample on a peer may take, resets included.
+        /// The most seconds that a sample on a peer may take, including the resets of buffers.
         #[arg(long, default_value_t = 20)]
         limit: u64,
-        /// Host threads of envisa; 0: all.
+        /// The number of host threads for envisa; 0 for all.
         #[arg(long, default_value_t = 0)]
         jobs: usize,
         /// Write the block of `docs/PERFORMANCE.md`, its record and its plot; only for all kernels.
@@ -185,7 +185,7 @@ enum Verb {
         #[arg(long)]
         svg: Option<PathBuf>,
     },
-    /// Hold what `--check` finds against kernels with one bug each and their corrected twins, beside Oclgrind.
+    /// Run `--check` and Oclgrind on kernels with one bug each, and on their corrected versions.
     Checks {
         #[command(flatten)]
         only: Only,
@@ -199,38 +199,38 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
-    /// Run random programs, observed and not, and hold them against the model of the pages.
+    /// Run random programs on the engines, and compare the results with the model of the specification.
     Random {
-        /// How many.
+        /// The number of programs.
         #[arg(long, default_value_t = 20_000)]
         programs: u64,
-        /// The first one's number: programs follow from their numbers.
+        /// The number of the first program. A program is determined by its number.
         #[arg(long, default_value_t = 0)]
         first: u64,
         /// Write the report to `docs/RANDOM-PROGRAMS.md`.
         #[arg(long)]
         write: bool,
-        /// By the evaluator of the vector IR, as it is built and after each pass, instead of by the engines.
+        /// Instead of the engines, run the evaluator of the vector IR, after the build and after each pass.
         #[arg(long, conflicts_with = "write")]
         ir: bool,
     },
-    /// What the vector IR is, kernel by kernel.
+    /// Show for each kernel how much of it the vector IR covers, and the time to build it.
     Ir {
         #[command(flatten)]
         only: Only,
-        /// Devices; all of the corpus if none is given.
+        /// The devices. By default, all devices of the corpus.
         #[arg(long)]
         device: Vec<Device>,
-        /// Run each launch by the evaluator, at the sizes of conformance, and hold it against the interpreter.
+        /// Run each launch in the evaluator, at the sizes of the conformance tests, and compare it with the interpreter.
         #[arg(long)]
         run: bool,
     },
-    /// Run random programs in OpenCL C through the driver, and hold them against other implementations.
+    /// Run random programs in OpenCL C through the driver, and compare the results with other implementations.
     OpenclRandom(clrandom::Args),
-    /// Runs such programs on one platform.
+    /// Run such programs on one platform.
     #[command(hide = true)]
     OpenclRandomWorker(clrandom::Work),
-    /// What native code leaves to the interpreter, kernel by kernel.
+    /// Show for each kernel which instructions native code leaves to the interpreter.
     Native {
         #[command(flatten)]
         only: Only,
@@ -238,14 +238,14 @@ enum Verb {
         #[arg(long, value_delimiter = ',', default_value = "pvc")]
         device: Vec<Device>,
     },
-    /// Time the way from vISA text to a program that can run, against GenX_IR.
+    /// Measure the time from vISA text to an executable program, and compare it with GenX_IR.
     Translation {
         #[command(flatten)]
         only: Only,
         /// The device whose texts are translated.
         #[arg(long, default_value = "dg2")]
         device: Device,
-        /// Runs of each; the least time counts.
+        /// The number of runs of each. The least time counts.
         #[arg(long, default_value_t = 5)]
         repeats: usize,
         /// Write the block of `docs/PERFORMANCE.md`; only for all kernels.
@@ -268,18 +268,18 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
-    /// Fetch foreign programs and run their tests, on envisa and its peers; needs the release build.
+    /// Fetch foreign programs and run their tests on envisa and its peers. Needs the release build.
     Programs {
         /// Only programs whose name contains one of these.
         #[arg(long, value_delimiter = ',')]
         only: Vec<String>,
-        /// The drivers they run on; those that are not installed are left out.
+        /// The drivers that run them. Those that are not installed are left out.
         #[arg(long, value_delimiter = ',', default_value = "envisa,pocl,intel")]
         on: Vec<programs::Side>,
-        /// Run them on envisa alone, under `envisa exec --check`.
+        /// Run them only on envisa, under `envisa exec --check`.
         #[arg(long, conflicts_with = "on")]
         check: bool,
-        /// Write `docs/PROGRAMS.md` and its record, each program's part when it has run.
+        /// Write `docs/PROGRAMS.md` and its record, the part of each program as soon as it has run.
         #[arg(long)]
         write: bool,
     },
@@ -300,7 +300,7 @@ enum Verb {
     },
 }
 
-/// Which kernels.
+/// The choice of kernels.
 #[derive(clap::Args)]
 struct Only {
     /// Only kernels whose id (GROUP/NAME) contains one of these.

@@ -149,13 +149,14 @@ impl Native {
         let (all, left) = self.count();
         let share = |part: u64, of: u64| format!("{:.3} %", 100.0 * part as f64 / of.max(1) as f64);
         let mut t = format!(
-            "## What is native\n\n\
+            "## Share of native code\n\n\
              Written by `{command}`; the record of the run is [{record}]({record}).\n\n\
              - machine: {}; native code for {}\n\n\
-             Every kernel of `suite/kernels` by the code for every device it has, at the sizes of conformance: {} \
-             launches. Instructions are counted as they are executed, by all threads; what native code leaves to the \
-             interpreter counts as interpreted, and so does all of a launch that has no native code. Calls and returns, \
-             which the engine makes between native functions, count as native.\n\n\
+             Every kernel of `suite/kernels` runs the code of each device for which it is compiled, at the sizes \
+             of the conformance tests: {} launches. Every executed instruction of every thread is counted. An \
+             instruction counts as interpreted if native code leaves it to the interpreter, or if its launch has \
+             no native code. Calls and returns, which the engine performs between native functions, count as \
+             native.\n\n\
              Native: {} of {all} executed instructions; the interpreter's: {left}.\n\n",
             self.machine.describe(),
             self.level,

@@ -309,14 +309,14 @@ fn overflow_checked() -> bool {
 
 /// What programs differed in once, and whose it was.
 const PAST: &str = "\
-## What differed
+## Differences found and fixed
 
-| what | whose | now |
+| difference | in | now |
 | --- | --- | --- |
-| a compare of all channels, read once, was not made where some bits of its predicate were written next: these were taken \
-for all of them | native code | fixed: what an access says of a predicate is by its bits |
-| a compare of the numbers of 32 channels as words, which are known and were not made, read what was there | native code \
-with AVX-512 | fixed: all that takes narrow elements asks whether they are known |
+| a compare of all channels was removed if the next instruction wrote only some bits of its predicate, because this write was \
+taken for a write of all bits | native code | fixed: accesses to predicates are tracked by bits |
+| a compare of 32 channel numbers as words read the old content of the register, because the known numbers had not been \
+written to it | native code with AVX-512 | fixed: every access to narrow elements first checks whether they are known |
 ";
 
 /// The page `docs/RANDOM-PROGRAMS.md`.
@@ -340,26 +340,38 @@ pub fn report(
 Written by `cargo run --profile checked -p envisa-suite -- random --programs {programs} --first {first} --write`
 ({build} {checks}, {time:.0?}).
 
-Each program is run four ways: by the interpreter with nobody watching, so as the optimiser leaves it; by the
-interpreter under an observer, instruction by instruction as it is written; as native code where it has such (what
-engines leave alone the interpreter runs); and by the model of the pages (`crates/envisa-model`), which shares no type, table or function with the engines: integers are 128-bit numbers,
-floats big integers with an exponent that are rounded in one place, control flow is sets of channels that walk
-through a tree. All registers, predicates and memory are compared, bit by bit.
+Each program runs in four ways:
 
-Programs have all integer types and f, hf, df in any mixture that the pages allow; modifiers, also of unsigned
-sources and of the least numbers; saturation; regions; immediates at the edges; predicates with `.any` and `.all`, compared
-for, written in parts of one channel to all by compares, logic and `setp`, read as numbers; `sel`, `mov` and arithmetic that
-write what they read, at every width and of every type; numbers of channels as compilers make them; parts of the mask;
-directions of rounding and flushed denormals, in some also changed on the way, in branches and loops; branches that part the
-channels, loops whose channels leave one by one, ways out of nested blocks; subroutines; functions called by name and by
-address, in any order of the text; barriers of every kind, whole or as signal and wait, each of them here, in a subroutine
-or in a function; gathers and scatters on indices that are extended, scaled, added to, wrapped, across blocks and calls, with
-what they were made of changed in between. Half of the programs are like those of compilers: vectors that every instruction
-accesses whole, by eight channels, or by a half of 32 that has registers of its own (two instructions for what others do by
-one), made of local ids, scalars and immediates, written again under predicates, in branches and loops by instructions of
-other kinds, addresses of gathers and scatters to a surface and to shared local memory; launched as threads or as work-items
-in one to three dimensions, several groups and threads one after the other, the last one with some of its channels. They run
-on SKL, TGLLP, DG2 and PVC. What a program has to fault at must fault.
+- in the interpreter without an observer, as the optimiser transformed it;
+- in the interpreter with an observer, instruction by instruction as written;
+- as native code, where the program has native code (the interpreter executes the rest);
+- in the model of the specification (`crates/envisa-model`), which shares no type, table or function with the engines. Its
+  integers are 128-bit numbers, its floats are big integers with an exponent and are rounded in one function, and its control
+  flow is sets of channels that walk through a tree.
+
+All registers, predicates and memory are compared bit by bit. The programs have:
+
+- all integer types and `f`, `hf`, `df`, in every mixture that the specification allows; source modifiers, also of unsigned
+  sources and of the smallest numbers; saturation; regions; immediates at the limits of their types;
+- predicates with `.any` and `.all`; compares, logic and `setp` write them for one channel up to all channels, and other
+  instructions read them as numbers;
+- `sel`, `mov` and arithmetic whose destination overlaps a source, at every width and for every type;
+- the execution sizes that compilers use, and parts of the execution mask;
+- rounding modes and flushed denormals, which some programs also change in branches and loops;
+- divergent branches, loops that channels leave one by one, exits from nested blocks, subroutines, and functions that are
+  called by name and by address, in any order of the text;
+- barriers of every kind, as one instruction or as signal and wait, in the kernel, in a subroutine or in a function;
+- gathers and scatters whose indices are extended, scaled, added to or wrapped, across blocks and calls, while the variables
+  from which the indices were computed change.
+
+Half of the programs resemble those of compilers. Their instructions access vectors as a whole, by eight channels, or as one half
+of 32 channels with registers of its own, so that two instructions do what one does elsewhere. The vectors are computed from local
+ids, scalars and immediates. Instructions of other kinds overwrite them under predicates, in branches and loops. Gathers and
+scatters use them as addresses of a surface and of shared local memory. These programs are launched as threads, or as work-items in
+one to three dimensions, with several groups and several threads that run one after another, the last of which has only some of its
+channels.
+
+The programs run on SKL, TGLLP, DG2 and PVC. If a program must fault, every run of it has to fault.
 
 | | |
 | --- | --- |
@@ -367,11 +379,11 @@ on SKL, TGLLP, DG2 and PVC. What a program has to fault at must fault.
 | instructions in them | {} |
 | of these, programs with native code on the host | {} |
 | of these, programs that must fault | {} |
-| not run, as they take too long for the model | {} |
+| not run, because they take too long in the model | {} |
 | **differ from the model** | **{differ}** |
 
-A program that differs is made small and printed, and this page is not written then. Programs follow from their numbers:
-`--first N --programs 1` runs one again. CI runs 30,000, of AVX-512 and AVX2, from a number that follows from the date.
+If a program differs, the command reduces and prints it, and does not write this page. A program is determined by its number:
+`--first N --programs 1` runs one again. CI runs 30,000 programs with AVX-512 and AVX2; the first number depends on the date.
 
 {PAST}",
         of(&count.statements),

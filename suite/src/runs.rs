@@ -277,9 +277,9 @@ impl Runs {
         }
         let _ = writeln!(
             t,
-            "Memory: `envisa run` with the benchmark's sizes, arguments and all hardware threads; the greatest resident set \
-             of the process as the system tells it (`VmHWM`, asked every half millisecond), less the bytes of the \
-             kernel's buffers. The time is that of the whole process, inputs generated.\n"
+            "Memory: the largest resident set of the process (`VmHWM`, read every half millisecond) of `envisa \
+             run` with the benchmark's sizes and arguments and all hardware threads, minus the size of the \
+             kernel's buffers. The time is that of the whole process, including the generation of the inputs.\n"
         );
         let mut table = Table::new(["kernel", "buffers", "resident", "beyond the buffers", "time"]);
         for r in &self.runs {

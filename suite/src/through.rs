@@ -46,10 +46,11 @@ pub fn section(b: &Bench, command: &str, record: &str) -> String {
     }
     let _ = writeln!(
         t,
-        "\nAs above, but envisa is called like its peers: one host program, the suite's, through the loader, the same \
-         source for all, its time from `clEnqueueNDRangeKernel` to the end of `clFinish`. *Library* is envisa without \
-         the driver, in the same rounds. A ratio is the peer's time over that of envisa's driver. `launch/` are \
-         launches that have next to nothing to do.\n"
+        "\nThe method is that of the sections above, but envisa is called like its peers: the suite's host \
+         program calls all of them through the loader, with the same source, and measures the time from \
+         `clEnqueueNDRangeKernel` to the end of `clFinish`. *Library* is envisa without the driver, in the same \
+         rounds. A ratio is the peer's time divided by the time of envisa's driver. The kernels in `launch/` do \
+         almost nothing, so they measure the cost of a launch.\n"
     );
     let others: Vec<&str> =
         b.peers.iter().map(|p| p.0.as_str()).filter(|p| *p != Peer::Driver.name()).collect();

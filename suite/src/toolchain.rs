@@ -161,10 +161,11 @@ impl Assembler {
             "## Assembler and disassembler\n\n\
              Written by `{command}`; the record of the run is [{record}]({record}).\n\n\
              - machine: {}\n\n\
-             A generated kernel of {} instructions: {:.1} MB of text, {:.1} MB of binary. One core; processor time, medians \
-             of {} runs in one process; of the commands the time that passes, with start, reading and writing files, \
-             the least of {} runs; of GenX_IR the processor time, the least of {}. The verifier is no part of it: \
-             `envisa as` checks what the format demands, `envisa check` the rest.\n",
+             A generated kernel of {} instructions: {:.1} MB of text, {:.1} MB of binary. All use one core. \
+             Times are processor time, the median of {} runs in one process. For commands, they are elapsed \
+             time, including start-up and reading and writing files, the least of {} runs. For GenX_IR, they are \
+             processor time, the least of {} runs. The verifier is not included: \
+             `envisa as` checks only the requirements of the format, and `envisa check` checks the rest.\n",
             self.machine.describe(),
             self.instructions,
             megabytes(self.text_bytes),
@@ -237,8 +238,9 @@ impl Verifier {
             "## Verifying\n\n\
              Written by `{command}`; the record of the run is [{record}]({record}).\n\n\
              - machine: {}\n\n\
-             Instructions of the corpus's kernels, parsed beforehand, on one core; thread time, the least of {} rounds. For \
-             several platforms at once what takes the time is the wording of the findings.\n",
+             The verifier checks the instructions of the corpus's kernels, parsed beforehand, on one core. Times \
+             are thread time, the least of {} rounds. For several platforms at once, most of the time is spent \
+             on writing the text of the findings.\n",
             self.machine.describe(),
             self.rounds
         );

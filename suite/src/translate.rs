@@ -120,10 +120,11 @@ impl Translations {
             "## Translation\n\n\
              Written by `{command}`; the record of the run is [{record}]({record}).\n\n\
              - machine: {}\n- texts: the {} kernels of the corpus for {} that are one unit\n\n\
-             From the text of a kernel to a program that can run: envisa parses, verifies, lowers and decodes for its \
-             interpreter, in this process; `GenX_IR -binary` reads the same text and writes GEN code, as a process of \
-             its own, so that its start-up is in its time. They run in turn, {} times each; the least time counts. \
-             GenX_IR also allocates registers and schedules, which envisa has no need to.\n",
+             This is the time from the text of a kernel to an executable program. envisa parses, verifies and \
+             lowers the text and decodes it for its interpreter, in the process of the benchmark. `GenX_IR \
+             -binary` reads the same text and writes GEN code; it is a process of its own, so its time includes \
+             its start-up. They run alternately, {} times each, and the least time counts. GenX_IR also \
+             allocates registers and schedules instructions, which envisa does not need to do.\n",
             self.machine.describe(),
             self.kernels.len(),
             self.device,

@@ -106,10 +106,11 @@ impl Conformance {
             return String::new();
         }
         let mut t = String::from(
-            "## The reference held against further implementations\n\n\
-             PoCL is the reference, and may be wrong. Each kernel also runs on the other OpenCL implementations that are \
-             installed, from the same source on the same inputs; where their result is not PoCL's within the \
-             same bounds, the table says whose result envisa gives, and whose fault the difference is.\n\n",
+            "## The reference compared with other implementations\n\n\
+             PoCL is the reference, but it can be wrong. Each kernel therefore also runs on the other installed \
+             OpenCL implementations, from the same source and with the same inputs. If their result differs from \
+             PoCL's by more than the same bounds, the table says with which of them envisa agrees, and which \
+             implementation is wrong.\n\n",
         );
         let mut table = Table::new(["kernel", "peer", "beside PoCL", "envisa gives", "explanation"]);
         for (peer, described) in &self.witnesses {

@@ -8,20 +8,20 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cmd::{Exit, Failure, Settings};
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 fine; 1 the input has errors, or the run has findings; 2 wrong usage, or a file could not be read
-or written; 3 the input is sound and asks for what envisa does not support.
+Exit codes: 0 success; 1 the input has errors, or the run has findings; 2 wrong usage, or a file could not be read
+or written; 3 the input is correct, but uses something that envisa does not support.
 
-The way in for real kernels:
+To compile and run a kernel:
   envisa build vadd.cl --device dg2 -o vadd.zebin        compile with Intel's compiler (ocloc)
-  envisa init vadd.zebin -o job.toml                     a job that fits the kernel, to be filled in
+  envisa init vadd.zebin -o job.toml                     a job for the kernel, for you to fill in
   envisa run vadd.zebin --global 1024 --local 64 --arg a=iota:f32:1024 …
-and for vISA itself:
-  envisa explain svm_gather        what an instruction is, does and looks like
+To work with vISA:
+  envisa explain svm_gather        an instruction's meaning, bytes and text form
   envisa check kernel.visaasm --platform all
   envisa as kernel.visaasm -o kernel.isa && envisa dis kernel.isa";
 
-/// A vISA toolchain, and a finalizer whose target is the CPU: assemble, disassemble, verify, explain
-/// and run Intel GPU kernels without the GPU.
+/// A toolchain for vISA, and a virtual GPU: assemble, disassemble, verify, explain and run Intel GPU kernels
+/// without the GPU.
 #[derive(Parser)]
 #[command(name = "envisa", version, after_help = AFTER_HELP, arg_required_else_help = true)]
 pub struct Cli {

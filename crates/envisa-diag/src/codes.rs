@@ -1,8 +1,8 @@
 //! The codes of diagnostics: each has one meaning and one page, which `envisa explain CODE` shows.
 //!
-//! Codes start with E (error), W (warning), F (what a kernel did) or V (a rule of the verifier, which has a table of its
-//! own). The text's reader has the greatest part of the others, in a table of the same type; all other rooms' codes are
-//! here.
+//! Codes start with E (error), W (warning), F (a fault of a kernel, or a finding of the checks) or V (a rule of the
+//! verifier). The verifier has a table of its own rules, and `envisa-text` a table of the codes of its parser; this table has
+//! all other codes.
 
 /// A kind of diagnostic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,12 +11,12 @@ pub struct CodeInfo {
     pub code: &'static str,
     /// One line.
     pub title: &'static str,
-    /// What it is about and what to do.
+    /// What the diagnostic means and what to do about it.
     pub text: &'static str,
 }
 
 impl CodeInfo {
-    /// An error, rather than a warning.
+    /// Whether the code is an error (not a warning).
     pub fn is_error(&self) -> bool {
         !self.code.starts_with('W')
     }
@@ -26,98 +26,106 @@ const fn page(code: &'static str, title: &'static str, text: &'static str) -> Co
     CodeInfo { code, title, text }
 }
 
-/// The codes of all rooms but the text's reader and the verifier, in their order.
+/// The codes of all crates except those of the text parser and the verifier, in their order.
 pub const CODES: &[CodeInfo] = &[
     page(
         "E0001",
         "the text is not UTF-8",
-        "vISA is written in ASCII; strings and comments may hold any UTF-8. The first byte that begins no character is marked.",
+        "vISA is written in ASCII; strings and comments may contain any UTF-8. The message marks the first byte that is not part of a valid character.",
     ),
     page(
         "E0700",
         "the kernel cannot be lowered",
-        "The vISA is legal, and still means nothing that can be run: the message says what. Often it is an operand whose meaning the specification leaves open.",
+        "The vISA is legal, but envisa cannot execute it. The message gives the reason. Often the specification does not define the meaning of an operand.",
     ),
     page(
         "E0800",
         "wrong usage, or a file could not be read or written",
-        "Exit code 2. The message says what; `envisa COMMAND --help` shows options, the forms of values and examples.",
+        "Exit code 2. The message gives the reason; `envisa COMMAND --help` shows options, the forms of values and examples.",
     ),
     page(
         "E0801",
-        "a file of a kind that the command does not take",
-        "Files are told apart by their content, and by their name where that does not tell: zebins are ELF files, CISA binaries start with `CISA`, vISA text has `.version`. OpenCL C and SPIR-V are compiled first, by `envisa build`.",
+        "the command does not accept this kind of file",
+        "envisa recognises files by their content, and by their name if the content is not enough: zebins are ELF files, CISA binaries start with `CISA`, vISA text has `.version`. Compile OpenCL C and SPIR-V first, with `envisa build`.",
     ),
     page(
         "E0803",
-        "something in a job is wrong",
-        "The message points to its place. docs/GUIDE.md lists all keys of a job and the forms of values.",
+        "a job has an error",
+        "The message points to the error. docs/GUIDE.md lists all keys of a job and the forms of values.",
     ),
     page(
         "E0804",
-        "envisa does not support what the kernel asks for",
-        "Exit code 3: the kernel is sound, as far as is known; what is missing is named. Images do not exist on pvc: its compiler leaves accesses to them out, so that such a kernel would read what nobody wrote.",
+        "envisa does not support something that the kernel uses",
+        "Exit code 3: no error is known in the kernel. The message names the missing feature. Images do not exist on pvc: its compiler leaves out accesses to images, so such a kernel would use uninitialised values.",
     ),
     page(
         "E0810",
         "the compiler failed",
-        "`ocloc` broke down or refused without saying where, or uses of undefined functions are left, which it lets pass. A function is declared and not defined, or a library is missing.",
+        "`ocloc` crashed, or reported an error without a place in the source, or left calls of undefined functions in its output without an error. In the last case, a function is declared but not defined, or a library is missing.",
     ),
     page(
         "E0811",
-        "the compiler refuses the source",
-        "What Intel's compiler says of the OpenCL C, at its place.",
+        "the compiler reports an error in the source",
+        "The message is that of Intel's compiler, at the place in the OpenCL C that it names.",
     ),
     page(
         "E0820",
         "the zebin is damaged",
-        "It is an ELF file whose tables or metadata do not hold together: cut short, or no zebin.",
+        "The file is an ELF file with inconsistent tables or metadata. It is truncated, or it is not a zebin.",
     ),
     page(
         "E0821",
-        "the zebin has no vISA text of a kernel",
-        "Only zebins with vISA text can be shown, checked and run: `envisa build` makes such, or ocloc with `-internal_options \"-ze-emit-zebin-visa-sections\"`.",
+        "the zebin has no vISA text for a kernel",
+        "Only zebins with vISA text can be shown, checked and run. Build one with `envisa build`, or with ocloc and `-internal_options \"-ze-emit-zebin-visa-sections\"`.",
     ),
-    page("E0830", "the module cannot be written as text", "The binary holds what the text form cannot say."),
+    page(
+        "E0830",
+        "the module cannot be written as text",
+        "The binary contains something that the text form cannot express.",
+    ),
     page(
         "E0831",
         "the module cannot be written as a binary",
-        "The text says what the binary's fields cannot hold.",
+        "The text contains a value that the binary's fields cannot represent.",
     ),
-    page("E0900", "no CISA binary", "It does not start with the letters `CISA`."),
-    page("E0901", "a version of the binary format that is not known", "Versions 3.0 to 4.2 can be read."),
+    page("E0900", "not a CISA binary", "The file does not start with the letters `CISA`."),
+    page("E0901", "unknown version of the binary format", "Versions 3.0 to 4.2 can be read."),
     page(
         "E0902",
         "the binary ends too early",
-        "A field reaches beyond the end of the file, or of the part that it belongs to: the file was cut short, or an offset in it is wrong.",
+        "A field extends past the end of the file, or of the section that contains it. The file is truncated, or an offset in it is wrong.",
     ),
     page(
         "E0903",
-        "a field has a value that it cannot have",
-        "The message names the field and the value. Either the file is damaged, or a newer tool wrote it.",
+        "a field has an illegal value",
+        "The message names the field and the value. The file is damaged, or a newer tool wrote it.",
     ),
     page(
         "E0904",
-        "what the binary says does not hold together",
-        "An operand names a variable, label or surface that is not declared, or the like.",
+        "the binary is inconsistent",
+        "For instance, an operand refers to a variable, label or surface that is not declared.",
     ),
     page(
         "E0905",
         "an unknown opcode",
-        "No instruction of this version has it; what follows cannot be read, since its length is unknown.",
+        "No instruction of this version has this opcode. Because the instruction's length is unknown, the rest cannot be read.",
     ),
-    page("E0906", "a string of the binary is not UTF-8", "Names of kernels, variables and labels are UTF-8."),
+    page(
+        "E0906",
+        "a string of the binary is not UTF-8",
+        "Names of kernels, variables and labels must be UTF-8.",
+    ),
     page("E0907", "parts of the binary overlap", "Two kernels or functions claim the same bytes."),
     page(
         "E0908",
         "the binary lacks operands",
-        "The releases 1.0.12198.1 to 1.0.13064.3 of the reference compiler wrote such files: the last operands of most instructions were never written. `envisa dis --recover` shows what is left.",
+        "The releases 1.0.12198.1 to 1.0.13064.3 of the reference compiler wrote such files: they left out the last operands of most instructions. `envisa dis --recover` shows the operands that the file has.",
     ),
     page("E0909", "the binary is too large", "Offsets in it have 32 bits."),
     page(
         "E0910",
-        "the binary does not say how large a register is",
-        "It has the address of a variable with an offset, such as `&V32[640]`. A binary writes such an offset as a number of registers and an element, and registers have 32 or 64 bytes by the platform. Name the platform with `--platform`.",
+        "the size of a register is unknown",
+        "The binary contains the address of a variable with an offset, such as `&V32[640]`. It stores the offset as a number of registers and an element, and a register has 32 or 64 bytes, depending on the platform. Name the platform with `--platform`.",
     ),
     page(
         "W0600",
@@ -126,28 +134,28 @@ pub const CODES: &[CodeInfo] = &[
     ),
     page(
         "W0811",
-        "the compiler warns of the source",
-        "What Intel's compiler says of the OpenCL C, at its place.",
+        "the compiler reports a warning in the source",
+        "The message is that of Intel's compiler, at the place in the OpenCL C that it names.",
     ),
     page(
         "W0820",
-        "metadata of the zebin was ignored",
-        "A newer compiler writes what is not known here, or it is damaged. The kernel runs; what the message names has no effect.",
+        "some metadata of the zebin was ignored",
+        "A newer compiler wrote metadata that envisa does not know, or the metadata is damaged. The kernel runs, but the metadata that the message names has no effect.",
     ),
     page(
         "W0821",
         "not everything was checked",
-        "The message says what the checks did not look at, and why: no finding there means nothing.",
+        "The message says what was not checked, and why. If there are no findings, that part can still have bugs.",
     ),
     page(
         "W0822",
-        "some of what the kernel printed was lost",
-        "Its printf buffer has 4 MiB: what is printed when it is full is dropped, as on the device. Or a record in it could not be read: the kernel overwrote it, or printed a string that is nowhere.",
+        "some of the kernel's printf output was lost",
+        "The printf buffer has 4 MiB. When it is full, further output is dropped, as on the device. Output is also lost if a record in the buffer cannot be read, because the kernel overwrote it or printed a string at an invalid address.",
     ),
     page(
         "W0823",
         "accesses out of bounds were dropped",
-        "The kernel read or wrote outside of a buffer's surface, of local memory, of scratch or of an image. The device drops such accesses and says nothing, and so do they here, but counted. The message has the first; `--check` reports all, each with its place.",
+        "The kernel read or wrote outside of a buffer's surface, of local memory, of scratch or of an image. The device drops such accesses silently. envisa drops them too, but counts them. The message shows the first; `--check` reports all of them, each with its place.",
     ),
     page(
         "W0824",
@@ -158,63 +166,67 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0001",
         "an access outside of every allocation",
-        "The kernel reads or writes memory that belongs to no buffer. The message says which buffer is nearest and how far the address is from it: right past the end is mostly an index that is one too large or a range that is larger than the buffer; an address near zero is a null pointer.",
+        "The kernel reads or writes memory that belongs to no buffer. The message names the nearest buffer and its distance. If the address is right past the end of a buffer, an index is usually one too large, or the range is larger than the buffer. An address near zero is a null pointer.",
     ),
     page(
         "F0002",
-        "a read of registers that nothing wrote",
-        "With --check: a channel reads register bytes that no instruction of its thread has written. On a device they hold what the last thread left there. Often a variable is written under a condition and read without it.",
+        "a read of uninitialised registers",
+        "With --check: a channel reads register bytes that no instruction of its thread has written. On a device, the registers contain values that an earlier thread left there. Often a variable is written under a condition and read without it.",
     ),
     page(
         "F0003",
         "channels of one store collide",
-        "With --check: two channels store different values to one place; which one stays is undefined. An index is mostly not as unique as it was thought to be; atomics or a reduction help.",
+        "With --check: two channels of one instruction store different values to the same address, and it is undefined which value remains. Usually an index is not unique, although the author assumed so. Use atomics or a reduction instead.",
     ),
     page(
         "F0004",
         "a data race",
-        "With --check: two threads access one place, at least one of them changes it, not both by atomics, and nothing orders the two. Within a group a barrier is missing, or its flags name other memory: CLK_GLOBAL_MEM_FENCE does not order local memory, and no flag orders nothing. Atomics order other accesses only between a fence before the one and a fence after the other (or by acquire and release). Between groups only these or another launch order accesses; a fence of the group alone after an atomic orders nothing between groups. A plain read of what others change by atomics races, too: `atomic_load`, or `atomic_or` with 0, reads it soundly.",
+        "With --check: two threads access the same memory, at least one of them writes it, at least one access is not atomic, and nothing orders the two accesses. Within a group, a barrier is missing, or its flags name other memory: CLK_GLOBAL_MEM_FENCE does not order local memory, and a barrier without flags orders no memory. Atomics order other accesses only if a fence precedes one atomic and a fence follows the other (or with acquire and release). Between groups, only such atomics or separate launches order accesses; a fence with work-group scope after an atomic does not. An ordinary read of a value that other threads change with atomics is a race, too; read it with `atomic_load`, or with `atomic_or` and 0.",
     ),
     page(
         "F0005",
         "an access out of bounds",
-        "With --check: the kernel reads or writes outside of a buffer's surface, of local memory or of the part of it that was meant, of scratch or of an image. The device drops such accesses silently: reads give zero or what happens to be there, writes are lost; another device or driver does something else. The message says what was meant and how far past its end the access is.",
+        "With --check: the kernel reads or writes outside of a buffer's surface, of local memory or of the variable in it that it should access, of scratch or of an image. The device drops such accesses silently: reads return zero or other data, and writes are lost. Other devices and drivers behave differently. The message names the object that the kernel should access, and how far past its end the access is.",
     ),
     page(
         "F0006",
-        "a use of memory that nothing wrote",
-        "With --check: the kernel loads bytes of local memory, private memory or scratch that no work-item has written (or of a buffer that the host left unwritten: `--arg NAME=fresh:TYPE:N`), and something depends on them: arithmetic, an address, a branch, a result. Copies are followed and not complained of. On a device they hold what was there before.",
+        "a use of uninitialised memory",
+        "With --check: the kernel loads bytes of local memory, private memory or scratch that no work-item has written (or of a buffer that the host left unwritten: `--arg NAME=fresh:TYPE:N`), and something depends on them: arithmetic, an address, a branch, a result. A copy of such bytes is not a finding; a use of the copy is. On a device, the bytes contain data that was there before.",
     ),
     page(
         "F0007",
-        "a barrier that not all work-items come to",
-        "With --check: some work-items of a group come to a barrier and others do not: they have returned, took another branch, or are at another barrier. OpenCL leaves undefined what happens; devices hang, or let some go on too early. Mostly `return` or `if` stands around a barrier.",
+        "a barrier that not all work-items reach",
+        "With --check: some work-items of a group reach a barrier and others do not: they have returned, took another branch, or wait at another barrier. The behaviour is undefined in OpenCL: devices hang, or let some work-items continue too early. Usually the barrier is inside an `if`, or follows a conditional `return`.",
     ),
     page(
         "F0008",
-        "a store to what is constant",
-        "With --check: the kernel stores to a buffer that it was given as `__constant` or by a pointer to const, through a cast. The compiler and the device may keep such data in caches that no store reaches.",
+        "a store to constant memory",
+        "With --check: the kernel casts away `const` or `__constant`, and stores to a buffer that is passed as `__constant` or as a pointer to const. The compiler and the device may keep such data in caches that stores do not update.",
     ),
     page(
         "F0010",
         "a misaligned access",
-        "The address is not the multiple that the message's page demands. Devices fault, or drop its low bits.",
+        "The address is not a multiple of the alignment that the message's page requires. Devices fault, or ignore the low bits of the address.",
     ),
     page(
         "F0011",
         "an address register points outside of every variable",
-        "Indirect operands read and write registers at the address that an address register holds: that is no variable's.",
+        "Indirect operands read and write registers at the address in an address register. This address belongs to no variable.",
     ),
-    page("F0012", "calls nested too deep", "A recursion has no end, or needs more stack than a thread has."),
+    page(
+        "F0012",
+        "calls nested too deep",
+        "A recursion does not end, or needs more stack than a thread has.",
+    ),
     page(
         "F0013",
-        "an indirect call of what is no function",
-        "The address is none of the module's functions.",
+        "an indirect call of something that is not a function",
+        "The address is not that of a function of the module.",
     ),
     page(
         "F0014",
         "a jump table has no such entry",
-        "The index of a `switchjmp` is at least as large as its table.",
+        "The index of a `switchjmp` is larger than the last index of its table.",
     ),
     page(
         "F0015",
@@ -229,56 +241,56 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0017",
         "a symbol without an address",
-        "A relocation names what the module does not define: an undefined function or variable, or one that the driver gives.",
+        "A relocation refers to a symbol that the module does not define: an undefined function or variable, or one that the driver provides.",
     ),
     page(
         "F0018",
         "a barrier cannot complete",
-        "Some threads of the group wait at it while others have ended: a barrier stands under a condition that is not the same for the whole group. The message says where each thread is.",
+        "Some threads of the group wait at the barrier, but others have ended. The barrier is under a condition that differs within the group. The message says where each thread is.",
     ),
     page(
         "F0019",
-        "a write to memory that is constant",
-        "The allocation is read-only: program-scope constants, or a buffer that its owner made so.",
+        "a write to read-only memory",
+        "The allocation is read-only: it contains program-scope constants, or is a buffer that its owner made read-only.",
     ),
     page(
         "F0020",
         "the launch was cancelled",
-        "By its timeout, by Ctrl-C or by the program that started it. The message says where threads were; what was printed is shown.",
+        "The timeout, Ctrl-C or the program that started the launch cancelled it. The message says where the threads were. The kernel's output up to then is printed.",
     ),
     page(
         "F0021",
         "an integer divided by zero",
-        "With --check-hints: a channel divides an integer by zero, or takes a remainder of it. OpenCL leaves the result undefined. Devices without a division of integers (dg2, pvc) are given a sequence of other instructions by the compiler, in which a division can no longer be seen.",
+        "With --check-hints: a channel divides an integer by zero, or computes the remainder of such a division. OpenCL leaves the result undefined. For devices without an integer division (dg2, pvc), the compiler writes a sequence of other instructions, in which this check cannot recognise a division.",
     ),
     page(
         "F0022",
         "a shift by the width or more",
-        "With --check-hints: the count of a shift is negative, or at least the number of bits. Devices look at the low bits of the count alone. OpenCL C means just that, and its compiler writes it out (`and` with 31 or 63), so that no kernel in OpenCL C has this finding; SPIR-V, SYCL and C++ leave such shifts undefined.",
+        "With --check-hints: the count of a shift is negative, or at least the number of bits. Devices use only the low bits of the count. OpenCL C defines shifts so, and its compiler masks the count explicitly (`and` with 31 or 63); therefore a kernel in OpenCL C never has this finding. SPIR-V, SYCL and C++ leave such shifts undefined.",
     ),
     page(
         "F0023",
         "a float that an integer cannot hold",
-        "With --check-hints: a float is converted to an integer type that cannot hold its whole part, or is no number. OpenCL leaves the result to implementations; devices saturate or give the smallest number. `convert_int_sat` says what is meant. A conversion whose source was picked by `sel`, `min` or `max` just before is taken for one that saturates.",
+        "With --check-hints: a float is converted to an integer type that cannot represent its integral part, or the float is NaN. In OpenCL, the result is implementation-defined; devices saturate, or return the smallest number. `convert_int_sat` defines the result. If `sel`, `min` or `max` computed the source just before, the check assumes that the conversion saturates, and reports nothing.",
     ),
     page(
         "F0024",
-        "an element at an odd address",
-        "With --check-hints: the address of an element is no multiple of its size. OpenCL leaves that undefined, and other devices fault, or drop the low bits of the address. The compiler accesses members of packed structures in the same way, where it is meant: vISA does not tell the two apart.",
+        "a misaligned element",
+        "With --check-hints: the address of an element is not a multiple of its size. OpenCL leaves such an access undefined, and other devices fault, or ignore the low bits of the address. The finding can be false: the compiler accesses members of packed structures in the same way, and vISA does not distinguish the two.",
     ),
     page(
         "F0025",
         "one instruction accesses two local variables",
-        "With --check-hints: accesses of one instruction go to two variables that the kernel declares in local memory, as an index does that runs past the end of one into the next. Which variables there are is known of kernels that are compiled with -g. It may be meant: a pointer that is either of the two is accessed by one instruction, too.",
+        "With --check-hints: one instruction accesses two variables that the kernel declares in local memory. This happens if an index runs past the end of one variable into the next. The variables are known only if the kernel was compiled with -g. The finding can be false: an access through a pointer that may point to either variable looks the same.",
     ),
     page(
         "F0100",
         "an instruction that envisa does not execute",
-        "Exit code 3: the kernel is sound, as far as is known; the message names what is missing. docs/COVERAGE.md lists what is executed.",
+        "Exit code 3: no error is known in the kernel. The message names the instruction. docs/COVERAGE.md lists the instructions that are executed.",
     ),
     page(
         "F0101",
-        "the host has no memory for the groups",
+        "the host has too little memory for the groups",
         "Shared local memory of the groups that run at once does not fit into the host's memory.",
     ),
 ];

@@ -1,8 +1,8 @@
 //! An OpenCL driver whose devices are virtual Intel GPUs.
 //!
-//! The library is an installable client driver: an OpenCL loader opens it and finds one platform, whose devices
-//! run the kernels that Intel's compiler makes on the CPU. `envisa exec` sets a program's environment so that it
-//! is used. [`api`] is the C interface, `core` what it does, on what the doors share (`envisa-runtime`).
+//! The library is an installable client driver: an OpenCL loader opens it and finds one platform. Its devices run
+//! kernels, compiled by Intel's compiler, on the CPU. `envisa exec` sets a program's environment so that the loader uses
+//! this driver. [`api`] is the C interface, and `core` implements it with the code that drivers share (`envisa-runtime`).
 
 mod api;
 mod core;
@@ -10,7 +10,7 @@ mod core;
 use envisa_runtime::{compiler, device, log, report};
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-/// What loaders call first: the platforms.
+/// The platforms. Loaders call this first.
 ///
 /// # Safety
 /// As the standard says of `clGetPlatformIDs`.
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn clIcdGetPlatformIDsKHR(
     unsafe { platform_ids(entries, platforms, count) }
 }
 
-/// What loaders ask the platforms that they found.
+/// Information about a platform, for loaders.
 ///
 /// # Safety
 /// As the standard says.
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn clGetPlatformInfo(
     function.map_or(opencl_sys::CL_INVALID_OPERATION, |f| unsafe { f(platform, what, size, value, size_ret) })
 }
 
-/// Where loaders find functions of extensions.
+/// The address of an extension's function, for loaders.
 ///
 /// # Safety
 /// As the standard says.

@@ -235,8 +235,8 @@ fn all_errors_of_a_file_come_in_one_run() {
 fn the_page_of_codes_is_up_to_date() {
     let mut page = String::from(
         "# Diagnostics of the text\n\n\
-         What the parser says, by code: E for errors, W for warnings. Each with a text that has it (all of them:\n\
-         `crates/envisa-text/tests/diagnostics`). The verifier's codes are in `docs/RULES.md`. Written by\n\
+         This page explains the codes of the parser's errors (E) and warnings (W), each with an example.\n\
+         `crates/envisa-text/tests/diagnostics` has all examples. `docs/RULES.md` explains the verifier's codes. Written by\n\
          `BLESS=1 cargo test -p envisa-text --test diagnostics`.\n\n\
          | code | |\n| --- | --- |\n",
     );

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Bytes in a device's memory.
 ///
-/// Cheap to clone; clones and slices are the same bytes, which are freed when the last of them is dropped.
+/// Cloning is cheap. Clones and slices share the same bytes, which are freed when the last of them is dropped.
 #[derive(Clone)]
 pub struct Buffer {
     allocation: Arc<Allocation>,
@@ -53,12 +53,12 @@ impl Buffer {
         Buffer { allocation, range }
     }
 
-    /// The device it is of.
+    /// The device to which the buffer belongs.
     pub fn device(&self) -> Device {
         Device(self.allocation.device.clone())
     }
 
-    /// Is it of this device?
+    /// Whether the buffer belongs to this device.
     pub fn is_of(&self, device: &Device) -> bool {
         Arc::ptr_eq(&self.allocation.device, &device.0)
     }
@@ -67,7 +67,7 @@ impl Buffer {
         (&self.allocation.memory, self.range.start)
     }
 
-    /// What reports call it.
+    /// The name of the buffer in reports.
     pub fn name(&self) -> &str {
         &self.allocation.memory.name
     }
@@ -77,7 +77,7 @@ impl Buffer {
         self.range.end - self.range.start
     }
 
-    /// Has it no bytes?
+    /// Whether the buffer has no bytes.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }
@@ -87,7 +87,7 @@ impl Buffer {
         self.allocation.memory.base + self.range.start
     }
 
-    /// Part of it: the same bytes.
+    /// A part of the buffer, which shares its bytes.
     ///
     /// # Errors
     /// [`Error::Range`].
@@ -131,7 +131,7 @@ impl Buffer {
         }
     }
 
-    /// Repeats a pattern over `bytes` bytes from `offset` on; the last repetition is cut where they end.
+    /// Repeats a pattern over `bytes` bytes from `offset` on. The last repetition is truncated.
     ///
     /// # Errors
     /// [`Error::Range`]; also for an empty pattern.

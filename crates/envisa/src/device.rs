@@ -12,51 +12,51 @@ use envisa_machine::memory::Memory;
 use envisa_zebin::DeviceFamily;
 use std::sync::Arc;
 
-/// What a device is made of.
+/// The configuration of a device.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// The platform whose rules it follows.
+    /// The platform of the device.
     pub platform: Platform,
-    /// Bytes that all buffers and modules may have together.
+    /// The most memory, in bytes, of all buffers and modules together.
     pub memory: u64,
-    /// Host threads a launch uses; 0: as many as the host has.
+    /// The number of host threads of a launch; 0: as many as the host has.
     pub threads: usize,
-    /// What runs the kernels, unless a launch says otherwise.
+    /// The engine that runs kernels, unless a launch chooses another.
     pub engine: Engine,
-    /// Allocations are so far apart that no 32-bit index leads from one to another: for launches that are
-    /// [checked](crate::Launch::check).
+    /// Whether allocations are so far apart that no 32-bit index reaches from one to another. For launches with
+    /// [checks](crate::Launch::check).
     pub red_zones: bool,
 }
 
 impl Config {
-    /// A device of this platform with 8 GiB of memory, all host threads, and whatever engine is the fastest.
+    /// A device of this platform with 8 GiB of memory, all host threads, and [`Engine::Auto`].
     pub fn new(platform: Platform) -> Config {
         Config { platform, memory: 8 << 30, threads: 0, engine: Engine::Auto, red_zones: false }
     }
 
-    /// With at most so many bytes of memory.
+    /// Sets the most memory, in bytes.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Config {
         self.memory = bytes;
         self
     }
 
-    /// With so many host threads; 0: as many as the host has.
+    /// Sets the number of host threads; 0: as many as the host has.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Config {
         self.threads = threads;
         self
     }
 
-    /// With allocations far apart, or not.
+    /// Sets whether allocations are far apart.
     #[must_use]
     pub fn red_zones(mut self, red_zones: bool) -> Config {
         self.red_zones = red_zones;
         self
     }
 
-    /// With this engine.
+    /// Sets the engine.
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Config {
         self.engine = engine;
@@ -64,20 +64,19 @@ impl Config {
     }
 }
 
-/// What runs kernels. Results do not depend on it.
+/// The engine that runs kernels. Results do not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
-    /// The fastest there is for the program and the host: native code, but where the first launches of a small kernel
-    /// cost less than making it.
+    /// Chosen by cost: native code, except for the first launches of a small kernel, if compiling costs more than they do.
     #[default]
     Auto,
     /// The interpreter.
     Interpreter,
-    /// Native code, where the host's CPU and the program allow; the interpreter runs the rest.
+    /// Native code, if the host's CPU and the program allow it. The interpreter runs the rest.
     Native,
 }
 
-/// A name of no engine.
+/// The name is not that of an engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownEngine(String);
 
@@ -107,7 +106,7 @@ impl Engine {
     /// The engine that the environment's `ENVISA_ENGINE` names; without it, [`Engine::Auto`].
     ///
     /// # Errors
-    /// It names none.
+    /// The variable has another value than the name of an engine.
     pub fn from_environment() -> Result<Engine, UnknownEngine> {
         match std::env::var("ENVISA_ENGINE") {
             Ok(name) if !name.is_empty() => name.parse(),
@@ -116,7 +115,7 @@ impl Engine {
     }
 }
 
-/// What a device can do. Sizes are in bytes.
+/// The capabilities of a device. Sizes are in bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Caps {
@@ -124,7 +123,7 @@ pub struct Caps {
     pub platform: Platform,
     /// Bytes of a register: 32 or 64.
     pub grf_bytes: u32,
-    /// Registers of a thread, and of one in the large mode where there is one.
+    /// The number of registers of a thread, and of a thread in the large register mode, if the device has this mode.
     pub registers: (u32, Option<u32>),
     /// Channels that threads of compiled kernels can have.
     pub simd_sizes: &'static [u32],
@@ -203,22 +202,22 @@ impl Device {
         Device(Arc::new(Inner { config, caps, memory }))
     }
 
-    /// What it is made of.
+    /// The device's configuration.
     pub fn config(&self) -> &Config {
         &self.0.config
     }
 
-    /// The platform whose rules it follows.
+    /// The platform of the device.
     pub fn platform(&self) -> Platform {
         self.0.config.platform
     }
 
-    /// What it can do.
+    /// The device's capabilities.
     pub fn caps(&self) -> &Caps {
         &self.0.caps
     }
 
-    /// Bytes in use.
+    /// The memory in use by buffers and modules, in bytes.
     pub fn memory_used(&self) -> u64 {
         self.0.memory().used()
     }
@@ -228,8 +227,8 @@ impl Device {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A buffer of zeros. `name` is what reports call it: `buffer a`. Without one (an empty text), it is what the
-    /// argument is called that a launch gives it as.
+    /// A buffer of zeros. Reports use `name`: `buffer a`. If `name` is empty, they use the name of
+    /// the kernel argument to which a launch passes the buffer.
     ///
     /// # Errors
     /// [`Error::Memory`]: the device's or the host's memory is exhausted.
@@ -246,7 +245,7 @@ impl Device {
         Allocation::new(&self.0, name, content.len() as u64, make).map(Buffer::whole)
     }
 
-    /// A buffer whose content is made in place: `make` is given its bytes, which are zero.
+    /// A buffer whose content `make` writes in place. The bytes that `make` gets are zero.
     ///
     /// # Errors
     /// As [`Device::buffer`].
@@ -257,7 +256,7 @@ impl Device {
     /// An image whose texels are in a buffer.
     ///
     /// # Errors
-    /// [`Error::Range`] where the description makes no sense or does not fit the buffer; [`Error::Foreign`].
+    /// [`Error::Range`]: the description is invalid, or the image does not fit into the buffer; [`Error::Foreign`].
     pub fn image(&self, desc: &ImageDesc, buffer: &Buffer) -> Result<Image, Error> {
         if !self.is(&buffer.device()) {
             return Err(Error::Foreign("buffer"));
@@ -281,7 +280,7 @@ impl Device {
         crate::run::run(self, kernel, launch.into())
     }
 
-    /// Makes the native code of a launch ahead of it, as the first such launch would. Nothing runs.
+    /// Compiles the native code of a launch in advance. The launch itself does not run.
     ///
     /// # Errors
     /// As [`Device::launch`]; [`Error::Unsupported`]: there is no native code for it on this host.
@@ -296,7 +295,7 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// Which of the host's vector instructions kernels run with.
+/// The vector instructions of the host with which kernels run.
 pub fn host_level() -> String {
     format!("{:?}", envisa_machine::cpu::Level::detect())
 }
@@ -305,7 +304,7 @@ pub fn host_level() -> String {
 pub const OPENCL_DEVICES: [DeviceFamily; 4] =
     [DeviceFamily::Dg2, DeviceFamily::Pvc, DeviceFamily::Skl, DeviceFamily::Tgllp];
 
-/// A name of no platform.
+/// The name is not that of a platform.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownPlatform(String);
 
@@ -320,7 +319,7 @@ impl std::error::Error for UnknownPlatform {}
 /// The platform of a name, as [`Platform::from_name`] reads it.
 ///
 /// # Errors
-/// It names none.
+/// The name is not that of a platform.
 pub fn platform(name: &str) -> Result<Platform, UnknownPlatform> {
     Platform::from_name(name).ok_or_else(|| UnknownPlatform(name.to_owned()))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The module is damaged, or lacks or contains what cannot be run.
+    /// The module is damaged, lacks a part that is needed to run it, or contains something that cannot be run.
     Module(String),
     /// The module's vISA has errors.
     Diagnostics(Diagnostics),
@@ -26,24 +26,24 @@ pub enum Error {
         /// What is wrong with it.
         message: String,
     },
-    /// Sizes make no sense, exceed the device, or do not fit the kernel; or arguments are missing.
+    /// Sizes are invalid, exceed the device's limits or do not fit the kernel; or arguments are missing.
     Launch(String),
-    /// The kernel is sound, as far as is known, and asks for what envisa or the device does not have: what that is.
+    /// The kernel uses a feature that envisa or the device does not have. The text names it.
     Unsupported(String),
-    /// Memory is exhausted: the device's limit, or the host's.
+    /// The device's or the host's memory is exhausted.
     Memory(String),
     /// A range is outside of its buffer, or an image does not fit into it.
     Range(String),
-    /// A buffer, image or kernel of another device.
+    /// A buffer, image or kernel belongs to another device.
     Foreign(&'static str),
 }
 
-/// Diagnostics with the texts they point into.
+/// Diagnostics, and the files to which they refer.
 #[derive(Clone, Debug)]
 pub struct Diagnostics {
     /// The diagnostics; at least one is an error.
     pub list: Vec<Diagnostic>,
-    /// What they point into.
+    /// The files to which the diagnostics refer.
     pub files: Arc<Files>,
 }
 

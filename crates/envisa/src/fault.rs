@@ -10,7 +10,7 @@ use envisa_machine::trap::{self, Cause, Trap};
 use serde::Serialize;
 use std::fmt;
 
-/// A fault that ended a launch: what, where, who.
+/// A fault that ended a launch: its kind, its place, and the thread that caused it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Fault {
@@ -18,25 +18,25 @@ pub struct Fault {
     pub code: &'static str,
     /// What went wrong.
     pub kind: FaultKind,
-    /// The same in a sentence, with its numbers.
+    /// The fault in one sentence, with addresses and sizes.
     pub message: String,
-    /// The access that failed, of faults of memory.
+    /// The access that failed, for faults of memory.
     pub access: Option<Access>,
     /// Where it happened.
     #[serde(flatten)]
     pub place: Place,
-    /// The channel, where one is to blame.
+    /// The channel that caused the fault, if it was one channel.
     pub channel: Option<u32>,
-    /// Channels that were active.
+    /// The active channels, as a mask.
     pub active_channels: u32,
     /// The thread in its group.
     pub thread: u32,
     /// The group.
     pub group: [u32; 3],
-    /// Where threads were, where that is known: the group's at barriers and limits; when a launch is cancelled, also
-    /// those of the other groups that ran.
+    /// The places of other threads, if they are known: those of the group for barriers and limits, and those of all
+    /// running groups if a launch is cancelled.
     pub threads: Vec<ThreadPlace>,
-    /// The calls that led there, innermost first; of very deep ones the innermost.
+    /// The calls that led to the place, innermost first. Of very deep calls, only the innermost.
     pub calls: Vec<Place>,
 }
 
@@ -47,15 +47,15 @@ pub struct Fault {
 pub enum FaultKind {
     /// An access outside of every allocation.
     OutOfBounds,
-    /// An access at an address that is not the multiple that its page demands.
+    /// An access at an address without the alignment that the instruction's page requires.
     Misaligned,
-    /// An address register names no variable.
+    /// An address register points outside of every variable.
     RegisterAddress,
     /// An instruction that envisa does not execute.
     Unsupported,
     /// Calls nested too deep.
     CallDepth,
-    /// An indirect call of what is no function.
+    /// An indirect call of an address that is not a function's.
     BadCall,
     /// A jump table has no such entry.
     JumpTable,
@@ -65,13 +65,13 @@ pub enum FaultKind {
     Limit,
     /// A symbol without an address.
     UndefinedSymbol,
-    /// The host has no memory for what a group needs.
+    /// The host has too little memory for a group.
     HostMemory,
     /// A barrier that cannot complete.
     Deadlock,
-    /// A write to what is constant.
+    /// A write to read-only memory.
     ReadOnly,
-    /// It was cancelled from outside.
+    /// The launch was cancelled.
     Cancelled,
 }
 
@@ -107,11 +107,11 @@ pub struct Access {
     pub address: u64,
     /// Bytes.
     pub bytes: u32,
-    /// Reads or writes; `None` where the fault is the same for both.
+    /// Whether it reads or writes; `None` if the fault is the same for both.
     pub kind: Option<AccessKind>,
-    /// The multiple that the address must be, of a misaligned access.
+    /// The required alignment, for a misaligned access.
     pub alignment: Option<u32>,
-    /// The allocation that was probably meant.
+    /// The allocation that the kernel probably meant to access.
     pub nearest: Option<Nearest>,
 }
 
@@ -121,7 +121,7 @@ pub struct Access {
 pub enum AccessKind {
     /// It reads.
     Read,
-    /// It writes; of faults, also where it reads and writes.
+    /// It writes. In faults, also an access that reads and writes.
     Write,
     /// It reads and writes in one step.
     Atomic,
@@ -130,7 +130,7 @@ pub enum AccessKind {
 /// An allocation near an address.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Nearest {
-    /// What it is called.
+    /// The name of the allocation.
     pub name: String,
     /// How far the address is from it: 0 inside, positive past its end (1: the first byte behind it), negative
     /// before its start.
@@ -149,9 +149,9 @@ pub struct Place {
     pub instruction: u32,
     /// The line of vISA.
     pub visa: Option<Location>,
-    /// The line of the source that the kernel was compiled from, where the vISA says it.
+    /// The line of the source from which the kernel was compiled, if the vISA records it.
     pub source: Option<SourceLine>,
-    /// The functions that the line was inlined through into this one, innermost first.
+    /// The inlined functions to which the line belongs, innermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inlined: Vec<Inlined>,
     #[serde(skip)]
@@ -169,7 +169,7 @@ pub struct Place {
 pub struct Inlined {
     /// The function.
     pub function: String,
-    /// The lines that call it: where there are several, each may be the one, and what they are in is not told.
+    /// The lines that call it. If there are several, each may be the one, and the functions that contain them are unknown.
     pub from: Vec<SourceLine>,
     #[serde(skip)]
     pub(crate) quoted: Option<(FileId, Span)>,
@@ -178,11 +178,11 @@ pub struct Inlined {
 /// A line of a source.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub struct SourceLine {
-    /// The file: as it was given, else as the module names it (which is no path to trust).
+    /// The file, as it was given, or as the module names it. A name from a module is untrusted input.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// What stands there, if the file was given.
+    /// The text of the line, if the file was given.
     pub text: Option<String>,
 }
 
@@ -205,7 +205,7 @@ pub struct ThreadPlace {
     pub group: [u32; 3],
     /// The thread in its group.
     pub thread: u32,
-    /// What it did or waited for.
+    /// What the thread was doing.
     pub state: ThreadState,
     /// The instruction it waits at, or the next.
     #[serde(flatten)]
@@ -214,16 +214,16 @@ pub struct ThreadPlace {
     pub active_channels: u32,
 }
 
-/// What a thread did or waited for.
+/// What a thread was doing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ThreadState {
-    /// It can go on.
+    /// It can run.
     Ready,
     /// It waits at the barrier.
     Barrier,
-    /// It lets others of its group go on.
+    /// It yields to other threads of its group.
     Yielded,
     /// It waits at the split barrier.
     SplitBarrier,
@@ -342,7 +342,7 @@ impl Fault {
         }
     }
 
-    /// As a diagnostic that points into the [files](crate::Kernel::files) of its kernel.
+    /// The fault as a diagnostic, which refers to the [files](crate::Kernel::files) of its kernel.
     pub fn diagnostic(&self) -> Diagnostic {
         let label = self.channel.map_or(String::new(), |c| format!("channel {c}"));
         let mut d = self.place.mark(Diagnostic::error(self.code, self.message.clone()), label);

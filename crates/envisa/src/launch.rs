@@ -1,11 +1,11 @@
-//! Launches: how many work-items or threads, with which arguments.
+//! Launches: the number of work-items or threads, and the arguments.
 
 use crate::buffer::Buffer;
 use crate::device::Engine;
 use crate::image::{Image, Sampler};
 use std::fmt;
 
-/// What to run a kernel with: sizes and arguments.
+/// The sizes and arguments of a launch.
 ///
 /// Compiled kernels take a [range](Launch::range) of work-items, hand-written ones [thread
 /// groups](Launch::threads). Arguments are checked against the kernel when it is launched.
@@ -35,11 +35,11 @@ pub struct Launch {
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
 }
 
-/// How far a run is, in groups; read while it runs.
+/// The progress of a run, in groups. It can be read while the run goes on.
 pub use envisa_machine::Progress;
-/// In which order groups start, and threads of a group take their turns.
+/// The order in which groups start and threads of a group take turns.
 pub use envisa_machine::order::Order;
-/// Ends launches from another host thread.
+/// Cancels launches from another host thread.
 pub use envisa_machine::scheduler::Cancel;
 
 impl From<&Launch> for Launch {
@@ -146,85 +146,84 @@ impl Launch {
         self
     }
 
-    /// With this engine rather than the device's.
+    /// Uses this engine instead of the device's.
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Launch {
         self.engine = Some(engine);
         self
     }
 
-    /// With so many host threads rather than the device's; 0: as many as the host has.
+    /// Uses this many host threads instead of the device's number; 0: as many as the host has.
     #[must_use]
     pub fn host_threads(mut self, threads: usize) -> Launch {
         self.threads = Some(threads);
         self
     }
 
-    /// Stops a thread that takes more branches and calls than this.
+    /// Stops a thread that executes more branches and calls than this.
     #[must_use]
     pub fn limit(mut self, branches: u64) -> Launch {
         self.limit = branches;
         self
     }
 
-    /// Bytes of shared local memory a group of hand-written code has; 64 KiB if not said.
+    /// The size of shared local memory per group, in bytes, for hand-written code. By default, 64 KiB.
     #[must_use]
     pub fn local_memory(mut self, bytes: u64) -> Launch {
         self.local_memory = Some(bytes);
         self
     }
 
-    /// Whether reads of registers at addresses that are no variable's give zeros instead of the fault F0011. The
-    /// specification leaves undefined what they give; a device reads some register. Sources may be right that have them:
-    /// `sub_group_shuffle` with the number of a channel that there is not. With [`Launch::check`] they fault all the
-    /// same.
+    /// Whether reads of registers at addresses outside of every variable give zeros instead of the fault F0011. The
+    /// specification leaves their value undefined; a device reads some register. A correct source can contain such reads:
+    /// `sub_group_shuffle` with the number of a channel that does not exist. With [`Launch::check`], they always fault.
     #[must_use]
     pub fn stray_register_reads(mut self, allowed: bool) -> Launch {
         self.stray_reads = allowed;
         self
     }
 
-    /// The order in which groups start and threads of a group take their turns; on one host thread that is the order of
-    /// groups, too.
+    /// The order in which groups start and threads of a group take turns. With one host thread, groups also run in this
+    /// order.
     #[must_use]
     pub fn order(mut self, order: Order) -> Launch {
         self.order = order;
         self
     }
 
-    /// Looks for accesses out of bounds, uses of registers and memory that nothing wrote, stores that collide, data
-    /// races, barriers that not all come to, and stores to what is constant: they are in the outcome's findings.
+    /// Looks for accesses out of bounds, uses of uninitialised registers and memory, colliding stores, data races,
+    /// barriers that not all work-items reach, and stores to constant memory. The outcome contains the findings.
     #[must_use]
     pub fn check(mut self, check: bool) -> Launch {
         self.check = check;
         self
     }
 
-    /// With [`Launch::check`], looks for what is sound and seldom meant, too: integers divided by zero, shifts by the
-    /// width or more, floats converted to integers that cannot hold them, elements at odd addresses.
+    /// With [`Launch::check`], also looks for operations that vISA defines but that are rarely intended: division of an
+    /// integer by zero, shifts by the width or more, floats converted to integers that cannot hold them, misaligned elements.
     #[must_use]
     pub fn hints(mut self, hints: bool) -> Launch {
         self.hints = hints;
         self
     }
 
-    /// With [`Launch::check`], makes no use of what is known of a kernel before it runs, and looks at all that it does.
-    /// The same is found and it takes longer: the one is held against the other so.
+    /// With [`Launch::check`], checks every access, and does not use facts that were derived from the kernel before it runs.
+    /// The findings are the same, but the run takes longer. Tests compare the two.
     #[must_use]
     pub fn check_at_length(mut self, at_length: bool) -> Launch {
         self.at_length = at_length;
         self
     }
 
-    /// Collects the bytes of buffers and images that are accessed.
+    /// Records which bytes of buffers and images the kernel accesses.
     #[must_use]
     pub fn footprint(mut self, footprint: bool) -> Launch {
         self.footprint = footprint;
         self
     }
 
-    /// The host has written nothing to this buffer: with [`Launch::check`], a use of bytes of it that the kernel has not
-    /// written either is a finding.
+    /// Declares that the host has not written this buffer. With [`Launch::check`], a use of bytes of it that the kernel has
+    /// not written is a finding.
     #[must_use]
     pub fn fresh(mut self, buffer: &Buffer) -> Launch {
         let address = buffer.address();
@@ -232,7 +231,7 @@ impl Launch {
         self
     }
 
-    /// The same of some addresses of buffers.
+    /// As [`Launch::fresh`], for ranges of addresses.
     #[must_use]
     pub fn fresh_ranges(mut self, ranges: impl IntoIterator<Item = std::ops::Range<u64>>) -> Launch {
         self.fresh.extend(ranges);
@@ -253,28 +252,28 @@ impl Launch {
         self
     }
 
-    /// A profile that also has what the threads of the first groups did when.
+    /// Records a profile that also has a timeline of the threads of the first groups.
     #[must_use]
     pub fn trace(mut self, trace: bool) -> Launch {
         self.trace = trace;
         self
     }
 
-    /// Keeps what these variables of the kernel hold when threads end.
+    /// Records the values of these variables of the kernel at the end of each thread.
     #[must_use]
     pub fn registers<'a>(mut self, variables: impl IntoIterator<Item = &'a str>) -> Launch {
         self.registers.extend(variables.into_iter().map(str::to_owned));
         self
     }
 
-    /// Says in `progress` how far the run is.
+    /// Updates `progress` while the launch runs.
     #[must_use]
     pub fn progress(mut self, progress: &'static Progress) -> Launch {
         self.progress = Some(progress);
         self
     }
 
-    /// Lets other host threads end it: its outcome has a fault then that says where the threads stood.
+    /// Lets other host threads cancel the launch. Its outcome then has a fault that says where the threads were.
     #[must_use]
     pub fn cancel(mut self, cancel: &Cancel) -> Launch {
         self.cancel = Some(cancel.clone());
@@ -282,7 +281,7 @@ impl Launch {
     }
 }
 
-/// Which argument.
+/// Identifies an argument.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ArgKey {
     /// By its name in the source, or in hand-written code the name of an input or a declared surface.
@@ -330,17 +329,17 @@ impl fmt::Display for ArgKey {
     }
 }
 
-/// What an argument is given.
+/// The value of an argument.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Arg {
     /// A buffer.
     Buffer(Buffer),
-    /// A pointer into a buffer, to where this part of it begins: the kernel may reach all of the buffer.
+    /// A pointer to the start of this part of a buffer. The kernel may access the whole buffer.
     Within(Buffer),
     /// A null pointer.
     Null,
-    /// A pointer: an address inside of a buffer of the device, all of which the kernel may reach.
+    /// A pointer: an address in a buffer of the device. The kernel may access the whole buffer.
     Pointer(u64),
     /// A value: its bytes, as the source's type lays them out.
     Bytes(Vec<u8>),

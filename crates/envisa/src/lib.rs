@@ -2,8 +2,8 @@
 //!
 //! A [`Device`] is a platform with a memory. A [`Module`] is loaded onto it: a zebin that IGC compiled, or vISA
 //! written by hand, as text or binary. Its [`Kernel`]s are launched with [`Buffer`]s, [`Image`]s, [`Sampler`]s
-//! and values, and give an [`Outcome`]. What a kernel does wrong is a [`Fault`] in the outcome, with the
-//! instruction, the channel, the thread and the memory it missed; an [`Error`] is a misuse or damaged input.
+//! and values, and give an [`Outcome`]. If a kernel makes an error, the outcome has a [`Fault`] with the
+//! instruction, the channel, the thread and the nearest memory. An [`Error`] means misuse of the library or damaged input.
 //!
 //! ```
 //! use envisa::{Config, Device, Launch, Module, Source};
@@ -33,7 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Hand-written code is launched by thread groups, its arguments named as `.input` and `.decl` name them:
+//! Hand-written code is launched in thread groups. Its arguments have the names in `.input` and `.decl`:
 //!
 //! ```
 //! use envisa::isa::Platform;

@@ -1,4 +1,4 @@
-//! Modules: what compilers and assemblers make, loaded onto a device.
+//! Modules: the output of a compiler or assembler, loaded onto a device.
 
 use crate::device::{Device, Inner};
 use crate::error::Error;
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Source<'a> {
-    /// What IGC makes of OpenCL C or SPIR-V, with its vISA kept: `ocloc compile … -internal_options
+    /// A zebin that IGC compiled from OpenCL C or SPIR-V, and that contains its vISA: `ocloc compile … -internal_options
     /// "-cl-intel-allow-zebin -ze-emit-zebin-visa-sections"`.
     Zebin(&'a [u8]),
     /// A CISA binary of hand-written vISA.
@@ -28,8 +28,8 @@ pub enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// By the bytes: an ELF file is a zebin, binaries begin with `CISA`, and text has a `.version` near its
-    /// beginning.
+    /// Recognises the format by the bytes: an ELF file is a zebin, a binary begins with `CISA`, and a text has a `.version`
+    /// near its beginning.
     pub fn detect(bytes: &'a [u8]) -> Option<Source<'a>> {
         let head = &bytes[..bytes.len().min(4096)];
         if bytes.starts_with(b"\x7fELF") {
@@ -43,10 +43,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The platform that a zebin was compiled for. Hand-written vISA says none.
+    /// The platform for which a zebin was compiled; `None` for hand-written vISA.
     ///
     /// # Errors
-    /// [`Error::Module`]: it is no zebin, or for a device unknown here.
+    /// [`Error::Module`]: the file is not a zebin, or its device is unknown.
     pub fn platform(&self) -> Result<Option<Platform>, Error> {
         match self {
             Source::Zebin(bytes) => {
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
     /// The kernels of a zebin that has no vISA for them, or none with instructions.
     ///
     /// # Errors
-    /// [`Error::Module`]: it is no zebin.
+    /// [`Error::Module`]: the file is not a zebin.
     pub fn kernels_without_visa(&self) -> Result<Vec<String>, Error> {
         let Source::Zebin(bytes) = self else { return Ok(Vec::new()) };
         let zebin = ZebinFile::parse(bytes).map_err(module)?;
@@ -82,15 +82,15 @@ fn family(zebin: &ZebinFile) -> Result<DeviceFamily, Error> {
 /// How a module is loaded.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// Refuse what the verifier refuses. Off, anything that is structurally sound runs.
+    /// Whether to refuse modules with errors of the verifier. If not, every structurally sound module runs.
     pub verify: bool,
-    /// Channels of a thread of hand-written code: 1, 8, 16 or 32; without it, the `SimdSize` attribute or the
-    /// widest instruction decides.
+    /// The number of channels of a thread of hand-written code: 1, 8, 16 or 32. Without it, the `SimdSize` attribute or
+    /// the width of the widest instruction.
     pub simd: Option<u32>,
-    /// Texts that it was compiled from, for reports to quote.
+    /// The source files of the module, which reports quote.
     pub sources: Vec<SourceText>,
-    /// vISA texts of a zebin's kernels, dumps of the compiler: they take the place of what the zebin has, which of
-    /// vector-compute code is nothing or lacks the instructions ([`Source::kernels_without_visa`]).
+    /// vISA texts of a zebin's kernels, as the compiler dumps them. They replace the texts in the zebin. Zebins of
+    /// vector-compute code have no vISA, or vISA without instructions ([`Source::kernels_without_visa`]).
     pub visa: Vec<SourceText>,
 }
 
@@ -138,7 +138,7 @@ impl Drop for Loaded {
 }
 
 impl Module {
-    /// Loads a module onto a device. `name` is what reports call it, a file's name for instance.
+    /// Loads a module onto a device. Reports use `name`, for instance the name of a file.
     ///
     /// # Errors
     /// [`Error::Module`], [`Error::Diagnostics`]: it is damaged, is for another platform, lacks its vISA, or its
@@ -198,12 +198,12 @@ impl Module {
         Arc::ptr_eq(&self.0.device, &device.0)
     }
 
-    /// What reports call it.
+    /// The name of the module in reports.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Was it compiled (a zebin), rather than written by hand?
+    /// Whether the module was compiled (a zebin), and not written by hand.
     pub fn is_compiled(&self) -> bool {
         matches!(self.0.form, Form::Compiled(_))
     }
@@ -227,7 +227,7 @@ impl Module {
         }
     }
 
-    /// What of a zebin's metadata was not understood and is ignored, its debug information among it.
+    /// Messages about metadata and debug information of a zebin that is unknown or damaged, and therefore ignored.
     pub fn warnings(&self) -> Vec<String> {
         let Form::Compiled(contents) = &self.0.form else { return Vec::new() };
         let mut all: Vec<String> = contents.zebin.warnings.iter().map(ToString::to_string).collect();
@@ -240,8 +240,8 @@ impl Module {
         all
     }
 
-    /// A kernel by name; of an empty name, the only one (of hand-written code, the first). A kernel that was
-    /// asked for before is not made again.
+    /// The kernel with this name. An empty name stands for the only kernel, or for the first of hand-written code. A
+    /// kernel is lowered only once.
     ///
     /// # Errors
     /// [`Error::NoKernel`]; [`Error::Module`], [`Error::Diagnostics`]: its vISA has errors or cannot be run.

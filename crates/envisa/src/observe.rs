@@ -1,4 +1,4 @@
-//! Observers: code of the library's user that is told what the threads of a launch do.
+//! Observers: callbacks that receive what the threads of a launch do.
 
 use crate::fault::{AccessKind, Place};
 use crate::kernel::Code;
@@ -8,8 +8,8 @@ use envisa_machine::observer;
 use envisa_machine::thread::{Machine, Mask, Status};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What an [`Observer`] is told of. What it does not want costs nothing: a launch whose observer wants only what is
-/// printed runs as fast as one that nobody observes.
+/// The events that an [`Observer`] receives. Other events cost nothing: a launch whose observer wants only the printed
+/// text runs as fast as a launch without an observer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wants {
     /// Every instruction, after it was executed.
@@ -18,7 +18,7 @@ pub struct Wants {
     pub accesses: bool,
     /// Starts and ends of threads.
     pub threads: bool,
-    /// What the kernel prints.
+    /// The output of the kernel's printf.
     pub printed: bool,
 }
 
@@ -27,11 +27,11 @@ impl Wants {
     pub const ALL: Wants = Wants { instructions: true, accesses: true, threads: true, printed: true };
 }
 
-/// Is told what the threads of a launch do, see [`Run::observe`].
+/// Receives the events of a launch, see [`Run::observe`].
 ///
-/// Threads run on several host threads, one call is made at a time. Calls of one thread of the launch are in order;
-/// calls of different threads are in the order in which they ran. Results are those of a launch that nobody
-/// observes.
+/// The threads of a launch run on several host threads, but the observer is called for one event at a time. The events of
+/// a thread arrive in order; those of different threads arrive in the order in which they happened. An observer does not
+/// change the results of a launch.
 pub trait Observer: Send {
     /// What it is told of; asked once, before the launch.
     fn wants(&self) -> Wants {
@@ -105,8 +105,8 @@ pub struct Accessed {
     pub bytes: u32,
     /// What it does.
     pub kind: AccessKind,
-    /// It lies outside of its surface, at least in part: what is outside reads as the message's page says and is
-    /// not written.
+    /// Whether the access is outside of its surface, at least in part. The part outside is not written, and reads give
+    /// the value that the message's page says.
     pub outside: bool,
 }
 
@@ -130,7 +130,7 @@ pub enum Space {
 }
 
 impl Run {
-    /// Runs it, tells an observer what its threads do, and waits for its end.
+    /// Runs the launch, calls the observer for its events, and waits for its end.
     ///
     /// ```
     /// use envisa::{Accessed, Config, Device, Executed, Launch, Module, Observer, Source, Wants};

@@ -1,4 +1,4 @@
-//! Profiles: what the lines and instructions of a kernel cost.
+//! Profiles: the cost of each line and instruction of a kernel.
 
 use crate::fault::Place;
 use crate::kernel::Code;
@@ -23,23 +23,23 @@ pub struct Profile {
     pub groups: u64,
     /// Threads.
     pub threads: u64,
-    /// What costs are counted by.
+    /// The model by which costs are counted.
     pub model: Model,
     /// All instructions together.
     pub total: Counts,
-    /// Lines of the source, those with the most executed instructions first; empty where the module tells none.
+    /// Lines of the source, those with the most executed instructions first; empty if the module records no lines.
     pub lines: Vec<LineProfile>,
     /// Instructions that were executed, the most frequent first.
     pub instructions: Vec<InstructionProfile>,
     /// The texts that `lines` are of, as far as they were given.
     #[serde(skip)]
     pub texts: Vec<ProfiledText>,
-    /// What threads did when, if that was asked for.
+    /// The timeline of threads, if the launch recorded it.
     #[serde(skip)]
     pub trace: Option<Trace>,
 }
 
-/// What costs are counted by.
+/// The model by which costs are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Model {
@@ -58,11 +58,11 @@ const MODEL: Model = Model { cache_line: CACHE_LINE, banks: BANKS, bank_bytes: B
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LineProfile {
-    /// The file: as it was given, else as the module names it (which is no path to trust).
+    /// The file, as it was given, or as the module names it. A name from a module is untrusted input.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// What stands there, if the text is known.
+    /// The text of the line, if it is known.
     pub text: Option<String>,
     /// What its instructions did.
     #[serde(flatten)]
@@ -93,20 +93,20 @@ pub struct ProfiledText {
     pub lines: Vec<String>,
 }
 
-/// What the threads of the first groups did when. Time is counted in executed instructions: each thread of a group
-/// executes one a step, and a barrier lets threads go on when the last one has come.
+/// A timeline of the threads of the first groups. Its unit of time is an executed instruction: each thread of a group
+/// executes one per step, and threads continue after a barrier when the last one has arrived.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Trace {
     /// Threads by group.
     pub threads: Vec<TraceThread>,
-    /// Groups that it does not tell of.
+    /// The number of groups that it does not contain.
     pub groups_left_out: u64,
-    /// Spans that it does not tell of.
+    /// The number of spans that it does not contain.
     pub spans_left_out: u64,
 }
 
-/// What a thread did when.
+/// The timeline of a thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TraceThread {
@@ -116,11 +116,11 @@ pub struct TraceThread {
     pub thread: u32,
     /// When it ended.
     pub end: u64,
-    /// What it did, by its start.
+    /// Its spans, ordered by their start.
     pub spans: Vec<TraceSpan>,
 }
 
-/// Something that took a while.
+/// A span of time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct TraceSpan {

@@ -127,23 +127,24 @@ fn beside_genx_ir() {
         t.reported += us.iter().filter(|(d, _)| d.is_error()).count();
     }
     let mut page = String::from(
-        "# Broken texts beside GenX_IR\n\n\
-         Each text of `crates/envisa-text/tests/diagnostics` (what envisa says in full stands beside it there), given\n\
-         to GenX_IR as packaged (igc-1.0.12504.6) with `-platform` (SKL where the text's first line names none), nothing else. Written by\n\
-         `BLESS=1 cargo test -p envisa --test diagnostics_beside`, which fails where the page is not what both say.\n\n",
+        "# Messages for broken texts compared with GenX_IR\n\n\
+         This page compares the messages of envisa and of the packaged GenX_IR (igc-1.0.12504.6) for each text of\n\
+         `crates/envisa-text/tests/diagnostics`, where envisa's full output is stored next to the text. GenX_IR has no other option than\n\
+         `-platform` (SKL if the text's first line names none). Written by `BLESS=1 cargo test -p envisa --test diagnostics_beside`,\n\
+         which fails if this page is out of date.\n\n",
     );
     let _ = write!(
         page,
         "| {} broken texts | envisa | GenX_IR |\n| --- | --- | --- |\n\
-         | finds what is wrong | {} | {} |\n\
+         | reports the error | {} | {} |\n\
          | names its line | {} | {} |\n\
-         | names column and extent | {} | 0 |\n\
+         | names the column and length | {} | 0 |\n\
          | gives advice | {} | 0 |\n\
          | errors reported in one run | {} | {} |\n\
-         | says nothing, exit code 0 | 0 | {} |\n\
-         | complains, exit code 0 | 0 | {} |\n\
+         | reports nothing, exit code 0 | 0 | {} |\n\
+         | reports it, but with exit code 0 | 0 | {} |\n\
          | crashes or hangs | 0 | {} |\n\n\
-         *line*: whether the line that GenX_IR names is one that is wrong (*none*: a message without a line).\n\n",
+         *line*: whether GenX_IR names a line with an error (*none*: its message has no line).\n\n",
         t.n,
         t.n,
         t.found,
@@ -164,7 +165,7 @@ fn beside_genx_ir() {
     page.push_str(&errors);
     let _ = write!(
         page,
-        "\n## Warnings\n\nTexts that read, with a warning of what is probably not meant; GenX_IR says something of {} of these {}.\n\n",
+        "\n## Warnings\n\nThese texts are legal, but envisa warns of a probable mistake. GenX_IR reports something for {} of these {}.\n\n",
         warned.1, warned.0
     );
     page.push_str(HEAD);

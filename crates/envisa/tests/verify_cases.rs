@@ -228,18 +228,18 @@ fn side_by_side() {
     }
     let _ = std::fs::remove_dir_all(&scratch);
     let text = format!(
-        "# The verifier beside GenX_IR\n\n\
-         {n} broken files (`crates/envisa/tests/verify-cases`), each broken in one place, which its first line names;\n\
-         GenX_IR as packaged (igc-1.0.12504.6) with `-platform`, nothing else. Written by\n\
-         `BLESS=1 cargo test -p envisa --test verify_cases`.\n\n\
+        "# The verifier compared with GenX_IR\n\n\
+         {n} broken files (`crates/envisa/tests/verify-cases`) were given to envisa's verifier and to the packaged GenX_IR\n\
+         (igc-1.0.12504.6), which has no other option than `-platform`. Each file has one error, which its first line names.\n\
+         Written by `BLESS=1 cargo test -p envisa --test verify_cases`.\n\n\
          | | envisa | GenX_IR |\n| --- | --- | --- |\n\
-         | says something is wrong | {ours} | {found} |\n\
-         | so of the {errors} that are errors, not warnings | {errors} | {errors_found} |\n\
-         | on the right line | {ours} | {placed} |\n\
+         | reports an error or a warning | {ours} | {found} |\n\
+         | reports one of the {errors} that are errors in envisa | {errors} | {errors_found} |\n\
+         | reports it on the right line | {ours} | {placed} |\n\
          | exit code other than 0 | errors: all; warnings: with `--deny` | {refused} |\n\
-         | found, yet exit code 0 | 0 | {silent} |\n\
-         | crashed or hung | 0 | {crashed} |\n\n\
-         *place*: the line GenX_IR names (*none*: a message without one).\n\n\
+         | reports it, but with exit code 0 | 0 | {silent} |\n\
+         | crashes or hangs | 0 | {crashed} |\n\n\
+         *place*: whether GenX_IR names the right line (*none*: its message has no line).\n\n\
          | case | platform | rule | envisa says | GenX_IR | exit | place | crash | GenX_IR says |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n{rows}"
     );

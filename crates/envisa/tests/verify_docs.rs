@@ -114,8 +114,8 @@ fn by_page(out: &mut String) {
     }
     out.push_str(
         "\n## By page\n\n\
-         *By slots*: rules that hold the page's operands, sizes, types, values and platforms, as the instruction table\n\
-         states them, against what is written. *By name*: rules that the page or chapter itself states.\n\n\
+         *By slots*: rules that check the operands, sizes, types, values and platforms of the page's instruction against the\n\
+         instruction table. *By name*: rules that the page or chapter itself states.\n\n\
          | page | by slots | by name |\n| --- | --- | --- |\n",
     );
     let list = |codes: &BTreeSet<Code>| codes.iter().map(Code::to_string).collect::<Vec<_>>().join(" ");

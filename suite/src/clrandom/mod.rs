@@ -19,19 +19,19 @@ use crate::report::Table;
 /// What to run.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How many.
+    /// The number of programs.
     #[arg(long, default_value_t = 100)]
     programs: u64,
-    /// The first one's number: programs follow from their numbers.
+    /// The number of the first program. A program is determined by its number.
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Who runs them; those that are not installed are left out, and that is told.
+    /// The implementations that run them. Those that are not installed are left out, with a message.
     #[arg(long, value_delimiter = ',', default_value = "interpreter,native,avx2,pocl,intel")]
     on: Vec<Side>,
-    /// Print the first one's text and run nothing.
+    /// Print the text of the first program, and run nothing.
     #[arg(long)]
     print: bool,
-    /// Make the first one as small as it stays one on which the first two of `--on` differ, and print it.
+    /// Reduce the first program, as long as the first two implementations in `--on` differ on it, and print it.
     #[arg(long)]
     shrink: bool,
     /// Write the section of `docs/RANDOM-PROGRAMS.md`.
@@ -165,13 +165,14 @@ pub const HEAD: &str = "## Random OpenCL C";
 fn section(args: &Args, sides: &[Side], all: &All, known: &[Explained]) -> (String, bool) {
     let mut text = format!(
         "{HEAD}\n\nWritten by `envisa-suite opencl-random --programs {} --first {} --write`.\n\n\
-         Programs in OpenCL C 3.0 through the OpenCL driver, compiled by the packaged compiler for pvc, skl, dg2 and tgllp \
-         in turn: integers of all types and vectors, floats by operations that are exact, structures by value and by \
-         pointer, private arrays, constant tables, functions, branches, switches, loops that work-items leave one by one, \
-         barriers and local memory, atomics whose result does not depend on the order, reductions and scans of sub-groups \
-         where they are there; groups of one to three dimensions and odd sizes; a buffer that ends early. Sums wrap as \
-         unsigned ones, divisors are not zero, indices are in range: the standard defines every value, and all are compared \
-         exactly. What envisa's engines leave is held against what the others do.\n\n",
+         This command runs programs in OpenCL C 3.0 through the OpenCL driver, compiled by the packaged compiler \
+         for pvc, skl, dg2 and tgllp in turn. They have integers of all types and vectors, floats with exact \
+         operations, structures by value and by pointer, private arrays, constant tables, functions, branches, \
+         switches, loops that work-items leave one by one, barriers and local memory, atomics whose result does \
+         not depend on the order, reductions and scans of sub-groups where the device has them, groups of one to \
+         three dimensions and odd sizes, and a buffer that ends early. Sums wrap as unsigned numbers, divisors \
+         are not zero, and indices are in range, so the standard defines every value. The results of envisa's \
+         engines are compared exactly with those of the other implementations.\n\n",
         args.programs, args.first
     );
     let mut table = Table::new(["", "programs", "not run"].map(str::to_owned).to_vec());
@@ -182,7 +183,9 @@ fn section(args: &Args, sides: &[Side], all: &All, known: &[Explained]) -> (Stri
     }
     text += &table.to_markdown();
     let mut good = true;
-    let mut rows = Table::new(["program", "device", "the same", "whose", "why"].map(str::to_owned).to_vec());
+    let mut rows = Table::new(
+        ["program", "device", "results that agree", "cause in", "reason"].map(str::to_owned).to_vec(),
+    );
     let why = |number: u64| known.iter().find(|e| e.programs.contains(&number));
     let mut any = false;
     for (number, of) in all {
@@ -211,12 +214,12 @@ fn section(args: &Args, sides: &[Side], all: &All, known: &[Explained]) -> (Stri
         ]);
     }
     match any {
-        true => text += &format!("\nPrograms on which not all leave the same:\n\n{}", rows.to_markdown()),
-        false => text.push_str("\nAll leave the same of every program.\n"),
+        true => text += &format!("\nPrograms with different results:\n\n{}", rows.to_markdown()),
+        false => text.push_str("\nAll results of all programs agree.\n"),
     }
     let _ = writeln!(
         text,
-        "\n`--first N --print` prints a program; `--first N --on ONE,OTHER --shrink` makes it small."
+        "\n`--first N --print` prints a program; `--first N --on ONE,OTHER --shrink` reduces it."
     );
     (text, good)
 }

@@ -161,9 +161,9 @@ pub fn section(programs: &[Program], records: &BTreeMap<String, Record>) -> Stri
         ]);
     }
     let mut text = format!(
-        "\n## Under `--check`\n\nThe same programs under `envisa exec --check`, by `envisa-suite programs --check \
-         --only NAME --write`: {} kernels of different names ran without a finding. \"Open\" are findings that \
-         nothing explains, or that are envisa's.\n\n{}",
+        "\n## Under `--check`\n\nThe same programs run under `envisa exec --check` with `envisa-suite programs \
+         --check --only NAME --write`. {} kernels with different names ran without a finding. \"Open\" counts \
+         findings without an explanation, and findings that are bugs of envisa.\n\n{}",
         names.len(),
         table.to_markdown()
     );

@@ -13,15 +13,16 @@ const NAMED: usize = 6;
 pub fn page(programs: &[Program], records: &BTreeMap<String, Record>) -> String {
     let mut text = String::from(
         "# Foreign programs\n\n\
-         Programs that others wrote for OpenCL, unmodified, on envisa and on its peers: their own tests, and who \
-         passes them. Each is fetched and run by one command,\n\n\
+         This page has the results of OpenCL programs that others wrote, unmodified, on envisa and on other \
+         OpenCL implementations. They run their own test suites. One command fetches and runs a program:\n\n\
          ```sh\n\
          cargo build --release -p envisa-cli -p envisa-opencl -p envisa-suite\n\
          target/release/envisa-suite programs --only NAME\n\
          ```\n\n\
-         and this page is made by the same with `--write`; `suite/programs.toml` lists them. Times are of the whole \
-         program on one machine that does other work too, compilation included. Packages are fetched from PyPI, \
-         Debian and GitHub into `~/.cache/envisa-programs`, or where `ENVISA_PROGRAMS` says.\n\n",
+         The same command with `--write` writes this page; `suite/programs.toml` lists the programs. Times are \
+         those of the whole program, including compilation, on a machine that also does other work. Packages are \
+         fetched from PyPI, Debian and GitHub into `~/.cache/envisa-programs`, or into the folder \
+         `ENVISA_PROGRAMS`.\n\n",
     );
     let mut table = Table::new(["program", "", "device", "envisa", "PoCL 3.1", "Intel CPU runtime", "open"]);
     for p in programs {
@@ -39,8 +40,9 @@ pub fn page(programs: &[Program], records: &BTreeMap<String, Record>) -> String 
     }
     text.push_str(&table.to_markdown());
     text.push_str(
-        "\n\"Open\" are tests that fail on envisa, not on PoCL, and whose reason is envisa's or not known. A program \
-         that breaks down before its tests are told of counts as one failed test, \"the program\".\n",
+        "\n\"Open\" counts tests that fail on envisa but not on PoCL, because of a bug in envisa or for an \
+         unknown reason. If a program crashes before it reports its tests, this counts as one failed test, \"the \
+         program\".\n",
     );
     for p in programs {
         let Some(record) = records.get(&p.name) else { continue };

@@ -12,23 +12,22 @@ const EXAMPLES: &str = "\
 Examples:
   envisa as kernel.visaasm                        writes kernel.isa
   envisa as kernel.visaasm -o - | envisa info -
-  envisa as kernel.visaasm --message-format json  errors for an editor, one a line
+  envisa as kernel.visaasm --message-format json  errors for an editor, one per line
 
-Where a rule of the specification is broken, `envisa check` says so; `as` writes what the text says.";
+`as` does not check the rules of the specification; `envisa check` does.";
 
 /// Assemble vISA text into a CISA binary.
 ///
-/// All errors of a file are reported in one run. The binary is complete and correct: format 4.1, or 4.2
-/// where the text says so.
+/// All errors of a file are reported in one run. The binary has format 4.1, or 4.2 if the text says so.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// The text; `-` is standard input.
+    /// The file with the text; `-` is standard input.
     input: PathBuf,
-    /// Where to write; `-` is standard output. By default the input's name with `.isa`.
+    /// The output file; `-` is standard output. By default the input's name with `.isa`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The platform: decides the size of registers, which matters for addresses of variables (`&V32[36]`).
+    /// The platform. It determines the size of registers, which is needed for addresses of variables (`&V32[36]`).
     #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
     platform: Option<Platform>,
     /// Write the binary as the releases 1.0.12198.1 to 1.0.13064.3 of the reference tools do, with their

@@ -25,29 +25,29 @@ are environment variables already.
 Keys are the names in the compiler's library that begin with Enable or Disable, and those of --key: each is set by itself,
 as IGC_NAME=0 and IGC_NAME=1. A released compiler obeys only some of them.";
 
-/// Find the options and keys of Intel's compiler that cure a kernel.
+/// Find the options and keys of Intel's compiler with which a kernel's results are right.
 ///
-/// Each is tried by itself: -cl-opt-disable, -ze-opt-level, and the compiler's IGC_ keys.
+/// Each setting is tried alone: -cl-opt-disable, -ze-opt-level, and the compiler's IGC_ keys.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The kernel: `.cl` or `.spv`.
+    /// The file with the kernel: `.cl` or `.spv`.
     file: PathBuf,
     #[command(flatten)]
     test: Test,
-    /// More keys to set: NAME or NAME=VALUE, without `IGC_`.
+    /// Additional keys to set: NAME or NAME=VALUE, without `IGC_`.
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
-    /// The compiler's library, whose keys are tried.
+    /// The compiler's library, from which the keys are read.
     #[arg(long, value_name = "FILE", default_value = "/usr/lib/x86_64-linux-gnu/libigc.so.1")]
     library: PathBuf,
     /// Try only keys that contain this text.
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
-    /// Settings that are tried at the same time; 0 for all cores.
+    /// The number of settings to try at the same time; 0 for one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     jobs: usize,
-    /// Seconds for each run.
+    /// The most seconds that a run may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 20)]
     timeout: u32,
     /// Options of `envisa run`, with --good.
@@ -62,7 +62,7 @@ struct Test {
     /// Options of `envisa run` with which the results are right.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     good: Option<String>,
-    /// A command of the shell that succeeds where the failure shows.
+    /// A shell command that succeeds if the failure shows.
     #[arg(long, value_name = "COMMAND")]
     test: Option<String>,
 }

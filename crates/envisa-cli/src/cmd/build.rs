@@ -10,14 +10,14 @@ const EXAMPLES: &str = "\
 Examples:
   envisa build vadd.cl --device dg2               writes vadd.zebin
   envisa build vadd.cl --device pvc --options \"-cl-fast-relaxed-math -DN=4\" -o vadd-pvc.zebin
-  envisa build vadd.cl --device skl --strip       small: to be shipped with tests
+  envisa build vadd.cl --device skl --strip       small enough to store with tests
 
 Devices: skl (Gen9), tgllp (Gen12), dg2 (XeHPG: Arc), pvc (XeHPC: Data Center GPU Max).";
 
 /// Compile OpenCL C or SPIR-V with Intel's offline compiler, so that `envisa run` can run it.
 ///
-/// Drives `ocloc` (Debian package `intel-opencl-icd`) so that the zebin carries its vISA text and the
-/// kernels' real names.
+/// Calls `ocloc` (Debian package `intel-opencl-icd`) with options that keep the vISA text and the kernels' names in
+/// the zebin.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -29,20 +29,19 @@ pub struct Args {
     /// Options as for `clBuildProgram`: `--options "-cl-fast-relaxed-math -DN=4"`.
     #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
     options: String,
-    /// More internal options for the compiler.
+    /// Additional internal options for the compiler.
     #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
     internal_options: String,
     /// The compiler, if it is not on the PATH.
     #[arg(long, value_name = "FILE")]
     ocloc: Option<PathBuf>,
-    /// Where to write; by default the input's name with `.zebin`.
+    /// The output file; by default the input's name with `.zebin`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave out the lines of the source, by which `envisa run` says where in it something happens. The code is the same
-    /// with them.
+    /// Do not record source lines, which `envisa run` shows in its reports. The code is the same with and without them.
     #[arg(long)]
     no_lines: bool,
-    /// Keep only what running needs: vISA text, metadata, data; no SPIR-V, no machine code.
+    /// Keep only the parts that `envisa run` needs: vISA text, metadata and data, but no SPIR-V and no machine code.
     #[arg(long)]
     strip: bool,
 }

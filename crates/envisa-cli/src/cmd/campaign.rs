@@ -28,34 +28,34 @@ the first of these builds by the interpreter, too. What the sides leave is compa
 Whatever compilers do is bounded: --timeout seconds, 16 GiB of addresses, 64 MiB of files; what hangs or crashes is recorded
 as such. Exit codes: 0 all sides agree; 1 some differ or fail; 2 wrong usage.";
 
-/// Hold compilers, levels, devices and engines against each other with random programs.
+/// Compare compilers, optimisation levels, devices and engines with each other on random programs.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Where results go.
+    /// The folder for the results.
     folder: PathBuf,
-    /// How many programs.
+    /// The number of programs.
     #[arg(long, value_name = "N", default_value_t = 100)]
     programs: u64,
-    /// The first one's number.
+    /// The number of the first program.
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
     /// A compiler: NAME=FILE; may be given several times.
     #[arg(long = "compiler", value_name = "NAME=FILE", default_value = "packaged=ocloc")]
     compilers: Vec<String>,
-    /// Devices to compile for.
+    /// The devices to compile for.
     #[arg(long = "device", value_delimiter = ',', value_name = "DEVICE", default_value = "dg2,skl")]
     devices: Vec<String>,
-    /// Sides that run at the same time; 0 for all cores.
+    /// The number of compilers and engines that run at the same time; 0 for one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     jobs: usize,
-    /// Seconds for each compilation and each run.
+    /// The most seconds for a compilation or a run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u32,
-    /// Differences that are made small.
+    /// The most differences to reduce.
     #[arg(long, value_name = "N", default_value_t = 8)]
     reductions: usize,
-    /// Candidates of each reduction.
+    /// The most candidates to try in each reduction.
     #[arg(long, value_name = "N", default_value_t = 600)]
     tries: usize,
 }

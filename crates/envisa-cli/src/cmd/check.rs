@@ -18,28 +18,28 @@ Examples:
   envisa check --explain two-registers
 
 In the text, `// envisa: allow(RULE)` allows a rule on its line (or on the next, if it stands alone),
-`// envisa: allow-file(RULE)` in the whole file.";
+`// envisa: allow-file(RULE)` allows it in the whole file.";
 
 /// Check vISA against every rule that the specification states.
 ///
-/// Takes vISA text, CISA binaries and zebins. Exit code 1 if something is wrong, 2 if a file could not be read.
+/// Takes vISA text, CISA binaries and zebins. The exit code is 1 if there are errors, and 2 if a file could not be read.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// What to check; `-` is standard input.
+    /// The files to check; `-` is standard input.
     #[arg(required_unless_present_any = ["explain", "list"])]
     files: Vec<PathBuf>,
-    /// The platform to check for, several with commas, or `all`. What holds on some of several platforms
-    /// only is a warning. Without it: everything that some platform would take is legal.
+    /// The platform to check for, several platforms separated by commas, or `all`. An error on only some of several
+    /// platforms is a warning. Without this option, everything is legal that is legal on at least one platform.
     #[arg(long, value_name = "PLATFORM", value_parser = platforms)]
     platform: Option<Platforms>,
-    /// Refuse what this rule finds; `warnings` for all that would be warnings.
+    /// Make violations of this rule errors; `warnings` stands for all rules that would only warn.
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
-    /// Only warn of what this rule finds.
+    /// Make violations of this rule warnings.
     #[arg(long, value_name = "RULE")]
     warn: Vec<String>,
-    /// Do not report what this rule finds; `lints` for all lints.
+    /// Do not report violations of this rule; `lints` stands for all lints.
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
     /// Explain a rule, with examples.
@@ -48,25 +48,25 @@ pub struct Args {
     /// List all rules.
     #[arg(long, conflicts_with_all = ["files", "explain"])]
     list: bool,
-    /// How to print findings, on standard output.
+    /// How to print findings on standard output.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text, default_value_if("message_format", "json", "json"))]
     format: Format,
-    /// Report every warning. Otherwise the first three of each rule stand for the rest, and what a compiler wrote is
-    /// spared the warnings that nobody who compiled it can act on.
+    /// Report every warning. Without this option, only the first three warnings of each rule are shown, and vISA that a
+    /// compiler wrote gets no warnings that only the compiler's authors could act on.
     #[arg(long)]
     all: bool,
-    /// Say nothing where nothing is wrong.
+    /// Print nothing if there are no findings.
     #[arg(short, long)]
     quiet: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// For people.
+    /// As text.
     Text,
-    /// One JSON object a line.
+    /// As one JSON object per line.
     Json,
-    /// A SARIF 2.1.0 log.
+    /// As a SARIF 2.1.0 log.
     Sarif,
 }
 

@@ -11,18 +11,19 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-In the terminal, `help` tells the commands. The log of the past takes --history bytes; what is older is run again.
+In the terminal, `help` lists the commands. The log of past states takes --history bytes; to go back further, the debugger runs
+the launch again.
 
 Examples:
   envisa debug vadd.cl --device dg2 --global 64 --arg a=iota:f32:64 --arg b=fill:f32:64:1 --arg c=zeros:f32:64 --arg n=64
   envisa debug job.toml -x 'break 7 if i == 40' -x run -x locals
-  envisa debug --dap                      an editor starts it: the launch request says what is debugged
+  envisa debug --dap                      started by an editor, whose launch request names the kernel
   envisa debug job.toml --listen 4711     an editor attaches to port 4711 of this machine";
 
-/// Debug a kernel: every lane, at source level, backwards in time.
+/// Debug a kernel at source level, with all its lanes, forwards and backwards in time.
 ///
-/// FILE is what `envisa run` takes. OpenCL C and SPIR-V are compiled with `-g -cl-opt-disable`, so that every variable
-/// has a place; `--optimised` compiles what runs otherwise, which keeps few of them.
+/// FILE is the same as for `envisa run`. OpenCL C and SPIR-V are compiled with `-g -cl-opt-disable`, so that every
+/// variable can be shown. `--optimised` compiles the code that `envisa run` executes, which keeps few variables.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -34,34 +35,34 @@ pub struct Args {
     /// Work-items: X[,Y[,Z]].
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
     global: Vec<u64>,
-    /// Work-items a group.
+    /// Work-items per group.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
     local: Vec<u32>,
     /// First global id.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
     offset: Vec<u64>,
-    /// An argument, by its name in the source or its index, as of `envisa run`.
+    /// An argument, by its name in the source or its index, as for `envisa run`.
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     args: Vec<String>,
-    /// A text that a zebin was compiled from.
+    /// A source file from which the zebin was compiled.
     #[arg(long = "source", value_name = "FILE")]
     sources: Vec<PathBuf>,
-    /// Compile as for a run that nobody looks at.
+    /// Compile with optimisation, as for `envisa run`.
     #[arg(long)]
     optimised: bool,
-    /// Bytes that the log of the past may take: 64M, 2G.
+    /// The largest size of the log of past states: 64M, 2G.
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     history: u64,
-    /// The order of groups, and of turns of threads: forward, reverse, random:SEED.
+    /// The order in which groups and threads run: forward, reverse, random:SEED.
     #[arg(long, value_name = "ORDER", default_value = "forward", value_parser = order)]
     order: Order,
-    /// A command, before those of the terminal.
+    /// A command to execute before those of the terminal.
     #[arg(short = 'x', value_name = "COMMAND")]
     commands: Vec<String>,
     /// Speak the Debug Adapter Protocol on standard input and output.
     #[arg(long, conflicts_with = "listen")]
     dap: bool,
-    /// Speak it to one client after the other: a port of this machine, or ADDRESS:PORT.
+    /// Speak the protocol to one client after another, on a port of this machine or on ADDRESS:PORT.
     #[arg(long, value_name = "PORT")]
     listen: Option<String>,
     #[command(flatten, next_help_heading = "To compile first")]

@@ -17,25 +17,26 @@ Examples:
   envisa diff before.zebin after.zebin -- --global 64 --local 16 --arg in=iota:i32:64 …
   envisa diff right.visaasm wrong.visaasm -- --platform DG2 --arg T6=zeros:i32:64
 
-Behind `--` stand options of `envisa run`, for both sides; --a and --b have more of them for one.
+The options after `--` are those of `envisa run`, for both sides; --a and --b add options for one side.
 
-It tells of each argument how many elements differ; the first store that differs, by line and work-item; and where the
-difference begins. Of two builds that are nearly the same code that is the first event of a thread with another value,
-other channels or another way; of others, the definitions behind the store whose value the other side never makes for
-this work-item. Lines are those of the source, where the compiler told them.
+envisa diff prints, for each argument, how many elements differ; then the first store that differs, with its line and
+work-item; then the place at which the difference begins. If the two builds have nearly the same code, this is the first
+event of a thread that has another value, other active channels or another branch. Otherwise, it is a definition from
+which the store's value was computed, and whose value the other side never computes for this work-item. Lines are those
+of the source, if the compiler recorded them.
 
 Exit codes: 0 the results are the same; 1 they differ; 2 wrong usage, or a side cannot be run.";
 
-/// Run two builds of a kernel on the same inputs, and tell by which instruction their results part.
+/// Run two builds of a kernel on the same inputs, and find the instruction at which their results first differ.
 ///
-/// Both run by the interpreter, in the same order of groups. What differs in floating-point results by no more than
-/// the roundings on both ways can add up to is told apart.
+/// The interpreter runs both, with the groups in the same order. Differences of floating-point results that rounding
+/// errors can explain are reported as such.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// What side A runs: as of `envisa run`.
+    /// The file that side A runs: any that `envisa run` takes.
     a_file: PathBuf,
-    /// What side B runs; the same if not said.
+    /// The file that side B runs. By default, the same.
     b_file: Option<PathBuf>,
     /// Options of `envisa run` for side A only.
     #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]

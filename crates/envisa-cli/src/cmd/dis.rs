@@ -11,28 +11,28 @@ const EXAMPLES: &str = "\
 Examples:
   envisa dis kernel.isa
   envisa dis kernel.isa -o kernel.visaasm
-  envisa dis vadd.zebin --kernel vadd             the text that the compiler left in it
-  envisa dis damaged.isa --recover                what is left of a file that lacks operands";
+  envisa dis vadd.zebin --kernel vadd             the text that the compiler wrote into it
+  envisa dis damaged.isa --recover                the readable part of a file that lacks operands";
 
-/// Disassemble a CISA binary into vISA text, or show the text that a zebin carries.
+/// Disassemble a CISA binary into vISA text, or show the vISA text in a zebin.
 ///
-/// The text assembles back to the same module, and the reference tools accept it. What their text form
-/// cannot say stands in comments that start with `//@`, which `envisa as` reads.
+/// The text assembles back to the same module, and the reference tools accept it. Details that their text form
+/// cannot express are written in comments that start with `//@`, which `envisa as` reads.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The binary or zebin; `-` is standard input.
     input: PathBuf,
-    /// Of a zebin: the kernel, if there are several; otherwise all.
+    /// For a zebin: the kernel to show. By default, all kernels.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Where to write; `-`, the default, is standard output.
+    /// The output file; `-`, the default, is standard output.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// The platform: decides the size of registers, which matters for addresses of variables.
+    /// The platform. It determines the size of registers, which is needed for addresses of variables.
     #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
     platform: Option<Platform>,
-    /// Show what is left of a damaged binary: its tables, its opcodes and the operands that are there.
+    /// Show the readable part of a damaged binary: its tables, its opcodes and the operands that it has.
     /// The releases 1.0.12198.1 to 1.0.13064.3 of the reference compiler wrote such files.
     #[arg(long)]
     recover: bool,

@@ -14,12 +14,12 @@ use std::time::Duration;
 
 /// Run a program with envisa as its OpenCL and Level Zero driver.
 ///
-/// The program finds one platform, "Intel(R) OpenCL HD Graphics (envisa)", or one Level Zero driver, whose devices are
-/// virtual GPUs; nothing of it is changed. Faults of kernels are told on standard error when they happen; findings
-/// and a summary when the program has ended.
+/// The program itself is not changed. It finds one platform, "Intel(R) OpenCL HD Graphics (envisa)", or one Level Zero
+/// driver, whose devices are virtual GPUs. Faults of kernels are printed on standard error when they happen. Findings and
+/// a summary are printed when the program has ended.
 ///
-/// Exit code: the program's; 1 if the program succeeded but there were faults, findings or mistakes; 2 if it could
-/// not be started.
+/// The exit code is that of the program. It is 1 if the program succeeded but there were faults, findings or mistakes,
+/// and 2 if the program could not be started.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Environment: ENVISA_ENGINE (auto, jit, interp), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or
@@ -32,30 +32,32 @@ Examples:
   envisa exec --check --suppress known.txt --sarif findings.sarif -- ./app
   envisa exec --debug=scale:3 -- ./app    stops at the third launch of kernel scale and debugs it")]
 pub struct Args {
-    /// The devices, the default one first: dg2, pvc, skl, tgllp; several are separated by commas. Without it, all.
+    /// The devices, separated by commas: dg2, pvc, skl, tgllp. The first is the default device. Without this option,
+    /// there are all four.
     #[arg(long, short, value_name = "DEVICES")]
     device: Option<String>,
-    /// Look for races, reads of what nothing wrote, stores that collide, and mistakes of the program.
+    /// Look for races, uninitialised reads, colliding stores and accesses out of bounds in kernels, and for mistakes in
+    /// the program's use of OpenCL.
     #[arg(long)]
     check: bool,
-    /// With --check, an object that the program never releases is a mistake, too; without it, it is a note.
+    /// With --check, report objects that the program never releases as mistakes, not as notes.
     #[arg(long, requires = "check")]
     leaks: bool,
     /// With --check, also look for integers divided by zero, shifts by the width or more, floats that become integers
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
-    /// In which order groups start and threads take turns: `forward`, `reverse` or `random:SEED`.
+    /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`.
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<String>,
-    /// Print what was launched.
+    /// Print the launches of each kernel, their work-items and their time.
     #[arg(long)]
     stats: bool,
-    /// Write faults, findings and what was launched as JSON (`docs/exec.schema.json`).
+    /// Write faults, findings, mistakes and launches as JSON (`docs/exec.schema.json`).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Stop at a launch and debug it: without a value the first one, KERNEL:N a kernel's N-th, `wrong` the first with a fault
-    /// or, with --check, a finding. The program waits meanwhile, and goes on when the debugger is left.
+    /// Stop at a launch and debug it: by default the first launch, with KERNEL:N a kernel's N-th, and with `wrong` the first
+    /// launch that has a fault or, with --check, a finding. The program waits until you leave the debugger.
     #[arg(
         long,
         value_name = "WHERE",
@@ -64,13 +66,13 @@ pub struct Args {
         default_missing_value = "first"
     )]
     debug: Option<String>,
-    /// With --debug, compile the program's kernels as for a run that nobody looks at.
+    /// With --debug, compile the program's kernels with optimisation.
     #[arg(long, requires = "debug")]
     optimised: bool,
-    /// With --debug, a command for the debugger, before those of the terminal.
+    /// With --debug, a command that the debugger executes before those of the terminal.
     #[arg(short = 'x', value_name = "COMMAND", requires = "debug")]
     commands: Vec<String>,
-    /// The driver; without it, `libenvisa_opencl.so` next to this command.
+    /// The driver's file. By default, `libenvisa_opencl.so` next to this command.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Findings")]

@@ -12,21 +12,21 @@ const EXAMPLES: &str = "\
 Examples:
   envisa explain                                  one line for each instruction
   envisa explain svm_gather                       by mnemonic
-  envisa explain 0x3a                             by opcode, in all its sub-opcodes
+  envisa explain 0x3a                             by opcode, with all its sub-opcodes
   envisa explain 0x4e.03 --json
   envisa explain F0001                            what the code of an error, warning or fault means";
 
 /// Explain an instruction: its bytes, fields, semantics, types, platforms and text form.
 ///
-/// Explains the codes of errors, warnings and faults too, and the rules of `check`. Without an argument, lists every
+/// Also explains the codes of errors, warnings and faults, and the rules of `check`. Without an argument, lists every
 /// instruction.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// An instruction or a code (`F0001`, `V0206`). An instruction is a mnemonic (`svm_gather`), a name of the specification (`SCATTER_SCALED`), or an opcode,
-    /// with the sub-opcode where there is one (`0x3a`, `0x4e.03`).
+    /// An instruction or a code (`F0001`, `V0206`). Name an instruction by its mnemonic (`svm_gather`), by its name in the
+    /// specification (`SCATTER_SCALED`), or by its opcode, with a sub-opcode if it has one (`0x3a`, `0x4e.03`).
     instruction: Option<String>,
-    /// Print JSON, for programs.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

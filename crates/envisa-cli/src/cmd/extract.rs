@@ -12,22 +12,22 @@ Examples:
   envisa extract vadd.zebin --kernel vadd -o -    to standard output
   envisa extract app.zebin -o parts --all         also the SPIR-V and the metadata";
 
-/// Write the vISA text of a zebin's kernels and functions, as the compiler left it.
+/// Write the vISA text of a zebin's kernels and functions to files, unchanged.
 ///
-/// Findings of `run` and `check` name lines of these texts. Each kernel and function becomes a file NAME.visaasm.
+/// Findings of `run` and `check` refer to lines of these texts. Each kernel and function becomes a file NAME.visaasm.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The zebin; `-` is standard input.
     input: PathBuf,
-    /// Only this kernel, and the functions that it calls.
+    /// Write only this kernel and the functions that it calls.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// The folder to write to, which is made if need be; `-` is standard output, for a kernel that calls no
+    /// The output folder, which is created if it does not exist. `-` is standard output, for a kernel that calls no
     /// functions.
     #[arg(short, long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
-    /// Also write module.spv, the SPIR-V, if it is there, and module.ze_info, the metadata.
+    /// Also write module.spv (the SPIR-V, if the zebin has it) and module.ze_info (the metadata).
     #[arg(long)]
     all: bool,
 }

@@ -17,14 +17,14 @@ pub struct FindingArgs {
     /// Also print findings and the fault as annotations of a code host.
     #[arg(long, value_name = "HOST", value_enum)]
     annotate: Option<Host>,
-    /// Leave out the findings that a file names, one a line: `CODE KERNEL PLACE`, where PLACE is the statement in quotes,
-    /// FILE:LINE, or FUNCTION:$N where lines are not known; outside of quotes `*` stands for anything.
+    /// Do not report the findings that a file lists, one per line: `CODE KERNEL PLACE`. PLACE is the statement in quotes,
+    /// FILE:LINE, or FUNCTION:$N if lines are not known; outside of quotes, `*` matches any text.
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
-    /// Write the findings to a file as `--suppress` takes them: those that are known, and are not to be told again.
+    /// Write the findings to a file in the format of `--suppress`, so that later runs do not report them again.
     #[arg(long, value_name = "FILE")]
     write_baseline: Option<PathBuf>,
-    /// What makes the exit code 1: findings and faults, or faults alone. (A result that is not as expected does, anyway.)
+    /// What makes the exit code 1: findings and faults, or only faults. (An unexpected result always does.)
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = FailOn::Finding)]
     pub fail_on: FailOn,
 }

@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   envisa fmt kernel.visaasm                       in place
-  envisa fmt --check kernels/*.visaasm            for CI: names what would change, and ends with 1
+  envisa fmt --check kernels/*.visaasm            for CI: lists files that would change; exit code 1 if there are any
   envisa fmt - < kernel.visaasm                   to standard output";
 
 /// Format vISA text: indentation, blanks, empty lines and line ends. Nothing else changes.
 ///
-/// The text of a zebin's kernels goes to standard output, or to `-o`: a zebin is not changed.
+/// A zebin is not changed: the formatted text of its kernels goes to standard output, or to `-o`.
 ///
 /// Directives and labels start in the first column, instructions after four blanks. Comments and strings
-/// stay as they are. Files with errors are reported and left alone.
+/// are not changed. Files with errors are reported, and not changed.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
-    /// Texts to format in place; `-` is standard input, which goes to standard output.
+    /// Files to format in place; `-` formats standard input to standard output.
     #[arg(required = true, value_name = "FILE")]
     inputs: Vec<PathBuf>,
-    /// Change nothing: name the files that would change, and end with 1 if there are any.
+    /// Change nothing, but list the files that would change. The exit code is 1 if there are any.
     #[arg(long)]
     check: bool,
-    /// Where to write, of a single input; `-` is standard output. By default the input itself.
+    /// The output file, for a single input; `-` is standard output. By default the input file.
     #[arg(short, long, value_name = "FILE", conflicts_with = "check")]
     output: Option<PathBuf>,
 }

@@ -19,18 +19,18 @@ Examples:
   envisa info vadd.zebin --json | jq '.objects[] | {name, instructions, legal_on}'
   envisa as kernel.visaasm -o - | envisa info -";
 
-/// Show what is in a file: kernels, functions, inputs, attributes, SIMD size, instruction mix and
+/// Show the content of a file: kernels, functions, inputs, attributes, SIMD size, instruction mix and
 /// the platforms on which it is legal.
 ///
-/// Reads vISA text, `.isa` binaries and zebins; of a zebin's kernels also what a launch needs to know: arguments with
-/// their types, group sizes, local memory, whether it prints. Of a damaged binary it shows the tables and the
-/// opcodes that can still be followed.
+/// Reads vISA text, `.isa` binaries and zebins. For the kernels of a zebin, it also shows the information for a launch:
+/// arguments with their types, group sizes, local memory, use of printf. For a damaged binary, it shows the tables and
+/// the opcodes that can be read.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The file; `-` is standard input.
     file: PathBuf,
-    /// Print JSON, for programs.
+    /// Print JSON.
     #[arg(long)]
     json: bool,
 }

@@ -16,8 +16,8 @@ Examples:
 
 /// Write a job for a kernel: all its arguments, each with a value of its type, and its results.
 ///
-/// Sizes and values are guesses, which the author of the job corrects; the job runs as it is. Options given to
-/// `envisa run` are added to a job's, so that a job can be kept and varied.
+/// The job can be run at once, but its sizes and values are guesses; replace them with your own. Options given to
+/// `envisa run` are added to those of the job, so you can vary a job without changing its file.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -26,10 +26,10 @@ pub struct Args {
     /// The kernel, if there are several.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Of a source: the device to compile for.
+    /// For a source: the device to compile for.
     #[arg(long, value_name = "DEVICE", default_value = "dg2")]
     device: String,
-    /// Where to write; `-`, the default, is standard output. An existing file is not overwritten.
+    /// The output file; `-`, the default, is standard output. An existing file is not overwritten.
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
     /// Overwrite the file if it exists.

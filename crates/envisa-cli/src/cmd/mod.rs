@@ -54,10 +54,10 @@ pub type Done = Result<Exit, Failure>;
 /// How the command talks: the same for every subcommand.
 #[derive(Clone, Copy, clap::Args)]
 pub struct Settings {
-    /// How to print diagnostics, on standard error: for people, or one JSON object a line.
+    /// How to print diagnostics on standard error: as text, or as one JSON object per line.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = MessageFormat::Human, global = true)]
     message_format: MessageFormat,
-    /// When to use colours; without it on terminals, unless NO_COLOR is set.
+    /// When to use colours. By default, output on a terminal is coloured unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, global = true)]
     color: Color,
 }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Install the OpenCL driver for all programs, or remove it.
 ///
-/// OpenCL loaders read the drivers' paths from files `*.icd` in a folder; `install` writes one. Programs then find
-/// envisa's devices beside those of other drivers.
+/// OpenCL loaders read the paths of drivers from files `*.icd` in a folder. `install` writes such a file. Programs then
+/// find envisa's devices in addition to those of other drivers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,11 +21,11 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Verb {
-    /// Write `envisa.icd`, which names the driver.
+    /// Write `envisa.icd`, which contains the driver's path.
     Install {
         #[command(flatten)]
         place: Place,
-        /// The driver; without it, `libenvisa_opencl.so` next to this command.
+        /// The driver's file. By default, `libenvisa_opencl.so` next to this command.
         #[arg(long, value_name = "FILE")]
         driver: Option<PathBuf>,
     },
@@ -38,7 +38,7 @@ enum Verb {
 
 #[derive(clap::Args)]
 struct Place {
-    /// The folder that the loader reads.
+    /// The folder in which the loader looks for drivers.
     #[arg(long, value_name = "FOLDER", default_value = "/etc/OpenCL/vendors")]
     folder: PathBuf,
 }

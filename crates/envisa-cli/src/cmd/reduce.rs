@@ -15,16 +15,16 @@ Examples:
   envisa reduce k.visaasm --message 'V0212' -- --platform DG2
   envisa reduce k.cl --differs '--options -cl-opt-disable' '' -- --device dg2 --global 64 --arg a=iota:i32:64 --print a
 
-A test succeeds on what shows the failure, as creduce has it: the command's exit code is 0. `{}` stands for the candidate's
-path. Behind `--` stand the options of `envisa run` that the built-in tests run a candidate with.
+As for creduce, a test command succeeds (exit code 0) if the candidate shows the failure. `{}` is replaced by the candidate's path.
+The options after `--` are those of `envisa run`, with which the built-in tests run a candidate.
 
-The result is FILE.reduced/: the reduced file, the original, and reproduce.sh. A reduction that was stopped goes on from
-there. Each candidate has --timeout seconds and 16 GiB of addresses.";
+The result is a folder, FILE.reduced/, with the reduced file, the original, and reproduce.sh. If a reduction was interrupted, the
+next one continues there. Each candidate may take --timeout seconds and 16 GiB of address space.";
 
-/// Make an input that shows a failure small.
+/// Reduce an input that shows a failure to a small one.
 ///
-/// Takes OpenCL C (declarations, statements, blocks, operands, tokens) and vISA text (lines, predicates, immediates), leaves out
-/// whatever the failure does not need, and ends when nothing more can be left out.
+/// Takes OpenCL C or vISA text, and removes everything that the failure does not need, until nothing more can be removed. In
+/// OpenCL C, it removes declarations, statements, blocks, operands and tokens; in vISA text, lines, predicates and immediates.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -32,16 +32,16 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     test: Test,
-    /// The folder that the result goes to; FILE.reduced if not said.
+    /// The folder for the result. By default, FILE.reduced.
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
-    /// Candidates that are tried at the same time; 0 for all cores.
+    /// The number of candidates to try at the same time; 0 for one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     jobs: usize,
-    /// Seconds for each candidate.
+    /// The most seconds that a candidate may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u32,
-    /// Most candidates that are tried.
+    /// The most candidates to try.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     tries: usize,
     /// Options of `envisa run` for --fault, --message and --differs.
@@ -53,17 +53,17 @@ pub struct Args {
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct Test {
-    /// A command of the shell that succeeds where the failure shows; `{}` is the candidate's path.
+    /// A shell command that succeeds if the failure shows; `{}` is the candidate's path.
     #[arg(long, value_name = "COMMAND")]
     test: Option<String>,
-    /// `envisa run` reports this code: a fault or a finding.
+    /// The failure is that `envisa run` reports this code, of a fault or a finding.
     #[arg(long, value_name = "CODE")]
     fault: Option<String>,
-    /// `envisa run` prints this text.
+    /// The failure is that `envisa run` prints this text.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
-    /// `envisa run` prints other results with the options B than with A. Both have to succeed, and with A `--check` must
-    /// find nothing, so that the reduction does not end in a program that has no defined result.
+    /// The failure is that `envisa run` prints other results with the options B than with A. Both must succeed, and with A
+    /// `--check` must find nothing, so that the reduced program has a defined result.
     #[arg(long, num_args = 2, value_names = ["A", "B"], allow_hyphen_values = true)]
     differs: Option<Vec<String>>,
 }

@@ -24,7 +24,7 @@ VALUE is one of
   zeros:f32:N  fill:i32:N:7  iota:i32:N  rand:f32:N[:SEED[:LO..HI]]
   @file.npy  @file.png  @file          an array, a picture, raw bytes
   local:BYTES              local memory
-  image:2d:W,H:rgba:unorm8=VALUE       an image and its texels; @file.png alone will do
+  image:2d:W,H:rgba:unorm8=VALUE       an image and its texels; or only @file.png
   sampler:clamp_to_edge:linear:normalized
 
 Examples:
@@ -36,19 +36,19 @@ Examples:
   envisa run job.toml --profile=profile.html --trace trace.json
   envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
 
-Hand-written .visaasm and .isa: arguments are named as `.input` names them; a surface (T6) or a binding-table
-index (bti:3) takes a buffer or an image, a scalar `uq` input the address of a buffer; urb:16 is the unified
-return buffer, whose handles count 16 bytes, counter:3 the append counter of bti:3. What is printed or written
-may also be a variable: its content when the first thread ends.
+For hand-written .visaasm and .isa, arguments have the names in `.input`. A surface (T6) or a binding-table index
+(bti:3) takes a buffer or an image, and a scalar `uq` input takes the address of a buffer. urb:16 is the unified
+return buffer, whose handles count units of 16 bytes; counter:3 is the append counter of bti:3. --print and --out
+also take a variable, whose content is read when the first thread ends.
 
-Exit codes: 0 fine; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
-has errors; 2 wrong usage, or a file could not be read or written; 3 the kernel uses what envisa does not support.
-After a fault no result is written.";
+Exit codes: 0 success; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
+has errors; 2 wrong usage, or a file could not be read or written; 3 the kernel uses something that envisa does
+not support. After a fault, no results are written.";
 
 /// Run a kernel that Intel's compiler made, without the GPU.
 ///
 /// FILE is a zebin (see `envisa build`), OpenCL C or SPIR-V (compiled first, for `--device`), hand-written
-/// vISA, or a job in a `.toml` file, to which the options given here are added.
+/// vISA, or a job in a `.toml` file. Options on the command line are added to those of the job.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -61,7 +61,7 @@ pub struct Args {
     /// Work-items: X[,Y[,Z]].
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]", allow_negative_numbers = true)]
     global: Vec<u64>,
-    /// Work-items a group; by default what the kernel requires, or a divisor of X.
+    /// Work-items per group. By default, the size that the kernel requires, or a divisor of X.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]", allow_negative_numbers = true)]
     local: Vec<u32>,
     /// First global id.
@@ -77,51 +77,52 @@ pub struct Args {
     /// `exact`, `ulp N`, `abs X`, `rel X`, `rel X abs Y`, `set`.
     #[arg(long = "expect", value_name = "NAME=VALUE[,BOUND]")]
     expects: Vec<String>,
-    /// Print an argument's first N elements after the run (16 if not said).
+    /// Print an argument's first N elements after the run (16 by default).
     #[arg(long = "print", value_name = "NAME[:N]")]
     prints: Vec<String>,
-    /// A text that a zebin was compiled from, for reports to quote. (Of a `.cl` file that is run, that file is quoted.)
+    /// A source file of a zebin, which reports quote. (For a `.cl` file, reports always quote that file.)
     #[arg(long = "source", value_name = "FILE")]
     sources: Vec<PathBuf>,
-    /// Look for reads of registers that nothing wrote, stores whose channels collide, and data races.
+    /// Look for data races, reads of uninitialised registers and memory, accesses out of bounds, stores whose channels
+    /// collide, stores to constant memory, and barriers that not all work-items reach.
     #[arg(long)]
     check: bool,
     /// With --check, also look for integers divided by zero, shifts by the width or more, floats that become integers
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
-    /// In which order groups start and threads take turns: `forward`, `reverse` or `random:SEED`. Without it, forward; and
-    /// with --check also in reverse, from the start, where a kernel gets values from atomics.
+    /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`. By default, forward;
+    /// with --check, a kernel that gets values from atomics also runs in reverse, from the start.
     #[arg(long, value_name = "ORDER")]
     order: Option<String>,
-    /// With --check, also write what was found as a page: the source with findings in place, both sides of a race on a time
-    /// line, buffers as maps of what was read and written.
+    /// With --check, also write the findings as a page: the source with findings in place, both sides of a race on a time
+    /// line, and buffers as maps of the bytes that were read and written.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Tell instructions, channel use, divergence, memory traffic, time, and how true to the device the
+    /// Print the number of instructions, channel use, divergence, memory traffic, time, and how exact the results of the
     /// executed instructions are.
     #[arg(long)]
     stats: bool,
     /// Print results as one JSON object.
     #[arg(long)]
     json: bool,
-    /// Host threads; 0 for all cores.
+    /// The number of host threads; 0 for one per core.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
     jobs: usize,
-    /// What runs the kernel: native code where the CPU and the kernel allow (`jit`), the interpreter, or what is best.
-    /// `--check`, `--stats` and `--profile` are the interpreter's.
+    /// The engine that runs the kernel: native code, if the CPU and the kernel allow it (`jit`), the interpreter
+    /// (`interp`), or a choice by the cost of the launch (`auto`). `--check`, `--stats` and `--profile` use the interpreter.
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
-    /// Write the kernel's native code, x86 beside vISA, to a file; `-` is standard output.
+    /// Write the kernel's native code, x86 next to vISA, to a file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     dump_native: Option<PathBuf>,
-    /// Stop a thread that takes more branches and calls than this; 0 for no limit.
+    /// Stop a thread that executes more branches and calls than this; 0 for no limit.
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// End the run after so many seconds, and tell where its threads were. Ctrl-C does the same.
+    /// Stop the run after this many seconds, and print where its threads were. Ctrl-C does the same.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// Take vISA that the verifier refuses, as long as it is structurally sound.
+    /// Run vISA that the verifier refuses, if it is structurally sound.
     #[arg(long)]
     no_verify: bool,
     #[command(flatten, next_help_heading = "Profiles")]
@@ -169,19 +170,19 @@ pub struct BuildArgs {
 /// Options of hand-written code.
 #[derive(clap::Args)]
 pub struct BareArgs {
-    /// The platform whose rules it follows.
+    /// The platform for which the code is written.
     #[arg(long, value_name = "PLATFORM", value_parser = envisa::platform)]
     pub platform: Option<Platform>,
     /// Thread groups.
     #[arg(long, value_delimiter = ',', value_name = "X[,Y,Z]")]
     pub groups: Vec<u32>,
-    /// Threads a group.
+    /// Threads per group.
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
-    /// Channels a thread; by default the `SimdSize` attribute or the widest instruction.
+    /// Channels per thread. By default, the `SimdSize` attribute or the width of the widest instruction.
     #[arg(long, value_name = "N")]
     pub simd: Option<u32>,
-    /// Shared local memory a group, in bytes; 64 KiB if not said.
+    /// Shared local memory per group, in bytes. By default, 64 KiB.
     #[arg(long, value_name = "BYTES")]
     pub slm: Option<u64>,
 }

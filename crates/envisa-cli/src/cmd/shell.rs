@@ -19,7 +19,7 @@ pub struct Completions {
 /// Print the manual page, or write one for every subcommand.
 #[derive(clap::Args)]
 pub struct Man {
-    /// The subcommand whose page is printed; without it, that of `envisa`.
+    /// The subcommand whose page to print. By default, the page of `envisa` itself.
     command: Option<String>,
     /// Write all pages into this folder: envisa.1, envisa-run.1, and so on.
     #[arg(short, long, value_name = "FOLDER", conflicts_with = "command")]

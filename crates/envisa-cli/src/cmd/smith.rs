@@ -22,23 +22,23 @@ divisors are not zero, indices are in range, floats hold numbers that every oper
 and meet at barriers that all reach, atomics are sums in any order. So any two implementations give the same results,
 bit by bit. vISA modules are legal, and meant for assemblers, not to be run.";
 
-/// Random programs.
+/// Write random programs in OpenCL C or vISA.
 #[derive(clap::Args)]
 #[command(after_help = SMITH_HELP)]
 pub struct Smith {
-    /// The first one's number.
+    /// The number of the first program.
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
-    /// How many.
+    /// The number of programs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     programs: u64,
-    /// vISA modules instead of OpenCL C.
+    /// Write vISA modules instead of OpenCL C.
     #[arg(long)]
     visa: bool,
-    /// With `double`, for devices that have it.
+    /// Use `double`, for devices that have it.
     #[arg(long)]
     double: bool,
-    /// The folder to write to; without it texts go to standard output.
+    /// The output folder. By default, the programs go to standard output.
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
 }
@@ -129,9 +129,9 @@ Examples:
 Kinds: swapped (sources of an instruction that is not commutative), saturation (`.sat` is lost), region (a source reads
 its first element for all channels), barrier (one is dropped), immediate (off by one), predicate (inverted).";
 
-/// Plant a miscompile: compiled vISA with one instruction made wrong.
+/// Plant a miscompilation: make one instruction of compiled vISA wrong.
 ///
-/// To see whether tests, checks or `envisa diff` find it.
+/// Use it to see whether tests, checks or `envisa diff` find a miscompilation.
 #[derive(clap::Args)]
 #[command(after_help = MUTATE_HELP)]
 pub struct Mutate {
@@ -140,16 +140,16 @@ pub struct Mutate {
     /// The kernel, if there are several.
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// Only this kind.
+    /// The kind of error to plant.
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<Kind>,
-    /// Which of those that there are, from 0.
+    /// The number of the place to change, from 0.
     #[arg(short = 'n', value_name = "N", default_value_t = 0)]
     number: usize,
-    /// List them, and write nothing.
+    /// List the places that can be changed, and write nothing.
     #[arg(long)]
     list: bool,
-    /// Where to write.
+    /// The output file.
     #[arg(short, long, value_name = "FILE", required_unless_present = "list")]
     output: Option<PathBuf>,
 }

@@ -13,14 +13,15 @@ use std::path::{Path, PathBuf};
 /// Options of profiles.
 #[derive(clap::Args)]
 pub struct ProfileArgs {
-    /// Tell where the time goes, by line and by instruction: executions, channels, divergence, cache lines, bank
-    /// conflicts, waits at barriers. To a file if one is named: a page if it ends in `.html`, else the table.
+    /// Print how often each line and each instruction was executed, with channel use, divergence, cache lines, bank
+    /// conflicts and waits at barriers. With a file name, write it to that file: as a page if the name ends in `.html`,
+    /// as a table otherwise.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     profile: Option<PathBuf>,
     /// Write the profile as JSON; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     profile_json: Option<PathBuf>,
-    /// Write what the threads of the first groups did when, as Perfetto and Chrome show it, in executed instructions.
+    /// Write a timeline of the threads of the first groups, for Perfetto and Chrome. Its unit is executed instructions.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 }
