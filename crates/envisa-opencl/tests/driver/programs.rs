@@ -11,6 +11,9 @@ const AXPY: &str = "
         if (i < n) y[i] = a * x[i] + y[i];
     }";
 
+/// The index of its `a`.
+const AXPY_SCALAR: u32 = 2;
+
 fn axpy(s: &Session, kernel: cl_kernel) {
     let x: Vec<f32> = (0..100).map(|i| i as f32).collect();
     let (x_buffer, y_buffer) = (s.buffer(&x), s.buffer(&vec![1f32; 100]));
@@ -140,6 +143,10 @@ fn a_binary_is_a_program_and_damage_is_refused() {
     assert_eq!((status, code), (CL_SUCCESS, CL_SUCCESS));
     assert_eq!(call!(s, clBuildProgram(again, 0, null(), null(), None, null_mut())), CL_SUCCESS);
     axpy(&s, s.kernel(again, "axpy"));
+    // Of binaries a value may have more bytes than its type: libraries count on that.
+    let long = 3u64;
+    assert_eq!(s.arg(s.kernel(again, "axpy"), AXPY_SCALAR, &long), CL_SUCCESS);
+    assert_eq!(s.arg(s.kernel(program, "axpy"), AXPY_SCALAR, &long), CL_INVALID_ARG_SIZE);
     for damaged in [&b"nothing of the kind"[..], &binary[..100], &binary[..size / 2]] {
         let (program, status, code) = load(damaged);
         assert_eq!((program, status, code), (null_mut(), CL_INVALID_BINARY, CL_INVALID_BINARY));
