@@ -1,5 +1,6 @@
 //! A second look at generated code, by its bytes: what memory each instruction names.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
@@ -33,14 +34,18 @@ const START: u64 = 1 << 32;
 pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
     let mut aimed = false;
     let mut payload = false;
-    // Routines that are called, and whether all who do have a site's pointer.
-    let mut called: Vec<(u64, bool)> = Vec::new();
+    // Places that are called or jumped to from above, and whether all who do have a site's pointer.
+    let mut reached: HashMap<u64, bool> = HashMap::new();
+    let mut goes_on = true;
     let mut decoder = Decoder::with_ip(64, code, START, DecoderOptions::NONE);
     let mut i = Instruction::default();
     while decoder.can_decode() {
         decoder.decode_out(&mut i);
         if i.is_invalid() {
             return Err(format!("at {:#x}: no instruction", i.ip()));
+        }
+        if let Some(all) = reached.get(&i.ip()) {
+            aimed = *all && (aimed || !goes_on);
         }
         // What is computed like an address is not touched.
         let sum = i.code() == Code::Lea_r32_m;
@@ -131,18 +136,10 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
         } else if flow != FlowControl::Next {
             payload = false;
         }
-        if i.op0_kind() == OpKind::NearBranch64 && flow == FlowControl::Call {
-            match called.iter_mut().find(|c| c.0 == i.near_branch64()) {
-                Some(c) => c.1 &= aimed,
-                None => called.push((i.near_branch64(), aimed)),
-            }
+        if i.op0_kind() == OpKind::NearBranch64 && i.near_branch64() > i.ip() {
+            *reached.entry(i.near_branch64()).or_insert(true) &= aimed;
         }
-        // Behind what does not go on, a routine has what all have who call it.
-        if matches!(flow, FlowControl::Return | FlowControl::UnconditionalBranch)
-            && let Some(c) = called.iter().find(|c| c.0 == i.next_ip())
-        {
-            aimed = c.1;
-        }
+        goes_on = !matches!(flow, FlowControl::Return | FlowControl::UnconditionalBranch);
         // The pointer is good from where it is loaded to where the register is written again.
         if first == Register::RCX {
             aimed = i.memory_base() == Register::R12
@@ -150,4 +147,46 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `mov rcx, [r12 + POINTER]`
+    fn aim() -> Vec<u8> {
+        let at = envisa_codegen::layout::site::POINTER;
+        [&[0x49, 0x8b, 0x8c, 0x24], &at.to_le_bytes()[..]].concat()
+    }
+
+    /// `jne` over so many bytes
+    fn jump(over: usize) -> Vec<u8> {
+        [&[0x0f, 0x85], &(over as u32).to_le_bytes()[..]].concat()
+    }
+
+    /// `xor ecx, ecx`
+    const CLEAR: [u8; 2] = [0x31, 0xc9];
+    /// `mov [rcx + rax], edx`
+    const STORE: [u8; 3] = [0x89, 0x14, 0x01];
+    const RETURN: [u8; 1] = [0xc3];
+
+    fn passes(parts: &[&[u8]]) -> bool {
+        let (ahead, ends) = (0..0, 0..0);
+        let sizes = Sizes { registers: 64, context: 64, sites: 4096, payload: 64, record: 64, ahead, ends };
+        audit(&parts.concat(), &sizes).is_ok()
+    }
+
+    #[test]
+    fn code_put_aside_has_the_pointer_of_those_who_jump_there() {
+        assert!(passes(&[&aim(), &STORE, &RETURN]));
+        assert!(!passes(&[&CLEAR, &STORE, &RETURN]));
+        // Between the jump and its target the pointer is lost, for those who do not jump.
+        assert!(passes(&[&aim(), &jump(3), &CLEAR, &RETURN, &STORE, &RETURN]));
+        // Who jumps has none.
+        assert!(!passes(&[&jump(11), &aim(), &CLEAR, &RETURN, &STORE, &RETURN]));
+        // Who does not jump comes there without one, too.
+        assert!(!passes(&[&aim(), &jump(2), &CLEAR, &STORE, &RETURN]));
+        // One of two who jump has none.
+        assert!(!passes(&[&jump(14), &aim(), &jump(0), &jump(0), &STORE, &RETURN]));
+    }
 }
