@@ -1,10 +1,7 @@
 //! Which work-item a channel of a thread is.
 
-use envisa_machine::dispatch::{Prepared, Threads};
+use envisa_machine::dispatch::Threads;
 use serde::Serialize;
-
-use crate::kernel::Code;
-use crate::launch::Launch;
 
 /// A work-item of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -29,13 +26,6 @@ impl std::fmt::Display for WorkItem {
     }
 }
 
-/// The order in which a compiled kernel's local ids run, fastest first.
-pub(crate) fn walk(code: &Code) -> [u8; 3] {
-    let dimensions =
-        code.metadata.as_ref().map_or([0; 3], |m| m.kernel.execution_env.work_group_walk_order_dimensions);
-    if dimensions == [0; 3] { [0, 1, 2] } else { dimensions.map(|d| d.min(2) as u8) }
-}
-
 /// The work-items of a launch of a compiled kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WorkItems {
@@ -48,28 +38,25 @@ pub(crate) struct WorkItems {
 }
 
 impl WorkItems {
-    /// Of a launch; `None` of hand-written code, whose channels are no work-items, and of code of the vector compiler.
-    pub fn of(code: &Code, launch: &Launch, prepared: &Prepared) -> Option<WorkItems> {
-        code.metadata.as_ref().filter(|_| prepared.simd > 1)?;
-        let crate::launch::Sizes::Range { global, .. } = &launch.sizes else { return None };
+    /// Of a range of this many work-items from these first ones on, in groups of so many, whose ids run in this order.
+    pub fn new(
+        (global, first): (&[u64], &[u64]),
+        (local, simd): ([u32; 3], u32),
+        walk: [u8; 3],
+    ) -> WorkItems {
         let three = |numbers: &[u64], rest: u64| {
             let mut all = [rest; 3];
             all.iter_mut().zip(numbers).for_each(|(to, n)| *to = *n);
             all
         };
-        Some(WorkItems {
-            threads: Threads {
-                simd: prepared.simd,
-                channels: prepared.simd,
-                payload_bytes: 0,
-                row_bytes: 0,
-                walk: walk(code),
-            },
-            dimensions: global.numbers().len(),
-            local: prepared.local,
-            global: three(global.numbers(), 1),
-            first: three(launch.offset.numbers(), 0),
-        })
+        let threads = Threads { simd, channels: simd, payload_bytes: 0, row_bytes: 0, walk };
+        WorkItems {
+            threads,
+            dimensions: global.len(),
+            local,
+            global: three(global, 1),
+            first: three(first, 0),
+        }
     }
 
     /// The work-item that is this channel of this thread of a group.

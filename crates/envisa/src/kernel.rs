@@ -420,6 +420,15 @@ impl Code {
         Code::new(program, described, &ModuleData::default(), texts, (files, given))
     }
 
+    /// The order in which a compiled kernel's local ids run, fastest first.
+    pub(crate) fn walk(&self) -> [u8; 3] {
+        let env = self.metadata.as_ref().map(|m| &m.kernel.execution_env);
+        match env.map_or([0; 3], |e| e.work_group_walk_order_dimensions) {
+            [0, 0, 0] => [0, 1, 2],
+            dimensions => dimensions.map(|d| d.min(2) as u8),
+        }
+    }
+
     /// Of a program and what is known of its kernel; `given` are the texts of sources.
     fn new(
         program: Program,

@@ -393,11 +393,19 @@ fn execute<O: Observer>(
         profile: None,
         registers: Vec::new(),
     };
-    let items = WorkItems::of(code, launch, prepared);
+    let items = work_items(code, launch, prepared);
     if let (None, ToRun::Compiled(ready)) = (&done.trap, ready) {
         code.remembered.keep(ready);
     }
     Ok(Done { outcome, trap: done.trap, left, items })
+}
+
+/// Which work-items channels are; `None` of hand-written code, whose channels are none, and of code of the vector compiler.
+fn work_items(code: &Code, launch: &Launch, prepared: &Prepared) -> Option<WorkItems> {
+    code.metadata.as_ref().filter(|_| prepared.simd > 1)?;
+    let crate::launch::Sizes::Range { global, .. } = &launch.sizes else { return None };
+    let range = (global.numbers(), launch.offset.numbers());
+    Some(WorkItems::new(range, (prepared.local, prepared.simd), code.walk()))
 }
 
 fn options(device: &Device, code: &Code, launch: &Launch) -> RunOptions {

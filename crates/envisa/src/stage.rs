@@ -164,7 +164,7 @@ impl<'a> Stage<'a> {
 
     /// The local id of a group's work-item by its number, of compiled kernels.
     pub fn local_id(&self, item: u32, local: [u32; 3]) -> [u32; 3] {
-        let walk = crate::items::walk(self.code());
+        let walk = self.code().walk();
         Threads { simd: 1, channels: 1, payload_bytes: 0, row_bytes: 0, walk }.local_id(item, local)
     }
 
