@@ -17,7 +17,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "fault",
             "finding",
             "image",
-            "items",
             "kernel",
             "launch",
             "module",
