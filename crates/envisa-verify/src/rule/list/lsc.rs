@@ -51,5 +51,6 @@ pub(crate) static LSC: &[Rule] = &[
         binary "LSC_TYPED_LOAD_QUAD with the flat address model"),
     rule!(LSC_BASE_PLACE, "lsc-base-place", Error, "LSC_UNTYPED", "A base of flat addresses is an aligned quadword of its variable",
         "It has 64 bits, whatever the variable's type: it starts at a multiple of 8 bytes and ends inside the variable.",
-        binary "LSC_LOAD of 4.2, flat, whose base is element 1 of a variable of ud"),
+        bad "// platform: Xe3P\n.version 4.2\n.kernel \"k\"\n.decl B v_type=G type=ud num_elts=16 align=GRF\n.decl V v_type=G type=ud num_elts=16 align=GRF\nlsc_load.ugm (M1,16) V:d32 flat(B(0,1))[V]:a32u\nret (M1_NM,1)\n"
+        good "// platform: Xe3P\n.version 4.2\n.kernel \"k\"\n.decl B v_type=G type=ud num_elts=16 align=GRF\n.decl V v_type=G type=ud num_elts=16 align=GRF\nlsc_load.ugm (M1,16) V:d32 flat(B(0,2))[V]:a32u\nret (M1_NM,1)\n"),
 ];
