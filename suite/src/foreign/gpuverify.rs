@@ -173,7 +173,7 @@ mod tests {
                     __attribute__((reqd_work_group_size(8,4,1))) __kernel void k(__global int *p) { __assert(p[0]); }";
         let p = program("a", text).expect("a program");
         assert_eq!((p.kernel.as_str(), &p.local, p.bug), ("k", &vec![8, 4], true));
-        assert_eq!(p.global, [2048, 8]);
+        assert_eq!(p.global, [512, 8]);
         assert!(
             p.text.contains("#define __assert(...) ((void)0)") && !p.text.contains("#define __attribute__")
         );
