@@ -1,6 +1,8 @@
 //! The back end of native code: from the vector IR to x86-64 instructions.
 //!
-//!     Func ─► select ─► sweep ─► allocate ─► emit ─► frame ─► instructions for an encoder
+//! ```text
+//! Func ─► select ─► sweep ─► allocate ─► emit ─► frame ─► instructions for an encoder
+//! ```
 //!
 //! - **select** makes instructions with virtual registers of an [`envisa_vir::Func`]: vectors in parts of a register's
 //!   size, masks in pieces of sixteen lanes, values of one lane in general registers; of vectors whose lanes lie at a
