@@ -87,8 +87,8 @@ impl Side {
     }
 }
 
-/// Devices of envisa, in turn.
-const DEVICES: [&str; 4] = ["pvc", "skl", "dg2", "tgllp"];
+/// envisa's devices, in turn.
+pub const DEVICES: [&str; 4] = ["pvc", "skl", "dg2", "tgllp"];
 /// Kernels that a device runs before the next one has its turn.
 pub const TURN: u64 = 50;
 /// Kernels that are compiled at once.
