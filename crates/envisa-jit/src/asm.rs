@@ -573,18 +573,23 @@ impl Asm {
         Ok((&self.code, self.alias.len() as u32))
     }
 
-    /// Puts other code in its place: of each instruction, where the first that it became is; so many labels, of which
-    /// some stand for others.
-    pub fn replace(&mut self, code: Vec<Instruction>, at: &[usize], (labels, alias): (u32, &[(u32, u32)])) {
+    /// Puts other code in its place: of each instruction, where the first that it became is, and where all that was before it
+    /// has been done; so many labels, of which some stand for others.
+    pub fn replace(
+        &mut self,
+        code: Vec<Instruction>,
+        (at, done): (&[usize], &[usize]),
+        (labels, alias): (u32, &[(u32, u32)]),
+    ) {
         self.code = code;
         self.alias.extend(self.alias.len() as u32..labels);
         for (l, of) in alias {
             (self.alias[*l as usize], self.aliased) = (*of, true);
         }
         self.resolve();
-        let now = |k: usize| at.get(k).copied().unwrap_or(self.code.len());
-        self.marks.iter_mut().for_each(|m| m.0 = now(m.0));
-        self.wanted.iter_mut().for_each(|w| w.before = now(w.before));
+        let now = |of: &[usize], k: usize| of.get(k).copied().unwrap_or(self.code.len());
+        self.marks.iter_mut().for_each(|m| m.0 = now(at, m.0));
+        self.wanted.iter_mut().for_each(|w| w.before = now(done, w.before));
     }
 
     /// All labels are bound and named as what they are.

@@ -518,7 +518,7 @@ impl<'a> Emit<'a> {
                 narrow::Given { labels, pool: &self.pool, pool_at, behind: behind.clone(), room: context };
             let n = narrow(code, &given)?;
             (behind, end) = (n.at[behind.start]..n.at[behind.end], n.at[end]);
-            self.a.replace(n.code, &n.at, (n.labels, &n.alias));
+            self.a.replace(n.code, (&n.at, &n.done), (n.labels, &n.alias));
             self.pool.resize((context - pool_at) as usize / 4, 0);
             self.pool.extend(n.literals);
             context = n.context;
@@ -571,7 +571,7 @@ impl<'a> Emit<'a> {
         let shared = self.p.registers().locals_start;
         let given = Given { labels, quiet: &quiet, wanted: &wanted, behind, end, depths: &depths, shared };
         if let Some(kept) = keep(code, &given) {
-            self.a.replace(kept.code, &kept.at, (labels, &[]));
+            self.a.replace(kept.code, (&kept.at, &kept.at), (labels, &[]));
         }
         Ok(())
     }

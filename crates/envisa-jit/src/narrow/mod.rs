@@ -15,6 +15,8 @@ mod mask;
 mod registers;
 mod shuffle;
 mod ternary;
+#[cfg(test)]
+mod tests;
 mod tidy;
 mod vector;
 mod write;
@@ -46,6 +48,8 @@ pub(crate) struct Narrowed {
     pub code: Vec<Instruction>,
     /// Of each instruction that was, the first that it became.
     pub at: Vec<usize>,
+    /// Of each instruction that was, the first before which all that was before it has been done: some change places.
+    pub done: Vec<usize>,
     /// Dwords of the context from the room on.
     pub literals: Vec<u32>,
     /// Bytes of the context.
@@ -97,9 +101,14 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     let mut flow = live::Flow::new(&steps, &code, labels);
     debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
     live::retain(&mut steps, &mut flow, next, &mut begins);
-    let tidy::Tidy { mut steps, code, at, next, pinned } = tidy::tidy(&steps, code, &mut flow, next);
-    begins.iter_mut().for_each(|b| *b = at[*b]);
+    let tidy::Tidy { mut steps, code, at, done, next, pinned } = tidy::tidy(&steps, code, &mut flow, next);
+    // First where instructions begin, then where those before them have been done.
+    let n = begins.len();
+    begins.extend_from_within(..);
+    begins[..n].iter_mut().for_each(|b| *b = at[*b]);
+    begins[n..].iter_mut().for_each(|b| *b = done[*b]);
     live::retain(&mut steps, &mut flow, next, &mut begins);
+    let done = begins.split_off(n);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
     literals.resize(literals.len().next_multiple_of(16), 0);
@@ -108,6 +117,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     let written = write::write(&steps, &code, &places)?;
     Ok(Narrowed {
         at: begins.iter().map(|b| written.at[*b]).collect(),
+        done: done.iter().map(|b| written.at[*b]).collect(),
         code: written.code,
         alias: written.alias,
         labels,

@@ -96,6 +96,8 @@ pub(super) struct Tidy {
     pub code: Vec<Instruction>,
     /// By step, and behind the last: where it is, or what it was put together with begins.
     pub at: Vec<usize>,
+    /// The same: where all steps before it have been done. Steps that are put together change places.
+    pub done: Vec<usize>,
     pub next: Reg,
     pub pinned: Vec<Reg>,
 }
@@ -104,7 +106,8 @@ pub(super) struct Tidy {
 pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next: Reg) -> Tidy {
     let n = steps.len();
     let (room, at) = (Vec::with_capacity(n + n / 4), vec![0; n + 1]);
-    let mut out = Tidy { steps: room, code: Vec::new(), at, next, pinned: vec![] };
+    let done = at.clone();
+    let mut out = Tidy { steps: room, code: Vec::new(), at, done, next, pinned: vec![] };
     let mut names = Names { list: List { next, code, ..List::default() }, ..Names::default() };
     let mut bundles = Bundles::default();
     let (mut begins, mut run) = (Vec::new(), Vec::new());
@@ -124,12 +127,15 @@ pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next
         }
         let mut all = block_steps.drain(..);
         let first = out.steps.len();
-        let mut at = first;
+        // Where steps are put that are not fixed, and the first of them.
+        let (mut at, mut since) = (first, *start);
         for (k, s) in steps[*start..*end].iter().enumerate() {
             let fixed = is_fixed(s, &names.list.code);
             if fixed || run.len() >= MOST {
                 bundles.put(&mut run, &mut out.steps, &mut names.list);
                 at = out.steps.len();
+                out.done[since..=*start + k].fill(at);
+                since = *start + k;
             }
             out.at[*start + k] = at;
             // What a step needs is copied before it.
@@ -137,14 +143,17 @@ pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next
             if fixed {
                 out.steps.append(&mut run);
                 at = out.steps.len();
+                since = *start + k + 1;
             }
         }
         bundles.put(&mut run, &mut out.steps, &mut names.list);
+        out.done[since..*end].fill(out.steps.len());
         drop(all);
         names.list.steps = block_steps;
         (*start, *end) = (first, out.steps.len());
     }
     out.at[steps.len()] = out.steps.len();
+    out.done[steps.len()] = out.steps.len();
     out.next = names.list.next;
     (out.pinned, out.code) = (names.list.pinned, names.list.code);
     out
