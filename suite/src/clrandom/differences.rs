@@ -91,7 +91,9 @@ pub fn differences(turn: &All) -> Result<Vec<Difference>, String> {
                 Some((*side, line.to_owned()))
             })
             .collect();
-        if groups.len() < 2 && failures.is_empty() {
+        // Among envisa's engines alone, what none of them runs is no difference.
+        let none_runs = groups.is_empty() && of.keys().all(|s| s.is_envisa());
+        if groups.len() < 2 && (failures.is_empty() || none_runs) {
             continue;
         }
         let values = (0..groups.first().map_or(0, |g| g.0.len()))
@@ -196,11 +198,14 @@ pub fn section(
          engines are compared exactly with those of the other implementations.\n\n",
         args.programs, args.first
     );
+    let mut compared = true;
     let mut table = Table::new(["", "programs", "not run"].map(str::to_owned).to_vec());
     for side in sides {
         let of = || all.values().filter_map(|p| p.get(side));
         let ran = of().filter(|l| l.is_ok()).count();
         table.row(vec![side.name().to_owned(), ran.to_string(), (of().count() - ran).to_string()]);
+        // A side that runs little has compared little.
+        compared &= 10 * ran >= 9 * of().count();
     }
     text += &table.to_markdown();
     let mut classes: BTreeMap<(&str, &str), Vec<&Difference>> = BTreeMap::new();
@@ -224,7 +229,10 @@ pub fn section(
     text.push_str(
         "\n`--first N --print` prints a program; `--first N --on ONE,OTHER --shrink` reduces it.\n",
     );
-    (text, !classes.keys().any(|(whose, _)| *whose == "not known"))
+    if !compared {
+        text.push_str("\n**A side did not run one program in ten.**\n");
+    }
+    (text, compared && !classes.keys().any(|(whose, _)| *whose == "not known"))
 }
 
 #[cfg(test)]
@@ -243,6 +251,15 @@ mod tests {
         let sides: Vec<Vec<Side>> = groups(&of).into_iter().map(|g| g.1).collect();
         assert_eq!(sides, [vec![Side::Pocl, Side::Intel], vec![Side::Native]]);
         assert!(found(&[(Side::Native, Ok(vec![1])), (Side::Pocl, Ok(vec![1]))]).is_empty());
+    }
+
+    #[test]
+    fn what_no_engine_runs_differs_from_a_peer_only() {
+        let engines = [(Side::Interpreter, Err("refused")), (Side::Native, Err("refused"))];
+        assert!(found(&engines).is_empty());
+        let [one, other] = engines.clone();
+        assert_eq!(found(&[one.clone(), other, (Side::Pocl, Ok(vec![1]))]).len(), 1);
+        assert_eq!(found(&[one, (Side::Native, Ok(vec![1]))]).len(), 1);
     }
 
     #[test]

@@ -58,8 +58,13 @@ pub fn command(args: &Args) -> Result<bool, String> {
             false
         }
     });
-    if !sides.iter().any(|s| s.is_envisa()) || sides.iter().all(|s| s.is_envisa()) {
-        return Err("nothing to hold envisa against: install PoCL (Debian: pocl-opencl-icd), or name Intel's CPU runtime in ENVISA_INTEL_ICD".into());
+    if !sides.iter().any(|s| s.is_envisa()) || sides.len() < 2 {
+        return Err("there is nothing to compare envisa with: name several engines, install PoCL (Debian: pocl-opencl-icd), \
+                    or name Intel's CPU runtime in ENVISA_INTEL_ICD"
+            .into());
+    }
+    if args.write && sides.iter().all(|s| s.is_envisa()) {
+        return Err("the page needs a run that compares envisa with PoCL or Intel's CPU runtime".into());
     }
     let known = explanations()?;
     let (mut all, mut found) = (All::new(), Vec::new());
@@ -87,7 +92,7 @@ pub fn command(args: &Args) -> Result<bool, String> {
         let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let before = page.split(HEAD).next().unwrap_or_default();
         let wrong =
-            if text.1 { vec![] } else { vec!["programs of which sides leave different results".into()] };
+            if text.1 { vec![] } else { vec!["programs with different results, or too few that ran".into()] };
         crate::performance::publish(&path, &format!("{}\n\n{}", before.trim_end(), text.0), &wrong)?;
     }
     Ok(text.1)
