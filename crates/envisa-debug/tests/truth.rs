@@ -132,8 +132,11 @@ fn kernel(device: &Device, text: &str, target: &str) -> Option<Kernel> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("k.cl");
     std::fs::write(&file, text).expect("written");
-    let built =
-        Build::new(&file, target).options("-g -cl-opt-disable".to_owned()).lines(Lines::Path).frames().run();
+    let built = Build::new(&file, target)
+        .options("-g -cl-opt-disable".to_owned())
+        .lines(Lines::Path)
+        .rewrite(envisa_ocloc::Rewrite::Frames)
+        .run();
     let bytes = match built {
         Ok(built) => built.bytes,
         Err(BuildError::Failed { messages, .. }) => panic!("{messages}\n{text}"),

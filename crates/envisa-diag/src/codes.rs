@@ -276,12 +276,12 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0024",
         "a misaligned element",
-        "With --check-hints: the address of an element is not a multiple of its size. OpenCL leaves such an access undefined, and other devices fault, or ignore the low bits of the address. The finding can be false: the compiler accesses members of packed structures in the same way, and vISA does not distinguish the two.",
+        "The address of an element is not a multiple of what its type asks for. OpenCL leaves such an access undefined, and other devices fault, or ignore the low bits of the address. With --check, it is found where a pointer to a smaller type was cast (`*(global float4 *)(a + 1)`; `vload4` is defined there). With --check-hints, it is also found by the elements that vISA accesses. Then the finding can be false: the compiler accesses members of packed structures in the same way, and vISA does not distinguish the two.",
     ),
     page(
         "F0025",
-        "one instruction accesses two local variables",
-        "With --check-hints: one instruction accesses two variables that the kernel declares in local memory. This happens if an index runs past the end of one variable into the next. The variables are known only if the kernel was compiled with -g. The finding can be false: an access through a pointer that may point to either variable looks the same.",
+        "an access to a neighbour",
+        "With --check-hints: an index of an array in an array is past its end, and the outer indices are zero, as in `t[0][i]`: this is undefined, and often means all of `t`. Or: one instruction accesses two variables that the kernel declares in local memory. This happens if an index runs past the end of one variable into the next. The variables are known only if the kernel was compiled with -g. The finding can be false: an access through a pointer that may point to either variable looks the same.",
     ),
     page(
         "F0100",

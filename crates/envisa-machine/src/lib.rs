@@ -22,6 +22,7 @@ pub mod start;
 pub mod thread;
 pub mod trap;
 
+pub use envisa_zebin::reports;
 pub use link::{LinkError, Linked, ModuleData};
 pub use scheduler::{Learnt, Outcome, Progress, RunOptions, run};
 pub use trap::{Cause, Trap};

@@ -6,13 +6,14 @@
 pub mod cache;
 pub mod client;
 mod declarations;
-pub mod frames;
 mod includes;
 pub mod server;
 mod service;
+pub mod spirv;
 pub mod wire;
 
 pub use service::{Compiled, Failure, Input, Output, Service};
+pub use spirv::Rewrite;
 
 mod messages;
 
@@ -42,7 +43,7 @@ pub struct Build {
     internal_options: String,
     ocloc: Option<PathBuf>,
     lines: Lines,
-    frames: bool,
+    rewrite: Option<Rewrite>,
     env: Vec<(OsString, OsString)>,
 }
 
@@ -81,6 +82,8 @@ pub struct Built {
     pub zebin: ZebinFile,
     /// What the compiler printed: warnings; empty if it had nothing to say.
     pub messages: String,
+    /// It was made of SPIR-V that was rewritten, as [`Build::rewrite`] asked for.
+    pub rewritten: bool,
 }
 
 /// Why a build failed.
@@ -143,7 +146,7 @@ impl Build {
             internal_options: String::new(),
             ocloc: None,
             lines: Lines::None,
-            frames: false,
+            rewrite: None,
             env: Vec::new(),
         }
     }
@@ -185,11 +188,11 @@ impl Build {
         self
     }
 
-    /// Gives every function a frame, so that debug information names each variable's place: see [`frames`]. What the
-    /// compiler refuses so is built as it is.
+    /// Rewrites the SPIR-V between the two halves of the compiler. What the compiler refuses so is built as it is:
+    /// [`Built::rewritten`] tells.
     #[must_use]
-    pub fn frames(mut self) -> Self {
-        self.frames = true;
+    pub fn rewrite(mut self, rewrite: Rewrite) -> Self {
+        self.rewrite = Some(rewrite);
         self
     }
 
@@ -214,8 +217,12 @@ impl Build {
         let folder = folder.path();
         let pass =
             Pass { input: &input, source: &source, spirv, to_spirv: false, folder, state_buffer: false };
-        let framed = if self.frames { self.framed(&pass)? } else { None };
-        let (status, messages) = match framed {
+        let rewritten = match self.rewrite {
+            Some(rewrite) => self.rewritten(&pass, rewrite)?,
+            None => None,
+        };
+        let is_rewritten = rewritten.is_some();
+        let (status, messages) = match rewritten {
             Some(done) => done,
             None => self.retried(pass)?,
         };
@@ -236,11 +243,15 @@ impl Build {
         for kernel in zebin.kernels() {
             zebin.kernel_visa(&kernel.name)?;
         }
-        Ok(Built { bytes, zebin, messages })
+        Ok(Built { bytes, zebin, messages, rewritten: is_rewritten })
     }
 
-    /// Builds a module whose functions all have frames; `None` if the compiler does not take it, or makes no SPIR-V.
-    fn framed(&self, pass: &Pass<'_>) -> Result<Option<(ExitStatus, String)>, BuildError> {
+    /// Builds what SPIR-V becomes when it is rewritten; `None` if the compiler does not take it, or makes no SPIR-V.
+    fn rewritten(
+        &self,
+        pass: &Pass<'_>,
+        rewrite: Rewrite,
+    ) -> Result<Option<(ExitStatus, String)>, BuildError> {
         let read;
         let (module, said) = if pass.spirv {
             (pass.source, String::new())
@@ -252,8 +263,8 @@ impl Build {
             }
             (&*read, said)
         };
-        let Some(changed) = frames::with_calls(module) else { return Ok(None) };
-        let input = pass.folder.join("frames.spv");
+        let Some(changed) = rewrite.of(module) else { return Ok(None) };
+        let input = pass.folder.join("rewritten.spv");
         std::fs::write(&input, &changed)
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
         let (status, more) = self.retried(Pass { input: &input, source: &changed, spirv: true, ..*pass })?;
@@ -314,7 +325,8 @@ impl Build {
             for line in String::from_utf8_lossy(stream).lines() {
                 // The dump warns of itself.
                 let noise = matches!(line.trim(), "" | "Build succeeded.")
-                    || line.starts_with("ShaderDumpEnable Warning!");
+                    || line.starts_with("ShaderDumpEnable Warning!")
+                    || line.starts_with("Compilation from IR - skipping loading of FCL");
                 if !noise {
                     messages.push_str(line.trim_end_matches('\0'));
                     messages.push('\n');

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use envisa_ocloc::Failure;
+use envisa_ocloc::{Failure, Rewrite};
 
 pub use envisa_ocloc::{Input, Output};
 
 use crate::device::{Module, SourceText};
-use crate::log;
 use crate::spec::Spec;
+use crate::{lines, log, report};
 
 /// Why something was not built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,14 +47,84 @@ pub struct NotBuilt {
 /// Compiles what runs on a device; `sources` are the texts it is of. Gives what the compiler said, too. What the module
 /// uses and does not define is left to the door.
 ///
+/// While the program is debugged or mistakes are looked for, what is compiled is made for that, beside the program's own
+/// build ([`Rewrite`]); what cannot be made so is compiled as it is, and where it is for checks that is told.
+///
 /// # Errors
 /// If it cannot be compiled or used.
 pub fn build(
-    spec: &Spec,
+    spec: &'static Spec,
     input: &Input<'_>,
     options: &str,
     sources: Vec<SourceText>,
 ) -> Result<(Arc<Module>, String), NotBuilt> {
+    let rewrite = match () {
+        () if lines::debugging() && matches!(input, Input::Source(..)) => Rewrite::Frames,
+        () if report::builds_for_checks() => Rewrite::Checks,
+        () => return as_is(spec, input, options, sources).map(made),
+    };
+    if let Some(built) = rewritten(spec, input, options, &sources, rewrite) {
+        return Ok(made(built));
+    }
+    let built = as_is(spec, input, options, sources)?;
+    if rewrite == Rewrite::Checks && !built.0.kernels.is_empty() {
+        let kernels: Vec<&str> = built.0.kernels.iter().map(|k| k.name.as_str()).collect();
+        report::note(&format!(
+            "the compiler does not take {} with what checks add: what it merges, moves or leaves out is not seen, nor are \
+             indices held against the types of the source",
+            kernels.join(", ")
+        ));
+    }
+    Ok(made(built))
+}
+
+fn made((module, log): (Module, String)) -> (Arc<Module>, String) {
+    (Arc::new(module), log)
+}
+
+/// Compiles SPIR-V that was rewritten; `None` if that cannot be done.
+fn rewritten(
+    spec: &'static Spec,
+    input: &Input<'_>,
+    options: &str,
+    sources: &[SourceText],
+    rewrite: Rewrite,
+) -> Option<(Module, String)> {
+    let (plain, said) = match input {
+        Input::Source(..) => {
+            let made = crate::compiler::service().compile(spec.name, input, options, Output::Spirv).ok()?;
+            (vec![made.bytes], made.log)
+        }
+        Input::Spirv(one) => (vec![one.to_vec()], String::new()),
+        Input::Link(several) => (several.to_vec(), String::new()),
+    };
+    let changed: Option<Vec<Vec<u8>>> = plain.iter().map(|module| rewrite.of(module)).collect();
+    let changed = changed?;
+    let (module, more) = as_is(spec, &of_modules(&changed), options, sources.to_vec()).ok()?;
+    let compile = {
+        let options = options.to_owned();
+        move || {
+            let made =
+                crate::compiler::service().compile(spec.name, &of_modules(&plain), &options, Output::Zebin);
+            made.ok().map(|c| c.bytes)
+        }
+    };
+    Some((module.with_own_build(Box::new(compile)), said + &more))
+}
+
+fn of_modules(modules: &[Vec<u8>]) -> Input<'_> {
+    match modules {
+        [one] => Input::Spirv(one),
+        several => Input::Link(several),
+    }
+}
+
+fn as_is(
+    spec: &Spec,
+    input: &Input<'_>,
+    options: &str,
+    sources: Vec<SourceText>,
+) -> Result<(Module, String), NotBuilt> {
     let name = spec.name;
     let start = std::time::Instant::now();
     let made = crate::compiler::service().compile(name, input, options, Output::Zebin);
@@ -70,7 +140,7 @@ pub fn build(
     let compiled = made.map_err(|e| NotBuilt { why: Why::of(&e), log: e.log().to_owned() })?;
     let said = compiled.log;
     match Module::compiled(spec, "program", compiled.bytes, sources) {
-        Ok(module) => Ok((Arc::new(module), said)),
+        Ok(module) => Ok((module, said)),
         Err(e) => {
             let log = format!("{said}envisa cannot use the module: {e}\n");
             Err(NotBuilt { why: Why::Refused, log })

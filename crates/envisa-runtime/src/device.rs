@@ -34,6 +34,17 @@ pub struct Module {
     pub undefined: Vec<String>,
     /// Bytes of its variables at program scope.
     pub global_bytes: u64,
+    /// The program's own build, where this one is for checks or a debugger.
+    own_build: Option<OwnBuild>,
+}
+
+/// Compiles what a program would have without checks; `None` if that fails.
+pub type Compile = Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>;
+
+/// What a program is given as its binary.
+struct OwnBuild {
+    compile: Compile,
+    made: OnceLock<Arc<Vec<u8>>>,
 }
 
 /// What is known of a kernel without loading it.
@@ -304,6 +315,7 @@ impl Module {
             kernels,
             undefined,
             global_bytes,
+            own_build: None,
             loaded: Mutex::default(),
         })
     }
@@ -328,13 +340,25 @@ impl Module {
             kernels: Vec::new(),
             undefined: Vec::new(),
             global_bytes: 0,
+            own_build: None,
             loaded: Mutex::default(),
         })
     }
 
-    /// The zebin.
+    /// The zebin that runs.
     pub fn bytes(&self) -> &Arc<Vec<u8>> {
         &self.bytes
+    }
+
+    /// The same, of another build than the program's own.
+    pub(crate) fn with_own_build(self, compile: Compile) -> Module {
+        Module { own_build: Some(OwnBuild { compile, made: OnceLock::new() }), ..self }
+    }
+
+    /// The zebin of the program's own build: it may keep it, and run it where nothing is looked for.
+    pub fn binary(&self) -> &Arc<Vec<u8>> {
+        let Some(own) = &self.own_build else { return &self.bytes };
+        own.made.get_or_init(|| (own.compile)().map_or_else(|| Arc::clone(&self.bytes), Arc::new))
     }
 }
 

@@ -179,6 +179,11 @@ pub fn hints() -> bool {
     asks_for("hints")
 }
 
+/// Are kernels compiled for checks, rather than as they are (`ENVISA_CHECK=as-is`)?
+pub fn builds_for_checks() -> bool {
+    checking() && !asks_for("as-is")
+}
+
 /// Is it one of those that `ENVISA_CHECK` lists, separated by commas?
 fn asks_for(what: &str) -> bool {
     std::env::var("ENVISA_CHECK").is_ok_and(|v| v.split(',').any(|w| w.trim() == what))

@@ -32,6 +32,7 @@ mod past;
 mod proof;
 mod races;
 mod registers;
+mod reports;
 mod rows;
 mod scattered;
 mod sites;
@@ -56,6 +57,7 @@ use group::Group;
 pub use group::RaceAccess;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
+use reports::Begun;
 use rows::Row;
 use scattered::Dword;
 pub use sites::ProgramFacts;
@@ -95,6 +97,8 @@ pub struct Checks {
     dwords: Vec<Dword>,
     /// What a row of accesses stores.
     stored: Vec<u8>,
+    /// What threads have begun to report.
+    begun: HashMap<u32, Box<Begun>>,
     /// The group that runs, and accesses of its threads.
     current: Option<[u32; 3]>,
     group: Group,
@@ -252,7 +256,7 @@ impl Checks {
 impl Checks {
     /// Looks at what a message accessed.
     fn accesses(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
-        if self.scattered(m, pc, message, first) {
+        if self.reports(m, pc, message, first) || self.scattered(m, pc, message, first) {
             return;
         }
         let mut rows = std::mem::take(&mut self.rows);

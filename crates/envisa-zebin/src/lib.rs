@@ -24,6 +24,7 @@ pub mod dwarf;
 pub mod elf;
 mod file;
 mod notes;
+pub mod reports;
 pub mod spirv;
 mod writer;
 mod yaml;

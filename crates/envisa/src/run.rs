@@ -394,7 +394,8 @@ fn execute<O: Observer>(
         registers: Vec::new(),
     };
     let items = work_items(code, launch, prepared);
-    if let (None, ToRun::Compiled(ready)) = (&done.trap, ready) {
+    // What checks had is no other launch's.
+    if let (None, ToRun::Compiled(ready), 0) = (&done.trap, ready, red_zone) {
         code.remembered.keep(ready);
     }
     Ok(Done { outcome, trap: done.trap, left, items })

@@ -1,7 +1,6 @@
 /* check
 what = "an int read through a pointer to bytes, at an odd address"
 finds = ["F0010", "F0024"]
-missed.pvc = "pvc loads dwords at any address, and a buffer of bytes may hold elements of any size"
 global = [32]
 local = [32]
 [args]

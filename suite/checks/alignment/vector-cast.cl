@@ -3,10 +3,6 @@ what = "a float4 read through a cast at an address that is aligned for a float"
 finds = ["F0010", "F0024"]
 global = [16]
 local = [16]
-missed.skl = "the compiler reads the four elements by messages that ask for the alignment of one"
-missed.tgllp = "the compiler reads the four elements by messages that ask for the alignment of one"
-missed.dg2 = "the compiler reads the four elements by messages that ask for the alignment of one"
-missed.pvc = "the compiler reads the four elements by messages that ask for the alignment of one"
 [args]
 a = "rand:f32:256:4"
 o = "zeros:f32:64"

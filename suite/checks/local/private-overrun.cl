@@ -3,10 +3,6 @@ what = "a private array written over its end"
 finds = ["F0005", "F0002", "F0001"]
 global = [64]
 local = [64]
-missed.skl = "the array is in registers that compares choose among, and what is behind its end nothing depends on"
-missed.tgllp = "the array is in registers that compares choose among, and what is behind its end nothing depends on"
-missed.dg2 = "the array is in registers that compares choose among, and what is behind its end nothing depends on"
-missed.pvc = "the array is in registers that compares choose among, and what is behind its end nothing depends on"
 [args]
 a = "iota:i32:64"
 o = "zeros:i32:64"

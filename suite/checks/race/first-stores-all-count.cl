@@ -1,7 +1,6 @@
 /* check
 what = "the first work-item clears a counter that all others of its sub-group change at once"
 finds = ["F0004"]
-missed.pvc = "not found in the code for this device, for a reason that is not known yet"
 global = [8]
 local = [8]
 [args]

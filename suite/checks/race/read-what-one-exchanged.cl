@@ -1,10 +1,6 @@
 /* check
 what = "who has won an exchange reads what the others may still exchange"
 finds = ["F0004"]
-missed.skl = "not found, for a reason that is not known yet"
-missed.tgllp = "not found, for a reason that is not known yet"
-missed.dg2 = "not found, for a reason that is not known yet"
-missed.pvc = "not found, for a reason that is not known yet"
 global = [16]
 local = [16]
 [args]

@@ -1,7 +1,6 @@
 /* check
 what = "all work-items of a sub-group read one element, and one of them stores there behind a barrier for other memory"
 finds = ["F0004"]
-missed.pvc = "not found in the code for this device, for a reason that is not known yet"
 global = [8]
 local = [8]
 [args]

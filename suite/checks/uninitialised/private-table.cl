@@ -1,7 +1,6 @@
 /* check
 what = "a table in registers is stored of which one element was never written"
 finds = ["F0002", "F0006"]
-missed.pvc = "not found in the code for this device, for a reason that is not known yet"
 global = [1]
 local = [1]
 [args]

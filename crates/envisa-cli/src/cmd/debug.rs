@@ -157,7 +157,7 @@ fn ready(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Opt
     let (job, optimised) = (&mut job.0, job.1);
     let compiles = job.file.extension().is_some_and(|e| e == "cl" || e == "spv");
     if compiles && !optimised {
-        job.frames = true;
+        job.rewrite = Some(envisa_ocloc::Rewrite::Frames);
         let mut added = Vec::new();
         for option in ["-g", "-cl-opt-disable"] {
             if !job.options.split_whitespace().any(|o| o == option) {

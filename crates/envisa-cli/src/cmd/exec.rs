@@ -1,6 +1,7 @@
 //! `envisa exec`: a program whose OpenCL and Level Zero devices are virtual GPUs.
 
 use super::findings::{FailOn, FindingArgs};
+use super::run::CheckBuildArg;
 use super::{Done, Exit, Failure, results};
 use crate::io;
 use envisa::diag::{Diagnostic, Files, Severity, render_json};
@@ -47,6 +48,10 @@ pub struct Args {
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
+    /// What the checks look at of kernels: a build of their own, in which accesses stay as they are written and hold
+    /// themselves against the types of the source, or the build that runs without checks.
+    #[arg(long, value_enum, default_value_t = CheckBuildArg::Own)]
+    check_build: CheckBuildArg,
     /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`.
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<String>,
@@ -91,11 +96,9 @@ const CHECKED: [&str; 5] = [
     "objects never released",
 ];
 /// At what it does not look, and why; without hints, that too.
-const NOT_CHECKED: [&str; 4] = [
+const NOT_CHECKED: [&str; 2] = [
     "who writes memory of the program, shared memory, and what kernels reach by pointers in memory",
     "memory of the program that it changes or frees while a kernel uses it (CL_MEM_USE_HOST_PTR), or reads too early",
-    "bounds between a kernel's own local variables, where no debug information (-g) tells where they lie",
-    results::PRIVATE,
 ];
 
 /// The form of `--json`: a new number where a reader of the old one would go wrong. `docs/exec.schema.json` describes it.
@@ -174,8 +177,13 @@ impl Args {
     /// What is looked at, and what not.
     fn coverage(&self) -> (Vec<&'static str>, Vec<&'static str>) {
         let hints = self.check_hints;
-        let checked = results::CHECKED.into_iter().chain(CHECKED).chain(hints.then_some(results::HINTS));
-        let not = NOT_CHECKED.into_iter().chain((!hints).then_some(results::NO_HINTS));
+        let (own, not_own) = match self.check_build {
+            CheckBuildArg::Own => (Some(results::OWN_BUILD), results::COMPUTED),
+            CheckBuildArg::AsIs => (None, results::NO_OWN_BUILD),
+        };
+        let checked = results::CHECKED.into_iter().chain(CHECKED).chain(own);
+        let checked = checked.chain(hints.then_some(results::HINTS));
+        let not = NOT_CHECKED.into_iter().chain([not_own]).chain((!hints).then_some(results::NO_HINTS));
         if self.checks() { (checked.collect(), not.collect()) } else { (Vec::new(), Vec::new()) }
     }
 }
@@ -214,7 +222,8 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
         command.env("ENVISA_ORDER", order);
     }
     if args.checks() {
-        let also = [(args.leaks, "leaks"), (args.check_hints, "hints")];
+        let as_is = args.check_build == CheckBuildArg::AsIs;
+        let also = [(args.leaks, "leaks"), (args.check_hints, "hints"), (as_is, "as-is")];
         let asked: Vec<&str> = also.into_iter().filter_map(|(wanted, what)| wanted.then_some(what)).collect();
         command.env("ENVISA_CHECK", if asked.is_empty() { "1".to_owned() } else { asked.join(",") });
         // PyOpenCL keeps compiled programs: they are others, and know neither their lines nor their text.

@@ -4,7 +4,7 @@ use crate::cmd::Exit;
 use envisa::diag::Diagnostic;
 use envisa::{Fault, FaultKind, Finding, LocalVariables, Outcome};
 use envisa_harness::files::is_standard;
-use envisa_harness::job::Delivered;
+use envisa_harness::job::{CheckBuild, Delivered};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -22,6 +22,8 @@ pub struct Results {
     pub hints: bool,
     /// What is known of the kernel's variables in local memory.
     pub local_variables: LocalVariables,
+    /// Which build was looked at.
+    pub build: CheckBuild,
 }
 
 /// What `--check` looks at.
@@ -36,11 +38,15 @@ pub(super) const CHECKED: [&str; 5] = [
 pub(super) const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
 /// And what it would.
 pub(super) const NO_HINTS: &str = "what --check-hints looks at";
+/// What it looks at in a build of its own.
+pub(super) const OWN_BUILD: &str = "indices of arrays, offsets in variables and alignment of types, as the source has them (the kernel is compiled for that, with accesses that stay as they are written; --check-build as-is: as it runs without checks)";
+/// At what it does not look in such a build.
+pub(super) const COMPUTED: &str = "pointers into local and private variables that loops count or memory holds: an address does not tell which is meant";
+/// The same of the build that runs without checks.
+pub(super) const NO_OWN_BUILD: &str = "what the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the kernel is looked at as it was compiled";
+const REFUSED: &str = "what the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the compiler does not take the kernel with what checks add";
 /// At what it does not look, and why, whatever the kernel.
-const NOT_CHECKED: [&str; 2] =
-    ["buffers that the host may have written (those given as fresh:TYPE:N are)", PRIVATE];
-pub(super) const PRIVATE: &str =
-    "bounds between variables of private memory: an address does not tell which is meant";
+const NOT_CHECKED: &str = "buffers that the host may have written (those given as fresh:TYPE:N are)";
 /// The same of kernels that have variables in local memory, without debug information and with it.
 const NO_LOCAL_VARIABLES: &str = "bounds between the kernel's own local variables: where they lie is not known, as no debug information (-g) tells it";
 const LOCAL_VARIABLES: &str = "indices that lead from one of the kernel's own local variables into the middle of another: an address does not tell which is meant";
@@ -61,16 +67,23 @@ impl Results {
     }
 
     fn checked(&self) -> Vec<&'static str> {
-        CHECKED.into_iter().chain(self.hints.then_some(HINTS)).collect()
+        let own = (self.build == CheckBuild::Own).then_some(OWN_BUILD);
+        CHECKED.into_iter().chain(own).chain(self.hints.then_some(HINTS)).collect()
     }
 
     fn not_checked(&self) -> Vec<&'static str> {
+        let build = match self.build {
+            CheckBuild::Own => COMPUTED,
+            CheckBuild::AsIs => NO_OWN_BUILD,
+            CheckBuild::Refused => REFUSED,
+        };
         let variables = match self.local_variables {
+            _ if self.build == CheckBuild::Own => None,
             LocalVariables::None => None,
             LocalVariables::Unknown => Some(NO_LOCAL_VARIABLES),
             LocalVariables::Known => Some(LOCAL_VARIABLES),
         };
-        NOT_CHECKED.into_iter().chain(variables).chain((!self.hints).then_some(NO_HINTS)).collect()
+        [NOT_CHECKED, build].into_iter().chain(variables).chain((!self.hints).then_some(NO_HINTS)).collect()
     }
 
     /// For people: what the kernel printed, results, statistics.

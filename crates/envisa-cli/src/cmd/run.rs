@@ -91,6 +91,10 @@ pub struct Args {
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
+    /// What the checks look at of what is compiled first: a build of their own, in which accesses stay as they are written
+    /// and hold themselves against the types of the source, or the build that runs without checks.
+    #[arg(long, value_enum, default_value_t = CheckBuildArg::Own)]
+    check_build: CheckBuildArg,
     /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`. By default, forward;
     /// with --check, a kernel that gets values from atomics also runs in reverse, from the start.
     #[arg(long, value_name = "ORDER")]
@@ -151,6 +155,13 @@ impl From<EngineArg> for envisa::Engine {
             EngineArg::Interp => envisa::Engine::Interpreter,
         }
     }
+}
+
+/// What checks look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum CheckBuildArg {
+    Own,
+    AsIs,
 }
 
 /// Options of the compiler.
@@ -265,7 +276,8 @@ pub fn run(args: &Args) -> Done {
     let faults_only = args.findings.fail_on == FailOn::Fault;
     let local_variables = ready.kernel().local_variables();
     let hints = job.check_hints;
-    let results = Results { outcome, delivered, suppressed, faults_only, hints, local_variables };
+    let build = ready.check_build();
+    let results = Results { outcome, delivered, suppressed, faults_only, hints, local_variables, build };
     publish(args, &report, &ready, &results.outcome)?;
     if args.json {
         io::print(&results.json())?;
@@ -397,6 +409,7 @@ pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     job.sources.extend(args.sources.iter().cloned());
     job.check_hints |= args.check_hints;
     job.check |= args.check || job.check_hints;
+    job.as_is |= args.check_build == CheckBuildArg::AsIs;
     job.order = args.order.clone().or(job.order);
     job.stats |= args.stats;
     job.footprint = args.report.is_some();

@@ -7,6 +7,7 @@
 //! local = [64]
 //! timeout = 60                  # seconds, after which the run is ended
 //! check = true                  # look for uninitialised reads and colliding stores
+//! as_is = true                  # in the build that runs without checks, rather than in one of their own
 //! stats = true                  # count instructions, channels, traffic
 //!
 //! [args]                        # by name, or by index as "0"
@@ -49,7 +50,7 @@ use envisa::{
     Arg, ArgKey, Buffer, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Order, Outcome,
     Progress, Source as Form, SourceText,
 };
-use envisa_ocloc::{Build, BuildError, Lines};
+use envisa_ocloc::{Build, BuildError, Lines, Rewrite};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -115,9 +116,13 @@ pub struct Job {
     /// Seconds after which the run is ended.
     #[serde(default)]
     pub timeout: Option<f64>,
-    /// What is compiled is compiled for a debugger: every function has a frame.
+    /// How what is compiled is rewritten: for a debugger, or otherwise than `check` wants. Without it, for checks if there
+    /// are some.
     #[serde(skip)]
-    pub frames: bool,
+    pub rewrite: Option<Rewrite>,
+    /// What is compiled is compiled as it is, also for checks.
+    #[serde(default)]
+    pub as_is: bool,
     /// Look for uninitialised reads and colliding stores.
     #[serde(default)]
     pub check: bool,
@@ -267,6 +272,11 @@ impl Job {
         Ok(job)
     }
 
+    /// Does it look for anything?
+    fn checks(&self) -> bool {
+        self.check || self.check_hints
+    }
+
     /// The texts that the module was compiled from, as far as the user named them: the module's own names of its
     /// sources are not followed.
     fn sources(&self, module: &Source) -> Result<Vec<SourceText>, JobError> {
@@ -344,7 +354,13 @@ impl Job {
         let kind = self.file.extension().and_then(|e| e.to_str()).unwrap_or_default();
         if !matches!(kind, "cl" | "spv") {
             let bytes = files::read(&self.file, files::MAX_INPUT).map_err(JobError::Usage)?;
-            return Ok(Source { name, bytes, compiled_now: false, messages: String::new() });
+            return Ok(Source {
+                name,
+                bytes,
+                compiled_now: false,
+                messages: String::new(),
+                checked: CheckBuild::AsIs,
+            });
         }
         let device = self.device.as_deref().ok_or_else(|| {
             JobError::Usage(format!("{name} is compiled first: say for which device, as --device dg2"))
@@ -355,12 +371,18 @@ impl Job {
         if let Some(ocloc) = &self.ocloc {
             build = build.ocloc(ocloc);
         }
-        if self.frames {
-            build = build.frames();
+        let rewrite = self.rewrite.or((self.checks() && !self.as_is).then_some(Rewrite::Checks));
+        if let Some(rewrite) = rewrite {
+            build = build.rewrite(rewrite);
         }
         match build.run() {
             Ok(built) => {
-                Ok(Source { name, bytes: built.bytes, compiled_now: true, messages: built.messages })
+                let checked = match (rewrite, built.rewritten) {
+                    (Some(Rewrite::Checks), true) => CheckBuild::Own,
+                    (Some(Rewrite::Checks), false) => CheckBuild::Refused,
+                    _ => CheckBuild::AsIs,
+                };
+                Ok(Source { name, bytes: built.bytes, compiled_now: true, messages: built.messages, checked })
             }
             Err(BuildError::Failed { status, device, messages }) => {
                 let mut files = Files::new();
@@ -387,6 +409,18 @@ struct Source {
     compiled_now: bool,
     /// What the compiler said.
     messages: String,
+    checked: CheckBuild,
+}
+
+/// Which build the checks look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckBuild {
+    /// One of their own, in which accesses stay as they are written, and hold themselves against types.
+    Own,
+    /// The one that runs without checks: it was not compiled here, or nothing else was wanted.
+    AsIs,
+    /// The same, as the compiler does not take their own.
+    Refused,
 }
 
 /// Makes the file of `@FILE` relative to a folder.
@@ -407,6 +441,7 @@ pub struct Ready {
     outputs: Vec<Output>,
     messages: String,
     warnings: Vec<String>,
+    checked: CheckBuild,
 }
 
 impl Ready {
@@ -467,6 +502,7 @@ impl Ready {
             outputs: job.outputs.clone(),
             messages: source.messages,
             warnings,
+            checked: source.checked,
         };
         ready.bind(job)?;
         ready.check_outputs()?;
@@ -549,6 +585,11 @@ impl Ready {
     /// What the compiler said, if one was asked.
     pub fn compiler_messages(&self) -> &str {
         &self.messages
+    }
+
+    /// Which build the checks look at.
+    pub fn check_build(&self) -> CheckBuild {
+        self.checked
     }
 
     /// What was ignored in the module's metadata.

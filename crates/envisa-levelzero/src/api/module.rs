@@ -121,7 +121,7 @@ entries! {
 
     fn zeModuleGetNativeBinary(c, module: Handle, size: *mut usize, to: *mut u8) {
         let module = handle::get::<Module>(module)?;
-        c.answer(module.built().bytes(), size, to)
+        c.answer(module.built().binary(), size, to)
     }
 
     fn zeModuleGetKernelNames(c, module: Handle, count: *mut u32, names: *mut *const c_char) {

@@ -719,7 +719,7 @@ impl Building<'_> {
                 self.slots
             )));
         }
-        let (map, version) = reachable(self.memory, &self.own);
+        let (map, version) = reachable(self.memory, &self.own, self.red_zone > 0);
         let window = match spent.filter(|p| p.window.len() as u64 == total) {
             Some(p) => {
                 p.window.clear(0, p.window.len());

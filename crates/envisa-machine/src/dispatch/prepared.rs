@@ -5,7 +5,9 @@ use super::threads::GroupClass;
 use super::*;
 use crate::asked::Asked;
 use crate::dropped::Dropped;
-use crate::memory::{AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable};
+use crate::memory::{
+    AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable, for_reports,
+};
 use crate::thread::LocalRegion;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -249,12 +251,13 @@ pub(super) fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
 }
 
 /// The memory, with what a launch has for itself, and which state of it that is.
-pub(super) fn reachable(memory: &Memory, own: &[Private]) -> (Arc<AddressMap>, u64) {
+pub(super) fn reachable(memory: &Memory, own: &[Private], checked: bool) -> (Arc<AddressMap>, u64) {
     let (map, version) = memory.map_and_version();
-    if own.is_empty() {
+    let reports = if checked { for_reports() } else { None };
+    if own.is_empty() && reports.is_none() {
         return (map, version);
     }
-    (Arc::new(map.with(own.iter().map(Private::allocation))), version)
+    (Arc::new(map.with(own.iter().map(Private::allocation).chain(&reports))), version)
 }
 
 /// Makes a launch of hand-written code ready: the caller brings the image of inputs.

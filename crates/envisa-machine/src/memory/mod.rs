@@ -24,6 +24,7 @@ pub use names::Names;
 pub use raw::{Block, Element as LaneElement};
 pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 
+use envisa_zebin::reports;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Deref;
@@ -191,6 +192,21 @@ impl State {
     }
 }
 
+/// Where a kernel that was compiled for checks stores its [reports], of one launch; `None` if the host has no memory.
+pub(crate) fn for_reports() -> Option<Arc<Allocation>> {
+    let addresses = reports::addresses();
+    let block = Block::zeroed((addresses.end - addresses.start) as usize)?;
+    let (permission, name) = (Permission::ReadWrite, "reports".to_owned());
+    Some(Arc::new(Allocation {
+        id: AllocationId(0),
+        base: addresses.start,
+        name,
+        block,
+        permission,
+        private: true,
+    }))
+}
+
 /// An allocation of one launch, which no other can reach. Freed when dropped.
 #[derive(Debug)]
 pub struct Private {
@@ -232,11 +248,12 @@ impl Memory {
     }
 
     fn with_guard(limit: u64, guard: u64) -> Memory {
+        let reports = reports::addresses();
         let state = State {
             map: Arc::default(),
             version: 0,
             bases: HashMap::new(),
-            taken: BTreeMap::new(),
+            taken: BTreeMap::from([(reports.start, reports.end)]),
             next: FIRST_ADDRESS,
             used: 0,
             last_id: 0,

@@ -386,7 +386,7 @@ impl Build {
     /// Its binary: what runs, or what it is linked from; empty if there is none.
     pub fn binary(&self) -> Arc<Vec<u8>> {
         match (&self.module, &self.spirv[..]) {
-            (Some(module), _) => module.bytes().clone(),
+            (Some(module), _) => module.binary().clone(),
             (None, [one]) if self.kind != cl::CL_PROGRAM_BINARY_TYPE_LIBRARY => one.clone(),
             (None, []) => Arc::default(),
             (None, parts) => {
@@ -446,21 +446,9 @@ fn build_text(device: &Device, text: &str, options: &str) -> Made {
         return run(device, &input, options, Vec::new());
     }
     let told = Told::new(text, options);
-    if envisa_runtime::lines::debugging()
-        && let Some(module) = with_frames(device, &input, &told.options)
-        && let Ok(made) = run(device, &Input::Spirv(&module), &told.options, vec![told.source.clone()])
-    {
-        return Ok(made);
-    }
     run(device, &input, &told.options, vec![told.source.clone()])
         .map(|(module, log)| (module, told.log(&log)))
         .map_err(|(e, log)| (e, told.log(&log)))
-}
-
-/// SPIR-V of a text, in which a debugger finds every variable; `None` if the compiler makes none.
-fn with_frames(device: &Device, input: &Input<'_>, options: &str) -> Option<Vec<u8>> {
-    let made = crate::compiler::service().compile(device.spec.name, input, options, Output::Spirv).ok()?;
-    envisa_ocloc::frames::with_calls(&made.bytes)
 }
 
 /// Compiles what runs on a device; `sources` are the texts it is of.

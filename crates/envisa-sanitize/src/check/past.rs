@@ -54,6 +54,11 @@ impl Past {
     }
 }
 
+/// Are there two channels, one of each, that are not the same?
+fn are_apart(a: u8, b: u8) -> bool {
+    a != b || a == SEVERAL
+}
+
 /// Are two words of one thread?
 #[inline(always)]
 pub(super) fn same_thread(a: u64, b: u64) -> bool {
@@ -163,7 +168,7 @@ impl<'a> Making<'a> {
         // The channels of a thread run in step here; in another width, or elsewhere, they do not.
         p.clock >= self.since
             && p.pc != self.past.pc
-            && p.channel != self.past.channel
+            && are_apart(p.channel, self.past.channel)
             && p.channel != WHOLE
             && self.past.channel != WHOLE
     }
@@ -179,7 +184,7 @@ impl<'a> Making<'a> {
         if p.clock < self.since || p.pc == self.past.pc || p.channel == WHOLE || channel == WHOLE {
             return Some(false);
         }
-        ((old ^ mark) & TAG == 0).then_some(p.channel != channel)
+        ((old ^ mark) & TAG == 0).then_some(are_apart(p.channel, channel))
     }
 
     /// Is one of two marks of this thread the thread's as such, and the other not?

@@ -60,10 +60,13 @@ impl Checks {
         if self.facts.in_step || self.facts.sub_groups {
             return Some(THREAD);
         }
-        if !matches!(message, Message::Simt(_) | Message::Atomic(_) | Message::Typed(_)) {
+        let simd = m.env.program.simd();
+        // Blocks that have an element for each channel are the thread's; smaller ones are of what all of them do.
+        if !matches!(message, Message::Simt(_) | Message::Atomic(_) | Message::Typed(_))
+            && !matches!(message, Message::Block(b) if b.bytes < simd)
+        {
             return Some(THREAD);
         }
-        let simd = m.env.program.simd();
         let together = |i: &Inst| i.channels == 1 || i.no_mask && u32::from(i.channels) < simd;
         m.env.program.code().get(pc as usize).filter(|i| together(i))?;
         let writes = rows.iter().any(|row| row.access.kind == AccessKind::Write);
@@ -269,7 +272,7 @@ fn loads(m: &Machine<'_>, message: &Message, a: &Access, first: u32) -> bool {
 }
 
 /// What a store wrote: from its registers, else as it is in memory now.
-fn stored<'a>(
+pub(super) fn stored<'a>(
     m: &'a Machine<'_>,
     message: &Message,
     a: &Access,

@@ -4,10 +4,7 @@
 //! frame pointer, which only functions with calls have; in others it names native registers that hold addresses. So every
 //! function gets a call. (The format: SPIR-V specification, 2.3 and 2.4.)
 
-const MAGIC: u32 = 0x0723_0203;
-/// Words of the header; the fourth is one more than the largest id.
-const HEADER: usize = 5;
-const BOUND: usize = 3;
+use super::{Instruction, Rewriting, literal};
 
 mod op {
     pub const NAME: u32 = 5;
@@ -24,41 +21,10 @@ mod op {
     pub const NO_LINE: u32 = 317;
 }
 
-/// The largest bound that consumers have to take.
-const MOST_IDS: u32 = 4_194_303;
-
 /// Of functions that are not to be inlined.
 const DONT_INLINE: u32 = 2;
 /// The added function's name.
 const NAME: &str = "envisa.frame";
-
-/// An instruction's place and opcode.
-struct Instruction {
-    at: usize,
-    end: usize,
-    op: u32,
-}
-
-/// The instructions behind the header; `None` if lengths do not fit.
-fn instructions(words: &[u32]) -> Option<Vec<Instruction>> {
-    let mut all = Vec::new();
-    let mut at = HEADER;
-    while at < words.len() {
-        let length = (words[at] >> 16) as usize;
-        if length == 0 || at + length > words.len() {
-            return None;
-        }
-        all.push(Instruction { at, end: at + length, op: words[at] & 0xffff });
-        at += length;
-    }
-    Some(all)
-}
-
-fn instruction(op: u32, operands: &[u32]) -> Vec<u32> {
-    let mut words = vec![(operands.len() as u32 + 1) << 16 | op];
-    words.extend_from_slice(operands);
-    words
-}
 
 /// Where the call goes in a function that begins at this instruction: behind its variables; `None` of a declaration.
 fn behind_variables(all: &[Instruction], function: usize) -> Option<usize> {
@@ -77,66 +43,41 @@ fn behind_variables(all: &[Instruction], function: usize) -> Option<usize> {
 
 /// The module with such calls; `None` if it is no module of little-endian SPIR-V, or has no functions.
 pub fn with_calls(spirv: &[u8]) -> Option<Vec<u8>> {
-    if !spirv.len().is_multiple_of(4) {
-        return None;
-    }
-    let words: Vec<u32> =
-        spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    if words.len() < HEADER || words[0] != MAGIC {
-        return None;
-    }
-    let all = instructions(&words)?;
-    let bound = words[BOUND];
-    // The universal limit on the bound (2.17) leaves room for all ids that are added.
-    if bound > MOST_IDS {
-        return None;
-    }
-    let [frame, kind, label] = [bound, bound + 1, bound + 2];
-    let void = all.iter().find(|i| i.op == op::TYPE_VOID && i.end - i.at == 2).map(|i| words[i.at + 1])?;
-    let plain =
-        all.iter().find(|i| i.op == op::TYPE_FUNCTION && i.end - i.at == 3 && words[i.at + 2] == void);
-    let first = all.iter().position(|i| i.op == op::FUNCTION)?;
-    // What is inserted, and in front of which word.
-    let mut added: Vec<(usize, Vec<u32>)> = Vec::new();
+    let mut module = Rewriting::of(spirv)?;
+    let all = module.all.clone();
+    let operands = |i: &Instruction| module.operands(i).to_vec();
+    let void = all.iter().find(|i| i.op == op::TYPE_VOID).map(operands)?;
+    let [void] = void[..] else { return None };
+    let is_plain =
+        |i: &&Instruction| i.op == op::TYPE_FUNCTION && module.operands(i).get(1..) == Some(&[void]);
+    let plain = all.iter().find(is_plain).map(|i| module.operands(i)[0]);
+    let first = all.iter().find(|i| i.op == op::FUNCTION)?.at;
+    let [frame, kind, label] = [module.id(), module.id(), module.id()];
     if let Some(name) = all.iter().find(|i| i.op == op::NAME) {
-        let mut text = NAME.as_bytes().to_vec();
-        text.resize((text.len() + 1).next_multiple_of(4), 0);
-        let text = text.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let operands: Vec<u32> = std::iter::once(frame).chain(text).collect();
-        added.push((name.at, instruction(op::NAME, &operands)));
+        let operands: Vec<u32> = std::iter::once(frame).chain(literal(NAME)).collect();
+        module.put(name.at, op::NAME, &operands);
     }
-    let kind = match plain {
-        Some(i) => words[i.at + 1],
-        None => {
-            added.push((all[first].at, instruction(op::TYPE_FUNCTION, &[kind, void])));
-            kind
-        }
-    };
-    let mut next = bound + 3;
+    let kind = plain.unwrap_or_else(|| {
+        module.put(first, op::TYPE_FUNCTION, &[kind, void]);
+        kind
+    });
     for (i, _) in all.iter().enumerate().filter(|(_, i)| i.op == op::FUNCTION) {
         if let Some(at) = behind_variables(&all, i) {
-            added.push((at, instruction(op::FUNCTION_CALL, &[void, next, frame])));
-            next += 1;
+            let id = module.id();
+            module.put(at, op::FUNCTION_CALL, &[void, id, frame]);
         }
     }
-    let mut out = Vec::with_capacity(words.len() + 8 * added.len());
-    let mut from = 0;
-    for (at, new) in &added {
-        out.extend_from_slice(&words[from..*at]);
-        out.extend_from_slice(new);
-        from = *at;
-    }
-    out.extend_from_slice(&words[from..]);
-    out.extend(instruction(op::FUNCTION, &[void, frame, DONT_INLINE, kind]));
-    out.extend(instruction(op::LABEL, &[label]));
-    out.extend(instruction(op::RETURN, &[]));
-    out.extend(instruction(op::FUNCTION_END, &[]));
-    out[BOUND] = next;
-    Some(out.iter().flat_map(|w| w.to_le_bytes()).collect())
+    let end = module.words.len();
+    module.put(end, op::FUNCTION, &[void, frame, DONT_INLINE, kind]);
+    module.put(end, op::LABEL, &[label]);
+    module.put(end, op::RETURN, &[]);
+    module.put(end, op::FUNCTION_END, &[]);
+    module.finish()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{BOUND, MAGIC, instruction};
     use super::*;
 
     fn module(body: &[Vec<u32>]) -> Vec<u8> {

@@ -1,0 +1,148 @@
+use super::super::{MAGIC, instruction};
+use super::*;
+
+const VOID: u32 = 1;
+const INT: u32 = 2;
+const LONG: u32 = 3;
+const KIND: u32 = 20;
+
+fn module(body: &[Vec<u32>]) -> Vec<u8> {
+    let mut words = vec![MAGIC, 0x1_0400, 0, 100, 0];
+    words.extend(body.iter().flatten());
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// A kernel `f(global int *a, ulong i)` with `local int t[4][8]`, and this body.
+fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
+    let name = |id: u32, name: &str| {
+        let operands: Vec<u32> = std::iter::once(id).chain(literal(name)).collect();
+        instruction(op::NAME, &operands)
+    };
+    let mut body = vec![
+        instruction(op::CAPABILITY, &[CAPABILITY_INT64]),
+        name(30, "f.t"),
+        name(31, "a"),
+        instruction(op::TYPE_VOID, &[VOID]),
+        instruction(op::TYPE_INT, &[INT, 32, 0]),
+        instruction(op::TYPE_INT, &[LONG, 64, 0]),
+        instruction(22, &[16, 32]),
+        instruction(23, &[17, 16, 4]),
+        instruction(op::CONSTANT, &[LONG, 4, 0, 0]),
+        instruction(op::CONSTANT, &[LONG, 5, 8, 0]),
+        instruction(op::CONSTANT, &[LONG, 6, 4, 0]),
+        // int[8], int[4][8], and pointers.
+        instruction(28, &[7, INT, 5]),
+        instruction(28, &[8, 7, 6]),
+        instruction(op::TYPE_POINTER, &[9, WORKGROUP, INT]),
+        instruction(op::TYPE_POINTER, &[10, WORKGROUP, 7]),
+        instruction(op::TYPE_POINTER, &[11, WORKGROUP, 8]),
+        instruction(op::TYPE_POINTER, &[12, CROSS_WORKGROUP, INT]),
+        instruction(op::TYPE_POINTER, &[13, CROSS_WORKGROUP, 17]),
+        instruction(op::TYPE_FUNCTION, &[KIND, VOID, 12, LONG]),
+        instruction(59, &[11, 30, WORKGROUP]),
+        instruction(op::FUNCTION, &[VOID, 40, 0, KIND]),
+        instruction(op::FUNCTION_PARAMETER, &[12, 31]),
+        instruction(op::FUNCTION_PARAMETER, &[LONG, 32]),
+        instruction(op::LABEL, &[41]),
+    ];
+    body.extend(inner.iter().cloned());
+    body.push(instruction(op::RETURN, &[]));
+    body.push(instruction(op::FUNCTION_END, &[]));
+    module(&body)
+}
+
+/// What the calls report, as it is told: value, limit, what and text.
+fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
+    let changed = with_checks(spirv).expect("a module");
+    let module = Rewriting::of(&changed).expect("it is still one");
+    let types = Types::of(&module);
+    let number = |id: u32| types.constant(id).unwrap_or(-1) as u64;
+    let calls = module.all.iter().filter(|i| i.op == op::FUNCTION_CALL).map(|i| module.operands(i));
+    calls
+        .map(|o| {
+            let words: Vec<u64> = o[6..].iter().map(|w| number(*w)).collect();
+            let what = What::unpack(number(o[5])).expect("a report");
+            (o[3], number(o[4]), what, reports::name(&words))
+        })
+        .collect()
+}
+
+fn what(kind: Kind, does: Does, bytes: u16, bound: u32) -> What {
+    What { kind, does, bytes, bound }
+}
+
+#[test]
+fn indices_are_held_against_their_arrays() {
+    // t[i][i] = …, in two steps.
+    let row = instruction(70, &[10, 50, 30, 4, 32]);
+    let element = instruction(70, &[9, 51, 50, 4, 32]);
+    let store = instruction(op::STORE, &[51, 4, ALIGNED, 4]);
+    let found = calls(&kernel(&[row, element, store.clone()]));
+    let index = |bound| what(Kind::Index, Does::Writes, 4, bound);
+    assert_eq!(found, [(32, 4, index(4), "t[]".to_owned()), (32, 8, index(8), "t[][]".to_owned())]);
+    // t[0][i]: all of it may be meant. Twice, and told once.
+    let element = instruction(70, &[9, 51, 30, 4, 4, 32]);
+    let found = calls(&kernel(&[element, store.clone(), store.clone()]));
+    assert_eq!(found, [(32, 8, what(Kind::FlatIndex, Does::Writes, 4, 8), "t[][]".to_owned())]);
+    // What is known to be inside is not looked at.
+    assert_eq!(calls(&kernel(&[instruction(70, &[9, 51, 30, 4, 4, 6]), store])), []);
+}
+
+#[test]
+fn offsets_are_held_against_variables() {
+    // *(&t[0][0] + i)
+    let first = instruction(70, &[9, 50, 30, 4, 4, 4]);
+    let other = instruction(67, &[9, 51, 50, 32]);
+    let found = calls(&kernel(&[first, other, instruction(op::LOAD, &[INT, 52, 51, ALIGNED, 4])]));
+    let [(_, limit, told, text)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((*limit, text.as_str()), (4 * 4 * 8 - 3, "t[][][]"));
+    assert_eq!(*told, what(Kind::Offset, Does::Reads, 4, 4 * 4 * 8));
+    // Of a buffer nothing is known.
+    let element = instruction(67, &[12, 51, 31, 32]);
+    assert_eq!(calls(&kernel(&[element, instruction(op::LOAD, &[INT, 52, 51])])), []);
+}
+
+#[test]
+fn casts_are_held_against_alignment() {
+    let element = instruction(67, &[12, 51, 31, 32]);
+    let cast = instruction(124, &[13, 52, 51]);
+    let load = |align| instruction(op::LOAD, &[17, 53, 52, ALIGNED, align]);
+    let found = calls(&kernel(&[element.clone(), cast.clone(), load(16)]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, Does::Reads, 16, 16)));
+    // As `vload4` has it.
+    assert_eq!(calls(&kernel(&[element, cast, load(4)])), []);
+}
+
+#[test]
+fn accesses_of_shared_memory_become_volatile() {
+    let plain = instruction(op::LOAD, &[INT, 50, 31]);
+    let aligned = instruction(op::STORE, &[31, 50, ALIGNED, 4]);
+    let changed = with_checks(&kernel(&[plain, aligned])).expect("a module");
+    let module = Rewriting::of(&changed).expect("it is still one");
+    let of = |op| module.all.iter().find(|i| i.op == op).map(|i| module.operands(i).to_vec());
+    assert_eq!(of(op::LOAD), Some(vec![INT, 50, 31, VOLATILE]));
+    assert_eq!(of(op::STORE), Some(vec![31, 50, VOLATILE | ALIGNED, 4]));
+    assert!(module.all.iter().all(|i| i.op != op::FUNCTION_CALL), "nothing is known of its bounds");
+}
+
+#[test]
+fn damage_is_no_harm() {
+    let all = kernel(&[
+        instruction(70, &[10, 50, 30, 4, 32]),
+        instruction(70, &[9, 51, 50, 4, 32]),
+        instruction(op::STORE, &[51, 4, ALIGNED, 4]),
+    ]);
+    for n in 0..all.len() {
+        let _ = with_checks(&all[..n]);
+        for bit in [1, 0x80, 0xff] {
+            let mut changed = all.clone();
+            changed[n] ^= bit;
+            let _ = with_checks(&changed);
+        }
+    }
+    assert_eq!(with_checks(b"no module at all"), None);
+    let long = format!("{}[]", "a".repeat(80));
+    assert_eq!((shortened(&long).len(), shortened("t[]").as_str()), (32, "t[]"));
+    assert!(shortened(&long).ends_with("aaa[]"));
+}

@@ -1,0 +1,127 @@
+//! SPIR-V as words, to be rewritten between the two halves of the compiler (the format: SPIR-V specification, 2.3).
+
+pub mod checks;
+pub mod frames;
+
+use std::collections::BTreeMap;
+
+const MAGIC: u32 = 0x0723_0203;
+/// Words of the header; the fourth is one more than the largest id.
+const HEADER: usize = 5;
+const BOUND: usize = 3;
+/// The largest bound that consumers have to take (2.17).
+const MOST_IDS: u32 = 4_194_303;
+
+/// An instruction's place and opcode.
+#[derive(Clone, Copy, Debug)]
+struct Instruction {
+    at: usize,
+    end: usize,
+    op: u32,
+}
+
+/// A module, and what is to be put into it.
+struct Rewriting {
+    words: Vec<u32>,
+    all: Vec<Instruction>,
+    bound: u32,
+    /// By the word in front of which they come.
+    added: BTreeMap<usize, Vec<u32>>,
+}
+
+impl Rewriting {
+    /// `None` if it is no module of little-endian SPIR-V, or lengths do not fit.
+    fn of(spirv: &[u8]) -> Option<Rewriting> {
+        if !spirv.len().is_multiple_of(4) {
+            return None;
+        }
+        let words: Vec<u32> =
+            spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        if words.len() < HEADER || words[0] != MAGIC {
+            return None;
+        }
+        let (mut all, mut at) = (Vec::new(), HEADER);
+        while at < words.len() {
+            let length = (words[at] >> 16) as usize;
+            if length == 0 || at + length > words.len() {
+                return None;
+            }
+            all.push(Instruction { at, end: at + length, op: words[at] & 0xffff });
+            at += length;
+        }
+        let bound = words[BOUND];
+        (bound <= MOST_IDS).then_some(Rewriting { words, all, bound, added: BTreeMap::new() })
+    }
+
+    /// The words of an instruction behind its first.
+    fn operands(&self, i: &Instruction) -> &[u32] {
+        &self.words[i.at + 1..i.end]
+    }
+
+    /// A new id.
+    fn id(&mut self) -> u32 {
+        self.bound = self.bound.saturating_add(1);
+        self.bound - 1
+    }
+
+    /// Puts an instruction in front of a word, behind what was put there before.
+    fn put(&mut self, at: usize, op: u32, operands: &[u32]) {
+        self.added.entry(at).or_default().extend(instruction(op, operands));
+    }
+
+    /// The module's bytes; `None` if it has more ids than may be.
+    fn finish(mut self) -> Option<Vec<u8>> {
+        if self.bound > MOST_IDS {
+            return None;
+        }
+        self.words[BOUND] = self.bound;
+        let more: usize = self.added.values().map(Vec::len).sum();
+        let mut out = Vec::with_capacity(self.words.len() + more);
+        let mut from = 0;
+        for (at, new) in &self.added {
+            out.extend_from_slice(&self.words[from..*at]);
+            out.extend_from_slice(new);
+            from = *at;
+        }
+        out.extend_from_slice(&self.words[from..]);
+        Some(out.iter().flat_map(|w| w.to_le_bytes()).collect())
+    }
+}
+
+fn instruction(op: u32, operands: &[u32]) -> Vec<u32> {
+    let mut words = vec![(operands.len() as u32 + 1) << 16 | op];
+    words.extend_from_slice(operands);
+    words
+}
+
+/// A text as operands.
+fn literal(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+/// The text of operands.
+fn text(words: &[u32]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// What is made of a module between the two halves of the compiler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rewrite {
+    /// Every function has a frame: see [`frames`].
+    Frames,
+    /// Accesses stay as they are written, and hold themselves against the types that they are of: see [`checks`].
+    Checks,
+}
+
+impl Rewrite {
+    /// The module so; `None` if it is none that this can be made of.
+    pub fn of(self, spirv: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Rewrite::Frames => frames::with_calls(spirv),
+            Rewrite::Checks => checks::with_checks(spirv),
+        }
+    }
+}

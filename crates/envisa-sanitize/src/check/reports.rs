@@ -1,0 +1,118 @@
+//! What kernels that were compiled for checks report themselves.
+
+use envisa_lower::Message;
+use envisa_machine::reports::{self, Does, FIELD_BYTES, FIELDS, Kind, What};
+use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
+
+use super::races::stored;
+use super::{Checks, FindingKind, channels};
+
+/// The fields that the channels of a thread have stored of their next report.
+pub(super) type Begun = [[u64; FIELDS]; 32];
+
+impl Checks {
+    /// Takes what a message stores of reports; false if it accesses something else.
+    pub(super) fn reports(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) -> bool {
+        let begins = |row: &envisa_machine::thread::AccessRow| {
+            row.first.space == AccessSpace::Flat
+                && row.first.kind == AccessKind::Write
+                && reports::addresses().contains(&row.first.address)
+        };
+        if !m.accesses.rows().first().is_some_and(begins) {
+            return false;
+        }
+        // A store of one channel, whatever the mask, is that of all active work-items.
+        let all = m.env.program.code().get(pc as usize).is_none_or(|i| i.channels == 1 || i.no_mask);
+        let (mut complete, mut buffer) = (0u32, [0; 16]);
+        for (a, part) in m.accesses.parts() {
+            let stored = stored(m, message, &a, first, part, &mut buffer);
+            let whose = if all { m.t.mask } else { 1 << (a.channel % 32) };
+            let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; FIELDS]; 32]));
+            for (n, byte) in stored.iter().enumerate() {
+                let at = a.address.wrapping_add(n as u64).wrapping_sub(reports::ADDRESS);
+                let (field, shift) = (at / FIELD_BYTES, 8 * (at % FIELD_BYTES));
+                for k in channels(whose) {
+                    if let Some(to) = begun[k as usize].get_mut(field as usize) {
+                        *to = *to & !(0xff << shift) | u64::from(*byte) << shift;
+                    }
+                }
+                if at + 1 == FIELDS as u64 * FIELD_BYTES {
+                    complete |= whose;
+                }
+            }
+        }
+        for k in channels(complete) {
+            let Some(fields) = self.begun.get(&m.t.index).map(|b| b[k as usize]) else { continue };
+            self.reported(m, pc, k, &fields);
+        }
+        true
+    }
+
+    fn reported(&mut self, m: &Machine<'_>, pc: u32, channel: u32, fields: &[u64; FIELDS]) {
+        let Some(what) = What::unpack(fields[0]) else { return };
+        let (name, value) = (reports::name(&fields[1..FIELDS - 1]), fields[FIELDS - 1]);
+        let kind = match what.kind {
+            Kind::FlatIndex if !self.facts.hints => return,
+            Kind::FlatIndex => FindingKind::LocalNeighbour,
+            Kind::Index | Kind::Offset => FindingKind::OutOfBounds,
+            Kind::Alignment => FindingKind::Misaligned,
+        };
+        self.note(m, pc, kind, channel, || sentence(&what, &name, value));
+    }
+}
+
+/// `writes v[8]: there are 8 elements, from 0 on`.
+fn sentence(what: &What, name: &str, value: u64) -> String {
+    let does = match what.does {
+        Does::Reads => "reads",
+        Does::Writes => "writes",
+        Does::Changes => "changes",
+    };
+    let bytes = |n: u64| if n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") };
+    let (bound, size) = (what.bound, bytes(what.bytes.into()));
+    match what.kind {
+        Kind::Index | Kind::FlatIndex => {
+            let value = value as i64;
+            let element = match name.rsplit_once("[]") {
+                Some((before, after)) => format!("{before}[{value}]{after}"),
+                None => format!("element {value}"),
+            };
+            format!("{does} {element}, of an array of {bound} elements")
+        }
+        Kind::Offset => {
+            let of = if name.is_empty() { "a variable" } else { name };
+            let end = u64::from(bound);
+            match value as i64 {
+                n if n < 0 => format!("{does} {size} {} before the start of {of}", bytes(n.unsigned_abs())),
+                n if n as u64 >= end => {
+                    format!("{does} {size} {} past the end of {of}, which has {end}", bytes(n as u64 - end))
+                }
+                n => format!("{does} {size} at byte {n} of {of}, which has {end}"),
+            }
+        }
+        Kind::Alignment => {
+            let of = if name.is_empty() { String::new() } else { format!(" computed from {name}") };
+            format!(
+                "{does} {size} at an address{of} that is {} beyond a multiple of {bound}, which their type asks for",
+                bytes(value)
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_sentences() {
+        let of = |kind, bound| What { kind, does: Does::Writes, bytes: 4, bound };
+        let index = of(Kind::Index, 32);
+        assert_eq!(sentence(&index, "tile[][]", 33), "writes tile[][33], of an array of 32 elements");
+        assert_eq!(sentence(&index, "s[].a[]", u64::MAX), "writes s[].a[-1], of an array of 32 elements");
+        let offset = of(Kind::Offset, 32);
+        assert_eq!(sentence(&offset, "v", 36), "writes 4 bytes 4 bytes past the end of v, which has 32");
+        assert_eq!(sentence(&offset, "", 30), "writes 4 bytes at byte 30 of a variable, which has 32");
+        assert_eq!(sentence(&offset, "v", -4i64 as u64), "writes 4 bytes 4 bytes before the start of v");
+    }
+}

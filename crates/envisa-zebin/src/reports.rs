@@ -1,0 +1,122 @@
+//! Reports: what kernels that were compiled for checks find themselves, and say by stores to an address of its own.
+//!
+//! A report is one store of eight bytes for each of its fields, in their order: a channel's report is complete when the
+//! last is stored.
+
+use std::ops::Range;
+
+/// Where reports go, in the address space of the device. No memory is ever there.
+pub const ADDRESS: u64 = 0x3fff_f000_0000;
+/// Bytes of a field.
+pub const FIELD_BYTES: u64 = 8;
+/// Fields: what it is ([`What`]), a name ([`name_words`]), and the value that is wrong.
+pub const FIELDS: usize = 2 + NAME_WORDS;
+/// Fields of a name.
+pub const NAME_WORDS: usize = 4;
+
+/// All addresses of fields.
+pub const fn addresses() -> Range<u64> {
+    ADDRESS..ADDRESS + FIELDS as u64 * FIELD_BYTES
+}
+
+/// What a report is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// An index of an array, not below the number of its elements.
+    Index = 1,
+    /// The same, of an array whose other indices are zero: programs may mean the array of arrays as a whole.
+    FlatIndex = 2,
+    /// Bytes from the start of a variable, not before its end.
+    Offset = 3,
+    /// Bytes of an address beyond a multiple of what the type asks for.
+    Alignment = 4,
+}
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Does {
+    /// It reads.
+    Reads = 0,
+    /// It writes.
+    Writes = 1,
+    /// It is an atomic.
+    Changes = 2,
+}
+
+/// The first field of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct What {
+    /// What is wrong.
+    pub kind: Kind,
+    /// What the access does.
+    pub does: Does,
+    /// Bytes that it accesses; at most this many are told.
+    pub bytes: u16,
+    /// What the value is held against: elements, bytes of a variable, or the alignment.
+    pub bound: u32,
+}
+
+impl What {
+    /// As a field.
+    pub fn pack(self) -> u64 {
+        self.kind as u64 | (self.does as u64) << 8 | u64::from(self.bytes) << 16 | u64::from(self.bound) << 32
+    }
+
+    /// Of a field; `None` of what is none.
+    pub fn unpack(field: u64) -> Option<What> {
+        let kind = match field as u8 {
+            1 => Kind::Index,
+            2 => Kind::FlatIndex,
+            3 => Kind::Offset,
+            4 => Kind::Alignment,
+            _ => return None,
+        };
+        let does = match (field >> 8) as u8 {
+            0 => Does::Reads,
+            1 => Does::Writes,
+            2 => Does::Changes,
+            _ => return None,
+        };
+        Some(What { kind, does, bytes: (field >> 16) as u16, bound: (field >> 32) as u32 })
+    }
+}
+
+/// A name as fields: as much of it as there is room for.
+pub fn name_words(name: &str) -> [u64; NAME_WORDS] {
+    let mut bytes = [0; NAME_WORDS * 8];
+    let mut end = name.len().min(bytes.len());
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    bytes[..end].copy_from_slice(&name.as_bytes()[..end]);
+    std::array::from_fn(|n| u64::from_le_bytes(std::array::from_fn(|b| bytes[8 * n + b])))
+}
+
+/// The name of fields.
+pub fn name(words: &[u64]) -> String {
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_what_was_packed() {
+        let what = What { kind: Kind::Offset, does: Does::Changes, bytes: 16, bound: 0xffff_fff0 };
+        assert_eq!(What::unpack(what.pack()), Some(what));
+        assert_eq!((What::unpack(0), What::unpack(0x301)), (None, None));
+        for text in [
+            "",
+            "v",
+            "tile[][]",
+            "a_name_of_thirty-two_characters_",
+            "ä",
+            "a name that is much too long for it ä",
+        ] {
+            let read = name(&name_words(text));
+            assert!(text.starts_with(&read) && (text.len() > 32 || read == text), "{text}: {read}");
+        }
+    }
+}
