@@ -39,13 +39,12 @@ pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
     matches!(device.parse(), Ok(DeviceFamily::Pvc)) && asks(options, "CL3.0")
 }
 
-/// Internal options for a program in memory, for a device and the user's options; each begins with a blank.
+/// Internal options for a device and the user's options; each begins with a blank. A text is to begin with [`HIDE_IMAGES`] where
+/// the device [lacks images](lacks_images).
 pub(crate) fn internal_options(device: &str, options: &str) -> String {
-    if lacks_images(device, options) { IMAGES.to_owned() } else { motion_types(device, options) }
-}
-
-/// Internal options for any program, as [`internal_options`].
-pub(crate) fn motion_types(device: &str, options: &str) -> String {
+    if lacks_images(device, options) {
+        return IMAGES.to_owned();
+    }
     if matches!(device.parse(), Ok(DeviceFamily::Skl)) && asks(options, "CL1.1") {
         return MOTION.iter().map(|(name, ty)| format!(" -Dintel_sub_group_avc_{name}_t={ty}")).collect();
     }

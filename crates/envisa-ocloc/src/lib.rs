@@ -294,10 +294,19 @@ impl Build {
         let dump = folder.join("dump");
         std::fs::create_dir_all(&dump)
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
-        let declared = declarations::motion_types(&self.device, &self.options);
+        let declared = declarations::internal_options(&self.device, &self.options);
+        // The compiler is to have a text that hides what these options add.
+        let hidden = folder.join("source.cl");
+        let file = if !spirv && declarations::lacks_images(&self.device, &self.options) {
+            std::fs::write(&hidden, [declarations::HIDE_IMAGES.as_bytes(), source].concat())
+                .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
+            &hidden
+        } else {
+            input
+        };
         let internal = format!("{OPTION_ZEBIN} {OPTION_VISA}{declared} {}", self.internal_options);
         let mut command = Command::new(&program);
-        command.current_dir(folder).stdin(Stdio::null()).arg("compile").arg("-file").arg(input);
+        command.current_dir(folder).stdin(Stdio::null()).arg("compile").arg("-file").arg(file);
         if spirv {
             command.arg("-spirv_input");
         }

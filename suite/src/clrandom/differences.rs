@@ -18,11 +18,13 @@ type Results = BTreeMap<Side, Result<Vec<u64>, String>>;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Explained {
-    /// The numbers of the programs; without any, every program that fails as `failure` says.
+    /// The numbers of the programs; without any, every program that `failure` or `alone` is true of.
     #[serde(default)]
     programs: Vec<u64>,
     /// The side that has no result, and a part of its message.
     failure: Option<(Side, String)>,
+    /// The side that alone has another result: all others, envisa's engines and its other builds among them, have one result.
+    alone: Option<Side>,
     /// Whose fault it is.
     whose: String,
     /// Why.
@@ -56,8 +58,15 @@ pub struct Difference {
     values: Vec<usize>,
     /// Sides without results, and why.
     failures: Vec<(Side, String)>,
-    /// How envisa's other builds of the program compare with the peers, where envisa differs from one.
-    builds: Vec<String>,
+    /// What envisa's interpreter has as a result of other builds of the program, if sides have different results.
+    builds: Vec<OtherBuild>,
+}
+
+/// Another build of a program: not optimised, or for another device.
+struct OtherBuild {
+    name: String,
+    /// The group with the same result, or why there is none.
+    result: Result<usize, &'static str>,
 }
 
 /// Sides with the same results of a program, the largest group first.
@@ -110,23 +119,20 @@ pub fn differences(turn: &All) -> Result<Vec<Difference>, String> {
 }
 
 /// What envisa's interpreter makes of other builds of a program, compared with the groups of those that ran already.
-fn other_builds(number: u64, groups: &[(&Vec<u64>, Vec<Side>)]) -> Result<Vec<String>, String> {
-    let mut said = Vec::new();
+fn other_builds(number: u64, groups: &[(&Vec<u64>, Vec<Side>)]) -> Result<Vec<OtherBuild>, String> {
+    let mut all = Vec::new();
     let others =
         DEVICES.iter().filter(|d| **d != device(number)).map(|d| (format!("on {d}"), false, Some(*d)));
     for (name, plain, device) in std::iter::once(("not optimised".to_owned(), true, None)).chain(others) {
         let how = How { plain, device, ..How::default() };
         let left = run(Side::Interpreter, number..number + 1, how)?.pop().map(|l| l.folds);
-        let as_whom = match &left {
-            Some(Ok(folds)) => match groups.iter().find(|g| g.0 == folds) {
-                Some((_, sides)) => format!("as {}", sides.last().map_or("", |s| s.name())),
-                None => "something else".to_owned(),
-            },
-            _ => "no result".to_owned(),
+        let result = match &left {
+            Some(Ok(folds)) => groups.iter().position(|g| g.0 == folds).ok_or("something else"),
+            _ => Err("no result"),
         };
-        said.push(format!("{name}: {as_whom}"));
+        all.push(OtherBuild { name, result });
     }
-    Ok(said)
+    Ok(all)
 }
 
 fn names(sides: &[Side]) -> String {
@@ -144,6 +150,19 @@ impl Difference {
                 .iter()
                 .find(|e| e.failure.as_ref().is_some_and(|(s, part)| *s == side && why.contains(part)))
         };
+        let alone = |side: Side| {
+            let [one, other] = &self.groups[..] else { return false };
+            let group = usize::from(*other == [side]);
+            let of_builds = |is: Result<usize, &'static str>| self.builds.iter().any(|b| b.result == is);
+            (*one == [side] || *other == [side])
+                && self.failures.is_empty()
+                && of_builds(Ok(1 - group))
+                && !of_builds(Ok(group))
+                && !of_builds(Err("something else"))
+        };
+        if let Some(rule) = known.iter().find(|e| e.alone.is_some_and(alone)) {
+            return Some(rule);
+        }
         let mut rules = self.failures.iter().map(|(side, why)| rule(*side, why));
         if self.groups.len() > 1 || rules.clone().any(|r| r.is_none()) {
             None
@@ -170,7 +189,14 @@ impl Difference {
         let mut line = format!("program {} on {}: {}", self.number, device(self.number), self.results());
         if !self.values.is_empty() {
             let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
-            let _ = write!(line, "; values {}; {}", values.join(", "), self.builds.join(", "));
+            let _ = write!(line, "; values {}", values.join(", "));
+            for b in &self.builds {
+                let as_whom = match b.result {
+                    Ok(group) => format!("as {}", self.groups[group].last().map_or("", |s| s.name())),
+                    Err(why) => why.to_owned(),
+                };
+                let _ = write!(line, "; {}: {as_whom}", b.name);
+            }
         }
         let whose = self.explained(known).map_or("not explained", |e| &e.whose);
         let _ = write!(line, "; {whose}");
@@ -268,6 +294,7 @@ mod tests {
             let rule = Explained {
                 programs: vec![],
                 failure: Some((side, "crashed".into())),
+                alone: None,
                 whose: "a compiler".into(),
                 why: "it crashes".into(),
             };

@@ -211,7 +211,8 @@ fn function(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
         10 => format!("clz({a})"),
         11 => format!("popcount({a})"),
         12 => format!("mad_hi({a}, {b}, {c})"),
-        13 => format!("mad_sat({a}, {b}, {c})"),
+        // Two of Intel's libraries compute it wrongly of `long`: docs/COMPILER-BUGS.md.
+        13 if bits < 64 || !ty.is_signed() => format!("mad_sat({a}, {b}, {c})"),
         14 => format!("bitselect({a}, {b}, {c})"),
         15 => format!("clamp({a}, min({b}, {c}), max({b}, {c}))"),
         16 if bits > 8 => {
