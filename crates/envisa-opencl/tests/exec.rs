@@ -119,6 +119,17 @@ fn program() {
         call!(s, clReleaseMemObject(blank));
         call!(s, clReleaseKernel(kernel));
     }
+    if does("lent") {
+        lent(&s, program, does("ordered"));
+    }
+    if does("unawaited") {
+        let to: &mut [i32; 64] = Box::leak(Box::new([0; 64]));
+        let to = to.as_mut_ptr().cast();
+        call!(s, clEnqueueReadBuffer(s.queue, x, CL_FALSE, 0, 256, to, 0, null(), null_mut()));
+        if does("ordered") {
+            call!(s, clFinish(s.queue));
+        }
+    }
     if does("links") {
         links(&s);
     }
@@ -145,6 +156,28 @@ fn program() {
     if does("fail") {
         std::process::exit(3);
     }
+}
+
+/// A kernel works on memory of the program, which changes it before the kernel may begin, or not.
+fn lent(s: &Session, program: cl_program, ordered: bool) {
+    let mut memory = vec![1i32; 64];
+    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    let buffer = make!(s, clCreateBuffer(s.context, flags, 256, memory.as_mut_ptr().cast()));
+    let twice = s.kernel(program, "twice");
+    s.arg(twice, 0, &buffer);
+    let gate = make!(s, clCreateUserEvent(s.context));
+    let (global, after) = (64usize, &raw const gate);
+    let size = &raw const global;
+    call!(s, clEnqueueNDRangeKernel(s.queue, twice, 1, null(), size, null(), 1, after, null_mut()));
+    if !ordered {
+        // SAFETY: it is one of the vector's elements.
+        unsafe { memory.as_mut_ptr().write_volatile(5) };
+    }
+    call!(s, clSetUserEventStatus(gate, CL_COMPLETE));
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseEvent(gate));
+    call!(s, clReleaseMemObject(buffer));
+    call!(s, clReleaseKernel(twice));
 }
 
 /// A program that was compiled, and one with what it calls.
@@ -508,6 +541,21 @@ fn the_programs_own_code_wins() {
     let driver = driver.to_str().expect("UTF-8");
     assert_eq!(run(&["--driver", driver, "--", "/nonexistent"]).status.code(), Some(2));
     assert_eq!(run(&["--driver", driver, "--", "sh", "-c", "kill -9 $$"]).status.code(), Some(137));
+}
+
+#[test]
+fn memory_of_the_program_is_left_alone_until_it_has_waited() {
+    for (does, says) in [
+        ("lent", "which the program changed before the kernel was over"),
+        ("unawaited", "the program never waited for what it reads"),
+    ] {
+        let Some((code, _, err)) = exec(&["--check"], does) else { return };
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(says), "{err}");
+        assert!(err.ends_with("0 faults, 0 findings, 1 mistake of the program\n"), "{err}");
+        let Some((code, _, err)) = exec(&["--check"], &format!("{does} ordered")) else { return };
+        assert_eq!(code, 0, "{err}");
+    }
 }
 
 #[test]

@@ -142,14 +142,21 @@ struct Command {
 struct Ledger {
     clock: u64,
     commands: BTreeMap<u64, Command>,
+    /// How many commands have begun to run.
+    begun: u64,
     /// Memory that was freed, the last of it.
     freed: VecDeque<Range<u64>>,
     /// How much was freed before that.
     freed_before: u64,
 }
 
-static LEDGER: Mutex<Ledger> =
-    Mutex::new(Ledger { clock: 0, commands: BTreeMap::new(), freed: VecDeque::new(), freed_before: 0 });
+static LEDGER: Mutex<Ledger> = Mutex::new(Ledger {
+    clock: 0,
+    commands: BTreeMap::new(),
+    begun: 0,
+    freed: VecDeque::new(),
+    freed_before: 0,
+});
 
 impl Ledger {
     /// Does a chain lead from the one to the other?
@@ -255,6 +262,29 @@ pub fn seen(number: u64) {
     }
 }
 
+/// How many commands have begun to run, if all of them are over: nothing changes memory but the application.
+pub fn idle() -> Option<u64> {
+    let ledger = LEDGER.lock().unwrap();
+    ledger.commands.values().all(|c| c.over).then_some(ledger.begun)
+}
+
+/// How many commands have begun to run.
+pub fn begun() -> u64 {
+    LEDGER.lock().unwrap().begun
+}
+
+/// Tells of results that the application asked for and never waited for, when it ends.
+pub fn unawaited() {
+    let ledger = LEDGER.lock().unwrap();
+    let read = |c: &&Command| c.seen.is_none() && c.what.starts_with("clEnqueueRead");
+    let all: BTreeSet<String> = ledger.commands.values().filter(read).map(|c| c.what.clone()).collect();
+    drop(ledger);
+    for what in all {
+        let text = format!("{what}, which does not block: the program never waited for what it reads");
+        crate::report::mistake("host memory", &text);
+    }
+}
+
 /// The command that runs on this thread, while mistakes are looked for.
 pub fn current_command() -> Option<u64> {
     current(|c| c.as_ref().map(|c| c.number)).flatten()
@@ -271,7 +301,8 @@ pub fn comes_after(other: u64) {
 
 /// A command begins to run on this thread.
 pub fn begin(number: u64) {
-    let ledger = LEDGER.lock().unwrap();
+    let mut ledger = LEDGER.lock().unwrap();
+    ledger.begun += 1;
     let freed = ledger.freed_before + ledger.freed.len() as u64;
     drop(ledger);
     current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));

@@ -217,6 +217,7 @@ fn leaks() {
 /// Called when the process ends.
 fn end() {
     if checking() {
+        crate::ledger::unawaited();
         leaks();
     }
     let all = LAUNCHES.lock().unwrap().clone();

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Duration;
 
 use opencl_sys as cl;
 
@@ -9,11 +10,12 @@ use super::context::PointerKind;
 use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
+use super::ledger;
 use super::mem::{Mem, Sampler};
 use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
 use super::queue::{Order, Queue};
-use super::region::Backing;
+use super::region::{Backing, Region};
 use crate::api::because;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
@@ -372,11 +374,15 @@ impl Kernel {
         self.loaded(device)?;
         let kernel = self.clone();
         let device = device.clone();
+        let lent = Lent::of(&captured);
         // No work-items: nothing happens, and that in its turn.
         let empty = range.global[..range.dims as usize].contains(&0);
         let work = Box::new(move || {
             if empty {
                 return Ok(());
+            }
+            if let Some(lent) = lent {
+                lent.look(&kernel.info.name);
             }
             let result = run(&kernel, &device, &range, &captured);
             drop(captured);
@@ -401,6 +407,48 @@ struct Captured {
     places: Vec<usize>,
     /// Shared memory that it reaches.
     shared: Vec<Arc<Backing>>,
+}
+
+/// Memory of the application that a launch was given (`CL_MEM_USE_HOST_PTR`), as it was when nothing else ran.
+struct Lent {
+    /// The memory, and its digest.
+    regions: Vec<(Region, Option<u64>)>,
+    /// Commands that had begun.
+    begun: u64,
+}
+
+impl Lent {
+    /// How long a launch waits for what the application may change meanwhile.
+    const WAIT: Duration = Duration::from_millis(2);
+
+    /// Of a launch that is enqueued, while mistakes are looked for.
+    fn of(captured: &Captured) -> Option<Lent> {
+        let is_lent = |m: &&Arc<Mem>| m.flags & cl::CL_MEM_USE_HOST_PTR != 0 && m.maps.count() == 0;
+        if !crate::report::checking() || !captured.mems.iter().any(|m| is_lent(&m)) {
+            return None;
+        }
+        let begun = ledger::idle()?;
+        let regions = captured.mems.iter().filter(is_lent).map(|m| (m.region.clone(), m.region.digest()));
+        Some(Lent { regions: regions.collect(), begun })
+    }
+
+    /// Before the launch begins: tells of what the application has changed, if no other command can have.
+    fn look(&self, name: &str) {
+        std::thread::sleep(Lent::WAIT);
+        for (region, then) in &self.regions {
+            let now = region.digest();
+            // This one has begun.
+            if now != *then && ledger::begun() == self.begun + 1 {
+                crate::report::mistake(
+                    "host memory",
+                    &format!(
+                        "kernel `{name}` was enqueued with memory of the program (CL_MEM_USE_HOST_PTR), which the program \
+                         changed before the kernel was over: nobody waited for it"
+                    ),
+                );
+            }
+        }
+    }
 }
 
 fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
