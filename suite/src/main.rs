@@ -285,6 +285,9 @@ enum Verb {
     },
     /// Hold the checks against suites of kernels that others made, and against bugs planted in these.
     Foreign(foreign::Args),
+    /// Repeat a kept launch on one platform.
+    #[command(hide = true)]
+    ForeignWorker(foreign::replay::Work),
     /// Run one kernel on one platform in this process.
     #[command(hide = true)]
     PeerWorker {
@@ -390,6 +393,7 @@ fn main() -> ExitCode {
         }
         Verb::Foreign(args) => foreign::command(&args),
         Verb::OpenclRandom(args) => clrandom::command(&args),
+        Verb::ForeignWorker(work) => foreign::replay::work(&work).map(|()| true),
         Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),
         Verb::Random { programs, first, write, ir } => random_programs(first, programs, write, ir),
         Verb::Ir { only, device, run } => {
@@ -664,7 +668,7 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
             }
             Part::Assembler => toolchain::build("envisa-cli", "assembler"),
             Part::Verifier => toolchain::build("envisa-verify", "verify"),
-            Part::Driver => runs::build_driver(),
+            Part::Driver | Part::Foreign => runs::build_driver(),
             Part::Kernels | Part::Avx2 | Part::Oclgrind | Part::Native | Part::Translation => Ok(()),
         };
         if let Err(why) = built {
@@ -785,6 +789,7 @@ fn measure(
             leave(part, &run, &section, &[], write)?;
             Ok(true)
         }
+        Part::Foreign => foreign::measure(&only.only, write),
         Part::Verifier => {
             let run = toolchain::Verifier::measure()?;
             let section = run.section(&command, &record);

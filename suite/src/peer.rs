@@ -191,7 +191,17 @@ impl Served {
         let mut command = command(peer, kernel, dir.path())?;
         let set = sizes.to_possible_value().ok_or("these sizes have no name")?;
         command.arg("--serve").arg(set.get_name()).envs(environment.iter().copied());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Served::spawn(command, dir, limit)
+    }
+
+    /// Starts a worker that leaves its files in `dir`, and waits for its first answer: seconds that building took, and a
+    /// description.
+    ///
+    /// # Errors
+    /// As [`run`]; `limit` is for the build.
+    pub fn spawn(mut command: Command, dir: TempDir, limit: Duration) -> Result<Served, String> {
+        let errors = std::fs::File::create(dir.path().join("stderr")).map_err(|e| e.to_string())?;
+        command.stderr(errors).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|e| e.to_string())?;
         let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the worker has no pipes".to_owned());
@@ -241,15 +251,29 @@ impl Served {
     /// # Errors
     /// As [`run`].
     pub fn step(&mut self, window: Duration, limit: Duration) -> Result<(Sample, Outputs), String> {
+        Ok((self.order(window, limit)?, read_outputs(self.dir.path())?.outputs))
+    }
+
+    /// Takes a sample of so long a window.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub fn order(&mut self, window: Duration, limit: Duration) -> Result<Sample, String> {
         let order = format!("{}\n", window.as_secs_f64());
         // A worker that has died is noticed by the answer that does not come.
         let _ = self.orders.write_all(order.as_bytes()).and_then(|()| self.orders.flush());
         let answer = self.answer(limit)?;
-        let sample = answer
+        answer
             .split_once(' ')
             .and_then(|(s, n)| Some(Sample { seconds: s.parse().ok()?, launches: n.parse().ok()? }))
-            .ok_or_else(|| format!("the worker said `{answer}`"))?;
-        Ok((sample, read_outputs(self.dir.path())?.outputs))
+            .ok_or_else(|| format!("the worker said `{answer}`"))
+    }
+}
+
+impl Served {
+    /// The folder of its files.
+    pub fn folder(&self) -> &Path {
+        self.dir.path()
     }
 }
 
@@ -261,7 +285,7 @@ impl Drop for Served {
 }
 
 /// What the worker's answers start with.
-const ANSWER: &str = "envisa-suite-worker: ";
+pub(crate) const ANSWER: &str = "envisa-suite-worker: ";
 
 /// The worker: runs one kernel on one platform and leaves outputs and record in `out`. With `serve` it takes
 /// those sizes, and takes a sample whenever a line with its window in seconds comes on standard input.

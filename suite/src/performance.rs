@@ -1,7 +1,7 @@
 //! `docs/PERFORMANCE.md`: its parts, each with a block, a record and a command, and the summary made from the records.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -9,10 +9,12 @@ use serde::Serialize;
 use crate::bench::{Bench, KernelTimes, Spread, ratio, time};
 use crate::checking::Checking;
 use crate::compiling::Compiling;
+use crate::foreign;
 use crate::machine::Machine;
 use crate::native::{GOAL, Native};
 use crate::peer::Peer;
-use crate::report::{Table, put_first, replace_block};
+use crate::report::{Table, may_publish, put_first, replace_block};
+pub use crate::report::{docs_folder, json_of, publish, write_text};
 use crate::runs::{Runs, mib};
 use crate::through;
 use crate::toolchain::{Assembler, Verifier, read_record};
@@ -41,11 +43,13 @@ pub enum Part {
     Assembler,
     /// The verifier.
     Verifier,
+    /// Kernels of foreign suites through the OpenCL drivers, on a page of their own.
+    Foreign,
 }
 
 impl Part {
     /// All parts.
-    pub const ALL: [Part; 10] = [
+    pub const ALL: [Part; 11] = [
         Part::Kernels,
         Part::Avx2,
         Part::Oclgrind,
@@ -56,6 +60,7 @@ impl Part {
         Part::Translation,
         Part::Assembler,
         Part::Verifier,
+        Part::Foreign,
     ];
 
     /// Its name on the command line, which is that of its block too.
@@ -81,50 +86,6 @@ impl Part {
 
 /// The command that writes the whole report.
 pub const COMMAND: &str = "cargo run --release -p envisa-suite -- performance --write";
-
-/// The folder of the project's documents.
-pub fn docs_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
-}
-
-/// Writes `text` to `path`, and makes its folder.
-///
-/// # Errors
-/// What the system says, with the path.
-pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
-    let write = || {
-        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        std::fs::write(path, text)
-    };
-    write().map_err(|e| format!("{}: {e}", path.display()))
-}
-
-/// Writes a page of results. What a run found wrong is mended or explained before it is published: a page never says it
-/// beside what is right.
-///
-/// # Errors
-/// What is wrong, or what the system says.
-pub fn publish(path: &Path, text: &str, wrong: &[String]) -> Result<(), String> {
-    may_publish(path, wrong)?;
-    write_text(path, text)
-}
-
-fn may_publish(path: &Path, wrong: &[String]) -> Result<(), String> {
-    match wrong {
-        [] => Ok(()),
-        [first, ..] => {
-            Err(format!("{} is not written: {} complaints, the first: {first}", path.display(), wrong.len()))
-        }
-    }
-}
-
-/// A record's text.
-///
-/// # Errors
-/// Where it holds what JSON cannot.
-pub fn json_of(value: &impl Serialize) -> Result<String, String> {
-    serde_json::to_string_pretty(value).map(|t| t + "\n").map_err(|e| e.to_string())
-}
 
 /// Writes a part's record and block below `docs`, and the summary anew, as [`publish`] does.
 ///
@@ -156,6 +117,15 @@ struct Line {
 
 fn line(what: impl Into<String>, goal: &'static str, measured: String, holds: Option<bool>) -> Line {
     Line { what: what.into(), goal, measured, holds }
+}
+
+/// Kernels of foreign suites beside the better of the peers.
+fn foreign_line(run: &foreign::timing::Run) -> Option<Line> {
+    let (mean, kernels, below) = run.of_the_better()?;
+    let what =
+        format!("{kernels} kernels of foreign suites, beside the better of PoCL and Intel's CPU runtime");
+    let measured = format!("{} times as fast; {below} below {}", ratio(mean), foreign::timing::NO_WORSE);
+    Some(line(what, "at least 1.3, none below 0.9", measured, Some(mean >= 1.3 && below == 0)))
 }
 
 /// The summary, from the records below `docs`; what has no record is named.
@@ -214,6 +184,10 @@ pub fn summary(docs: &Path) -> String {
                     ));
                 }
                 v.machine
+            }),
+            Part::Foreign => read_record(&path).map(|r: foreign::timing::Run| {
+                lines.extend(foreign_line(&r));
+                r.machine
             }),
         };
         match read {

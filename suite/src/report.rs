@@ -1,8 +1,11 @@
-//! Tables in Markdown, and the digest of outputs by which a kernel's results are seen to mean something.
+//! Tables in Markdown, pages and records as files, and the digest of outputs by which a kernel's results are seen to mean
+//! something.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use envisa_harness::values::HostValue;
+use serde::Serialize;
 
 use crate::compare::Comparison;
 use crate::kernel::KernelFile;
@@ -146,6 +149,54 @@ fn distinct_elements(value: &HostValue, enough: usize) -> usize {
         }
     }
     seen.len()
+}
+
+/// The folder of the project's documents.
+pub fn docs_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs")
+}
+
+/// Writes `text` to `path`, and makes its folder.
+///
+/// # Errors
+/// What the system says, with the path.
+pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
+    let write = || {
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(path, text)
+    };
+    write().map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Writes a page of results. What a run found wrong is mended or explained before it is published: a page never says it
+/// beside what is right.
+///
+/// # Errors
+/// What is wrong, or what the system says.
+pub fn publish(path: &Path, text: &str, wrong: &[String]) -> Result<(), String> {
+    may_publish(path, wrong)?;
+    write_text(path, text)
+}
+
+/// May a page be written of which this is wrong?
+///
+/// # Errors
+/// If there is anything.
+pub fn may_publish(path: &Path, wrong: &[String]) -> Result<(), String> {
+    match wrong {
+        [] => Ok(()),
+        [first, ..] => {
+            Err(format!("{} is not written: {} complaints, the first: {first}", path.display(), wrong.len()))
+        }
+    }
+}
+
+/// A record's text.
+///
+/// # Errors
+/// Where it holds what JSON cannot.
+pub fn json_of(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string_pretty(value).map(|t| t + "\n").map_err(|e| e.to_string())
 }
 
 #[cfg(test)]

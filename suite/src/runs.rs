@@ -80,8 +80,12 @@ fn build_beside(what: &[&str]) -> Result<PathBuf, String> {
     let target = folder.parent().ok_or("this program is in no target folder")?;
     let mut cargo = cargo();
     cargo.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target);
-    if !cfg!(debug_assertions) {
-        cargo.arg("--release");
+    // With the profile that this program was built with.
+    match folder.file_name().and_then(|n| n.to_str()) {
+        Some("debug") | None => {}
+        Some(profile) => {
+            cargo.args(["--profile", profile]);
+        }
     }
     let status = cargo.status().map_err(|e| format!("cargo: {e}"))?;
     if !status.success() {

@@ -652,6 +652,24 @@ fn launches_of_programs_without_names_are_repeated() {
         let file = |what: &str| std::fs::read(job.join(format!("{n}.{what}.bin"))).unwrap();
         assert_eq!(file("again"), file("after"));
     }
+    assert!(!job.join("program.cl").exists(), "it was built from SPIR-V");
+}
+
+/// A launch is kept with the text that the program built, so that other drivers can repeat it.
+#[test]
+fn launches_are_kept_with_their_source() {
+    let folder = tempfile::tempdir().expect("made");
+    let Some((code, out, err)) = exec_with(&[], "", &[("ENVISA_CAPTURE", folder.path())]) else { return };
+    assert!(code == 0 && out.contains("1 passed"), "{out}{err}");
+    let kept: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert!(!kept.is_empty());
+    for folder in kept {
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        let kernel = name.splitn(3, '-').nth(2).unwrap();
+        let text = std::fs::read_to_string(folder.join("program.cl")).expect("it is kept");
+        assert!(text.contains(&format!("void {kernel}(")), "{text}");
+        assert!(folder.join("program.options").is_file());
+    }
 }
 
 /// A program stops at the launch that is asked for, with the memory of that launch, and goes on as if nothing were.

@@ -1,7 +1,8 @@
 //! Launches kept on disk, so that `envisa run` repeats them: the bridge from a program to one of its kernels.
 //!
 //! `ENVISA_CAPTURE` names a folder. Each launch becomes a folder in it, `NUMBER-KERNEL`, with the module, the content
-//! of buffers and images before and after, and a `job.toml` that says how they belong together.
+//! of buffers and images before and after, and a `job.toml` that says how they belong together. `program.cl` and
+//! `program.options` are what the host program built, so that other drivers can repeat the launch too.
 //!
 //! `ENVISA_CAPTURE_STOP` stops the program at one launch, for a debugger: `first` is any kernel's first one, `KERNEL:N` a kernel's
 //! N-th, `wrong` the first one with a fault or a finding. Only that one is kept. The file `stopped` appears in its folder, and
@@ -59,6 +60,11 @@ fn wanted() -> Option<&'static Wanted> {
             Some(Wanted { folder: std::path::absolute(folder).ok()?, most, stop })
         })
         .as_ref()
+}
+
+/// Are launches kept?
+pub fn is_wanted() -> bool {
+    wanted().is_some()
 }
 
 /// A launch that is being kept.
@@ -209,6 +215,10 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
         std::fs::write(folder.join(name), bytes).map_err(|e| format!("{name}: {e}"))
     };
     put("module.zebin", launch.module)?;
+    if let Some(source) = &launch.source {
+        put("program.cl", source.text.as_bytes())?;
+        put("program.options", source.options.as_bytes())?;
+    }
     let n = launch.range.dims as usize;
     let mut job = format!(
         "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it. N.bin is what argument N held before,\n\

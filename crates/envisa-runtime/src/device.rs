@@ -199,6 +199,17 @@ pub struct Launch<'a> {
     pub args: &'a [Value],
     /// Shared memory that it may reach by pointers in memory.
     pub shared: &'a [Arc<Backing>],
+    /// What the program was built from, where that was OpenCL C, for captures.
+    pub source: Option<Written<'a>>,
+}
+
+/// A program in OpenCL C, as the host program built it.
+#[derive(Clone, Debug)]
+pub struct Written<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Options of the build.
+    pub options: String,
 }
 
 /// Addresses of memory, which are the host's too.

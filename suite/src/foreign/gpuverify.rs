@@ -117,7 +117,7 @@ fn program(name: &str, text: &str) -> Result<Program, &'static str> {
 }
 
 /// The same with at most [`ITEMS`] work-items, but at least two groups where there were as many.
-fn fewer(mut global: Vec<u64>, local: &[u64]) -> Vec<u64> {
+pub(super) fn fewer(mut global: Vec<u64>, local: &[u64]) -> Vec<u64> {
     while global.iter().product::<u64>() > ITEMS {
         let Some(most) =
             (0..global.len()).filter(|d| global[*d] / local[*d] > 2).max_by_key(|d| global[*d] / local[*d])

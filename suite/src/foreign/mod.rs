@@ -2,24 +2,30 @@
 //! are right. Nothing of them is kept here: a folder with each is given, and what it says of its kernels is read there.
 
 pub mod gpuverify;
+pub mod launches;
 pub mod mutations;
 pub mod oclgrind;
 mod page;
+pub mod replay;
+pub mod suites;
+pub mod timing;
+mod timing_page;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
-use envisa::{Argument, ArgumentKind, Place};
+use envisa::{Argument, ArgumentKind, Cancel, Place};
 use envisa_harness::job::{ArgText, Job, Ready};
 use envisa_ocloc::{Build, Lines};
 use serde::Deserialize;
 
 use crate::checks::{Found, has_oclgrind};
 use crate::kernel::Device;
-use crate::performance::{docs_folder, publish};
-use crate::report::replace_block;
+use crate::report::{docs_folder, json_of, publish, replace_block};
 
 /// Bytes of a buffer whose size nobody says.
 const BUFFER: u64 = 1 << 18;
@@ -216,12 +222,12 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
             check: true,
             check_hints: true,
             limit: 10_000_000,
-            timeout: Some(SECONDS),
             ..Job::default()
         };
-        let outcome = Ready::new(&job).and_then(|mut ready| {
-            let outcome = ready.run(None, None)?;
-            ready.also_in_reverse(&job, outcome, None)
+        let outcome = within(SECONDS, |cancel| {
+            let mut ready = Ready::new(&job)?;
+            let outcome = ready.run(None, Some(cancel))?;
+            ready.also_in_reverse(&job, outcome, Some(cancel))
         });
         let outcome = outcome.map_err(|e| brief(&e.to_string()))?;
         let line = |p: &Place| p.source.as_ref().map(|s| s.line);
@@ -240,6 +246,23 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
         }
     }
     Ok((came, tries))
+}
+
+/// Does something that is cancelled after so many seconds.
+fn within<T>(seconds: f64, work: impl FnOnce(&Cancel) -> T) -> T {
+    let cancel = Cancel::new();
+    let (done, over) = channel::<()>();
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let over = over;
+            if over.recv_timeout(Duration::from_secs_f64(seconds)) == Err(RecvTimeoutError::Timeout) {
+                cancel.cancel();
+            }
+        });
+        let result = work(&cancel);
+        drop(done);
+        result
+    })
 }
 
 fn arguments(built: &envisa_ocloc::Built, device: Device, kernel: &str) -> Result<Vec<Argument>, String> {
@@ -322,30 +345,62 @@ pub struct Explained {
     /// Of Oclgrind's, by name.
     #[serde(default)]
     pub oclgrind: BTreeMap<String, String>,
+    /// Of kernels of programs, by name.
+    #[serde(default)]
+    pub launches: BTreeMap<String, String>,
     /// Of mutations, by name.
     #[serde(default)]
     pub mutations: BTreeMap<String, String>,
+    /// Of kernels whose results differ, or that a driver does not run, by SUITE/PROGRAM/KERNEL.
+    #[serde(default)]
+    pub results: BTreeMap<String, String>,
+    /// The suites of programs.
+    #[serde(default, rename = "suite")]
+    pub suites: Vec<suites::Source>,
 }
 
 impl Explained {
-    fn read() -> Result<Explained, String> {
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// What is wrong in it.
+    pub fn read() -> Result<Explained, String> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("foreign.toml");
         let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 
+/// What is done first.
+#[derive(clap::Subcommand)]
+enum Verb {
+    /// Clone and build suites of programs, and run each program once on envisa's driver, which keeps a launch of each kernel.
+    Fetch(suites::FetchArgs),
+    /// Time their kernels on drivers that are there, and show the table; `performance --part foreign` builds and writes, too.
+    Time {
+        /// Only kernels (SUITE/PROGRAM/KERNEL) whose name contains one of these.
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
+}
+
 /// Which suites are run.
 #[derive(clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
     /// The folder of GPUVerify (github.com/mc-imperial/gpuverify).
     #[arg(long, value_name = "DIR")]
     gpuverify: Option<PathBuf>,
     /// The folder of Oclgrind's sources (github.com/jrprice/Oclgrind), whose tests are run.
     #[arg(long, value_name = "DIR")]
     oclgrind: Option<PathBuf>,
-    /// Also run mutations of the kernels that are right, with one mistake each.
+    /// The kernels of programs that `fetch` kept with small sizes, from the folder of `ENVISA_FOREIGN`.
     #[arg(long)]
+    launches: bool,
+    /// These with one mistake planted in each.
+    #[arg(long, requires = "launches")]
     mutate: bool,
     /// Only programs whose name contains one of these.
     #[arg(long, value_delimiter = ',')]
@@ -367,39 +422,75 @@ pub struct Args {
 /// What cannot be read.
 pub fn command(args: &Args) -> Result<bool, String> {
     let explained = Explained::read()?;
+    match &args.verb {
+        Some(Verb::Fetch(how)) => return suites::fetch(how, &explained.suites),
+        Some(Verb::Time { only }) => return measure(only, false),
+        None => {}
+    }
     let with_oclgrind = !args.no_oclgrind && has_oclgrind();
     if args.write && !with_oclgrind {
         return Err("--write wants Oclgrind, and oclgrind-kernel is not installed".to_owned());
     }
-    let mut mutants = mutations::suite();
     let mut well = true;
-    type Read = fn(&Path) -> Result<Suite, String>;
-    let suites: [(&Option<PathBuf>, Read, &BTreeMap<String, String>); 2] = [
-        (&args.gpuverify, gpuverify::read, &explained.gpuverify),
-        (&args.oclgrind, oclgrind::read, &explained.oclgrind),
-    ];
-    for (folder, read, explained) in suites {
-        let Some(folder) = folder else { continue };
-        let mut suite = read(folder)?;
-        suite.programs.retain(|p| args.wants(p));
-        let rows = rows(&suite, &args.device, with_oclgrind, args.mutate)?;
-        well &= args.tell(&suite, &rows, explained)?;
-        mutants.programs.extend(mutations::of(&rows));
+    let mut suites: Vec<(Suite, &BTreeMap<String, String>)> = Vec::new();
+    if let Some(folder) = &args.gpuverify {
+        suites.push((gpuverify::read(folder)?, &explained.gpuverify));
     }
-    if args.mutate {
-        mutants.programs.retain(|p| args.wants(p));
-        let mut rows = rows(&mutants, &args.device, with_oclgrind, true)?;
-        // What nobody finds has no bug that these inputs trigger.
-        rows.iter_mut()
-            .for_each(|r| r.program.bug = r.oclgrind.as_ref().is_some_and(|said| !said.is_empty()));
-        well &= args.tell(&mutants, &rows, &explained.mutations)?;
+    if let Some(folder) = &args.oclgrind {
+        suites.push((oclgrind::read(folder)?, &explained.oclgrind));
+    }
+    if args.launches {
+        let folder = suites::cache()?;
+        suites.push((launches::read(&explained.suites, &folder, &args.only)?, &explained.launches));
+    }
+    for (mut suite, explained_here) in suites {
+        suite.programs.retain(|p| args.wants(p));
+        let mutate = args.mutate && suite.key == "launches";
+        let rows = rows(&suite, &args.device, with_oclgrind, mutate)?;
+        well &= args.tell(&suite, &rows, explained_here)?;
+        if mutate {
+            well &= args.mutants(mutations::of(&rows), with_oclgrind, &explained.mutations)?;
+        }
     }
     Ok(well)
+}
+
+/// Times the kernels of the suites beside the peers; `true` if there is nothing to complain of.
+///
+/// # Errors
+/// If no launches are kept, or something is not to be published.
+pub fn measure(only: &[String], write: bool) -> Result<bool, String> {
+    let table = Explained::read()?;
+    let run = timing::run(&table.suites, only, &replay::Side::ALL, |line| eprintln!("{line}"))?;
+    println!("{}\n{}", run.sums(), run.kernels());
+    let wrong = run.complaints(&table.results);
+    wrong.iter().for_each(|w| println!("not explained: {w}"));
+    if write {
+        let docs = docs_folder();
+        publish(&docs.join("PERFORMANCE-FOREIGN.md"), &run.page(&table.results), &wrong)?;
+        publish(&docs.join(timing_page::RECORD), &json_of(&run)?, &wrong)?;
+    }
+    Ok(wrong.is_empty())
 }
 
 impl Args {
     fn wants(&self, p: &Program) -> bool {
         self.only.is_empty() || self.only.iter().any(|o| p.name.contains(o.as_str()))
+    }
+
+    /// Runs mutants, and tells of them.
+    fn mutants(
+        &self,
+        programs: Vec<Program>,
+        with_oclgrind: bool,
+        explained: &BTreeMap<String, String>,
+    ) -> Result<bool, String> {
+        let suite = Suite { programs, ..mutations::suite() };
+        let mut rows = rows(&suite, &self.device, with_oclgrind, true)?;
+        // What nobody finds has no bug that these inputs trigger.
+        rows.iter_mut()
+            .for_each(|r| r.program.bug = r.oclgrind.as_ref().is_some_and(|said| !said.is_empty()));
+        self.tell(&suite, &rows, explained)
     }
 
     /// Prints a suite's section, and writes it if that is wanted; are all disagreements explained?

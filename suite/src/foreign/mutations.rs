@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Program, Row, Suite};
 
 /// Mutants of one kernel at most of each kind.
-const MOST: usize = 3;
+const MOST: usize = 2;
 
 /// A kind of mistake: what it is called, and a text with it made at the n-th place, or none.
 type Kind = (&'static str, fn(&str, usize) -> Option<String>);
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 6] = [
     ("a barrier dropped", drop_barrier),
     ("fence flags exchanged", exchange_flags),
     ("an index off by one", shift_index),
+    ("a bound off by one", widen_bound),
     ("an initialiser removed", forget_initialiser),
     ("an atomic made plain", make_plain),
 ];
@@ -24,9 +25,9 @@ const KINDS: [Kind; 5] = [
 pub fn suite() -> Suite {
     Suite {
         key: "mutations",
-        about: "## Bugs planted in these suites' kernels\n\nKernels of the suites above that are right and of which nothing is \
-                found, with one mistake made in each: a barrier dropped, fence flags exchanged, an index off by one, an initialiser \
-                removed, an atomic made plain; at most three of each kind a kernel. Whether the inputs show it, Oclgrind says: what it \
+        about: "## Bugs planted in these kernels\n\nThose of the kernels above of which nothing is found, with one mistake made in \
+                each: a barrier dropped, fence flags exchanged, an index off by one, `<` made `<=`, an initialiser removed, an atomic \
+                made plain; at most two of each kind a kernel. Whether the inputs show it, Oclgrind says: what it \
                 finds something of counts as a bug, all else as right."
             .to_owned(),
         programs: Vec::new(),
@@ -45,7 +46,7 @@ pub fn of(rows: &[Row]) -> Vec<Program> {
     for row in rows.iter().filter(silent) {
         for (what, mutate) in KINDS {
             for n in 0..MOST {
-                let Some(text) = mutate(&row.program.text, n) else { break };
+                let Some(text) = in_kernel(&row.program, |body| mutate(body, n)) else { break };
                 all.push(Program {
                     name: format!("{}: {what}, {}", row.program.name, n + 1),
                     text,
@@ -58,6 +59,25 @@ pub fn of(rows: &[Row]) -> Vec<Program> {
         }
     }
     all
+}
+
+/// The program's text with its kernel's body changed: what is in others is never run.
+fn in_kernel(p: &Program, change: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let text = &p.text;
+    let is_definition = |at: &usize| {
+        let before = text[..*at].trim_end();
+        let open = at + p.kernel.len();
+        let parameters = text[open..].trim_start().starts_with('(');
+        parameters
+            && before.ends_with("void")
+            && closing(text, open + text[open..].find('(').unwrap_or(0)).is_some()
+    };
+    let name = (0..).map_while(|k| word_at(text, &p.kernel, k)).find(is_definition)?;
+    let open = name + text[name..].find('(')?;
+    let from = closing(text, open)?;
+    let from = from + text[from..].find('{')?;
+    let end = closing(text, from)?;
+    Some(format!("{}{}{}", &text[..from], change(&text[from..end])?, &text[end..]))
 }
 
 /// The n-th place in the code of a text where a word stands that is not a part of another.
@@ -73,13 +93,13 @@ fn word_at(text: &str, word: &str, n: usize) -> Option<usize> {
     text.match_indices(word).map(|m| m.0).filter(whole).nth(n)
 }
 
-/// Behind the parenthesis or bracket that closes the one at a place.
+/// Behind the parenthesis, bracket or brace that closes the one at a place.
 fn closing(text: &str, open: usize) -> Option<usize> {
     let mut depth = 0;
     for (at, c) in text[open..].char_indices() {
         depth += match c {
-            '(' | '[' => 1,
-            ')' | ']' => -1,
+            '(' | '[' | '{' => 1,
+            ')' | ']' | '}' => -1,
             _ => 0,
         };
         if depth == 0 {
@@ -119,6 +139,19 @@ fn shift_index(text: &str, n: usize) -> Option<String> {
     let at = text.match_indices('[').map(|m| m.0).filter(is_index).nth(n)?;
     let end = closing(text, at)?;
     Some(format!("{}[({}) + 1]{}", &text[..at], &text[at + 1..end - 1], &text[end..]))
+}
+
+fn widen_bound(text: &str, n: usize) -> Option<String> {
+    let plain = |at: &usize| {
+        let line = text[..*at].rfind('\n').map_or(0, |l| l + 1);
+        let next = text[at + 1..].chars().next();
+        !text[line..*at].contains("//")
+            && !text[line..].trim_start().starts_with('#')
+            && !text[..*at].ends_with('<')
+            && !matches!(next, Some('<' | '='))
+    };
+    let at = text.match_indices('<').map(|m| m.0).filter(plain).nth(n)?;
+    Some(format!("{}<={}", &text[..at], &text[at + 1..]))
 }
 
 fn forget_initialiser(text: &str, n: usize) -> Option<String> {
@@ -176,6 +209,9 @@ mod tests {
         change(shift_index, "t[i]", "t[(i) + 1]");
         change(forget_initialiser, "int s = 0", "int s");
         change(make_plain, "atomic_add(&t[f(i)], 3)", "(*(&t[f(i)]) +=  3)");
+        let bound = "for (int i = 0; i < 3; i++) x = y << 2;";
+        assert_eq!(widen_bound(bound, 0), Some(bound.replacen("i < 3", "i <= 3", 1)));
+        assert_eq!(widen_bound(bound, 1), None);
         assert_eq!(drop_barrier(TEXT, 1), None, "the other one is a comment");
         assert_eq!((make_plain(TEXT, 1), forget_initialiser(TEXT, 1)), (None, None));
         assert_eq!(shift_index(TEXT, 1), Some(TEXT.replacen("a[i + 2]", "a[(i + 2) + 1]", 1)));

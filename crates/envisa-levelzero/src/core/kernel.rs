@@ -274,6 +274,8 @@ impl Launch {
             range,
             args: &self.values,
             shared: &shared,
+            // Level Zero programs are SPIR-V or native.
+            source: None,
         };
         let report = launch.run(&device.machine, kernel.loaded()?).map_err(|e| trouble(&e))?;
         if report.fault.is_some() { Err(Error::DEVICE_LOST) } else { Ok(()) }

@@ -540,6 +540,7 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         range,
         args: &captured.values,
         shared: &captured.shared,
+        source: kernel.program.text_for(device),
     };
     let report = launch.run(&device.machine, kernel.loaded(device)?).map_err(|e| match e {
         Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,

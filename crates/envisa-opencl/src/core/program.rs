@@ -13,7 +13,7 @@ use super::handle::{Object, Slot};
 use super::lines::Told;
 use super::platform::Device;
 use super::spirv;
-use crate::device::{Module, SourceText};
+use crate::device::{Module, SourceText, Written};
 
 /// A program.
 pub struct Program {
@@ -204,6 +204,14 @@ impl Program {
             return Err(Error::INVALID_OPERATION);
         }
         Ok(())
+    }
+
+    /// The text that was built for a device, and its options; `None` if captures are not wanted or it was made from no text.
+    pub fn text_for(&self, device: &Arc<Device>) -> Option<Written<'_>> {
+        let Source::Text(text) = &self.source else { return None };
+        let at = self.index(device).ok()?;
+        envisa_runtime::capture::is_wanted()
+            .then(|| Written { text, options: self.builds.lock().unwrap()[at].options.clone() })
     }
 
     fn set(&self, at: usize, build: Build) {
