@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use envisa::{Argument, ArgumentKind, Cancel, Place};
 use envisa_harness::job::{ArgText, Job, Ready};
-use envisa_ocloc::{Build, Lines};
+use envisa_ocloc::{Build, Lines, Rewrite};
 use serde::Deserialize;
 
 use crate::checks::{Found, has_oclgrind};
@@ -193,7 +193,8 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let source = folder.path().join("kernel.cl");
     std::fs::write(&source, &p.text).map_err(|e| e.to_string())?;
-    let built = Build::new(&source, device.name()).options(&p.options).lines(Lines::Variables).run();
+    let build = Build::new(&source, device.name()).options(&p.options).lines(Lines::Variables);
+    let built = build.rewrite(Rewrite::Checks).run();
     let built = built.map_err(|e| format!("does not compile: {}", brief(&e.to_string())))?;
     let module = folder.path().join("module.zebin");
     std::fs::write(&module, &built.bytes).map_err(|e| e.to_string())?;
