@@ -15,6 +15,7 @@ pub mod corpus;
 pub mod envisa_side;
 pub mod expr;
 pub mod foreign;
+pub mod gate;
 pub mod ir;
 pub mod kernel;
 pub mod launch;

@@ -15,6 +15,7 @@ use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
 use envisa_suite::foreign;
+use envisa_suite::gate::{self, seconds};
 use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{Launch, SizeSet};
 use envisa_suite::machine::Machine;
@@ -268,6 +269,14 @@ enum Verb {
         #[arg(long)]
         write: bool,
     },
+    /// Compare the speed of each benchmark kernel with that of another build of this command, or with its speed without
+    /// some environment variables: both run side by side, sample by sample. Fails where a kernel is slower than allowed.
+    Gate {
+        #[command(flatten)]
+        only: Only,
+        #[command(flatten)]
+        options: gate::Options,
+    },
     /// Fetch foreign programs and run their tests on envisa and its peers. Needs the release build.
     Programs {
         /// Only programs whose name contains one of these.
@@ -309,12 +318,6 @@ struct Only {
     /// Only kernels whose id (GROUP/NAME) contains one of these.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-}
-
-/// A time in seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "a number of seconds is wanted".to_owned())?;
-    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
 /// Runs random programs on all host threads; `true` if the model and the engines agree on all of them.
@@ -405,6 +408,7 @@ fn main() -> ExitCode {
             translation(&only, device, repeats, write, json.as_deref())
         }
         Verb::Performance { only, part, how, write } => performance(&only, &part, how, write),
+        Verb::Gate { only, options } => gate::command(&only.only, options),
         Verb::Programs { only, on, check, write } => programs::command(&only, &on, check, write),
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)

@@ -341,7 +341,7 @@ impl Search<'_> {
             other.reads(p, &mut |t| read.push(t.range(n)));
         }
         let r = self.p.registers();
-        let anywhere = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
+        let anywhere = r.addressable();
         let passes = self.plain(pc, i);
         for r in read {
             let by_address = r.is_none();

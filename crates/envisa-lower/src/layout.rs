@@ -5,8 +5,7 @@ use envisa_isa::{Object, Operand, Type, predefined};
 
 use crate::program::*;
 
-/// Chunk of allocation, in bytes.
-pub const CHUNK: u32 = 64;
+pub(crate) use crate::registers::CHUNK;
 
 /// Bytes that 16-bit addresses can name.
 const ADDRESSABLE: u32 = 1 << 16;

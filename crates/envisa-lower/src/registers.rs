@@ -3,6 +3,9 @@
 /// Offset in bytes into the register file of a hardware thread.
 pub type RegOffset = u32;
 
+/// Chunk of allocation, in bytes.
+pub(crate) const CHUNK: u32 = 64;
+
 /// Bytes past the last variable that a vector load may read: 32 channels of 8 bytes.
 pub const REGISTER_PADDING: u32 = 256;
 
@@ -34,4 +37,17 @@ pub struct Registers {
     pub address_base: RegOffset,
     /// See `address_base`.
     pub address_homes: Vec<(u32, u32)>,
+}
+
+impl Registers {
+    /// The bytes that address registers can name.
+    pub fn addressable(&self) -> std::ops::Range<RegOffset> {
+        self.address_base..self.address_base + self.address_homes.len() as u32 * CHUNK
+    }
+
+    /// The variables that address registers can name, in the order of their offsets.
+    pub fn address_taken(&self) -> impl Iterator<Item = std::ops::Range<RegOffset>> {
+        let variables = self.address_homes.chunk_by(|a, b| a == b).map(|h| h[0]).filter(|h| h.1 > h.0);
+        variables.map(|(start, end)| self.address_base + start..self.address_base + end)
+    }
 }

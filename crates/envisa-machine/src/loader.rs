@@ -396,7 +396,7 @@ fn chunks_of(p: &Program, also: &[Range<u32>]) -> Vec<Range<u32>> {
             }
         }
     };
-    let anywhere = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
+    let anywhere = r.addressable();
     for i in p.code() {
         i.writes(p.parts(), &mut |t| mark(t.range(i.channels as u32).unwrap_or(anywhere.clone())));
     }

@@ -384,8 +384,15 @@ impl Select<'_> {
             let a = found.ok_or("a unit of nothing")?;
             let from = self.ty(a);
             let (lane, within) = (byte / from.elem.bytes(), byte % from.elem.bytes());
+            if byte + unit > from.bytes() {
+                return Err("a unit of several operands");
+            }
             let mut r = match (from.lanes, lane, self.stepped(a)) {
                 (1, ..) => self.general(a)?,
+                _ if unit > from.elem.bytes() => {
+                    let r = self.slice(a, lane, unit / from.elem.bytes())?;
+                    self.out_of_lane(r, Elem::of_bytes(unit).ok_or("a unit of an odd size")?)
+                }
                 (_, 0, Some(_)) => self.first(a)?,
                 _ => {
                     let r = self.slice(a, lane, 1)?;

@@ -38,7 +38,7 @@ impl Emit<'_> {
         }
         let (entry, back) = (self.a.label(), self.a.label());
         let r = self.p.registers();
-        let homes = r.address_base..r.address_base + 64 * r.address_homes.len() as u32;
+        let homes = r.addressable();
         let written = to..to + 4 * n;
         if parts.len() > 1 && written.start < homes.end && homes.start < written.end {
             return Ok(false);

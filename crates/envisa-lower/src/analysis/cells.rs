@@ -297,8 +297,7 @@ fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
     let i = &p.code[pc as usize];
     let n = i.channels as u32;
     let constants = p.registers.constants.len() as u32;
-    let anywhere =
-        p.registers.address_base..p.registers.address_base + 64 * p.registers.address_homes.len() as u32;
+    let anywhere = p.registers.addressable();
     let mut piece = |t: Touched, write: bool| {
         let one = Strides::SCALAR;
         let (offset, bytes, contiguous) = match t {

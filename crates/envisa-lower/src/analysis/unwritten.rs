@@ -57,7 +57,7 @@ impl<'a> Written<'a> {
         mark(0..registers.locals_start);
         for inst in self.program.code().iter().filter(|i| counts(i)) {
             inst.writes(self.program.parts(), &mut |touched| match touched {
-                Touched::Indirect { .. } => registers.address_homes.iter().for_each(|(a, b)| mark(*a..*b)),
+                Touched::Indirect { .. } => registers.address_taken().for_each(&mut mark),
                 t => (0..u32::from(inst.channels).max(1)).filter_map(|k| t.channel(k)).for_each(&mut mark),
             });
         }

@@ -119,8 +119,7 @@ fn chunks(range: Range<RegOffset>) -> Range<u32> {
 /// The range of registers that an access may touch: any variable whose address is taken for an indirect one.
 fn range(t: &Touched, channels: u8, p: &ProgramParts) -> Range<RegOffset> {
     let r = &p.registers;
-    t.range(channels as u32)
-        .unwrap_or(r.address_base..r.address_base + r.address_homes.len() as u32 * crate::layout::CHUNK)
+    t.range(channels as u32).unwrap_or_else(|| r.addressable())
 }
 
 /// The registers of a predefined variable.

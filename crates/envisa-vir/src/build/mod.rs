@@ -450,12 +450,12 @@ impl<'a> Builder<'a> {
     fn escape(&mut self, i: &Lowered, reason: &'static str) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let n = u32::from(i.channels);
-        let homes = &self.p.registers().address_homes;
+        let registers = self.p.registers();
         let mut note = |t: Touched, write: bool| {
             let list = if write { &mut writes } else { &mut reads };
             match t.range(n) {
                 Some(range) => list.push(range),
-                None => list.extend(homes.iter().map(|(s, e)| *s..*e)),
+                None => list.extend(registers.address_taken()),
             }
         };
         i.reads(self.p.parts(), &mut |t| note(t, false));

@@ -218,8 +218,6 @@ pub fn ranges(p: &Program, t: &Touched, channels: u32) -> Vec<(Range<u32>, u32, 
             let step = Strides::step(strides, channels);
             of(offset, bytes, step.map(|s| s * bytes))
         }
-        Touched::Indirect { .. } => {
-            registers.address_homes.iter().map(|(s, e)| (within(*s..*e), 8, 2)).collect()
-        }
+        Touched::Indirect { .. } => registers.address_taken().map(|r| (within(r), 8, 2)).collect(),
     }
 }
