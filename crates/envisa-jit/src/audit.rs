@@ -1,6 +1,5 @@
 //! A second look at generated code, by its bytes: what memory each instruction names.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
@@ -26,127 +25,164 @@ pub(crate) struct Sizes {
 /// Where the code is taken to begin.
 const START: u64 = 1 << 32;
 
+/// What is known where an instruction begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Known {
+    /// `rcx` is a site's pointer.
+    aimed: bool,
+    /// `rsi` is the payload.
+    payload: bool,
+}
+
+/// Nothing.
+const NOTHING: Known = Known { aimed: false, payload: false };
+
 /// Holds every memory operand against where it may lie: the register file, the context, the sites, the stack, or
-/// what a site's pointer leads to, which is loaded just before.
+/// what a site's pointer leads to, which is loaded on all ways to there.
 ///
 /// # Errors
 /// The first instruction that names other memory.
 pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
-    let mut aimed = false;
-    let mut payload = false;
-    // Places that are called or jumped to from above, and whether all who do have a site's pointer.
-    let mut reached: HashMap<u64, bool> = HashMap::new();
-    let mut goes_on = true;
-    let mut decoder = Decoder::with_ip(64, code, START, DecoderOptions::NONE);
-    let mut i = Instruction::default();
-    while decoder.can_decode() {
-        decoder.decode_out(&mut i);
-        if i.is_invalid() {
-            return Err(format!("at {:#x}: no instruction", i.ip()));
-        }
-        if let Some(all) = reached.get(&i.ip()) {
-            aimed = *all && (aimed || !goes_on);
-        }
+    let all: Vec<Instruction> = Decoder::with_ip(64, code, START, DecoderOptions::NONE).into_iter().collect();
+    if let Some(i) = all.iter().find(|i| i.is_invalid()) {
+        return Err(format!("at {:#x}: no instruction", i.ip()));
+    }
+    for (i, known) in all.iter().zip(known(&all)) {
         // What is computed like an address is not touched.
-        let sum = i.code() == Code::Lea_r32_m;
-        let memory = !sum
+        let memory = i.code() != Code::Lea_r32_m
             && [i.op0_kind(), i.op1_kind(), i.op2_kind(), i.op3_kind(), i.op4_kind()]
                 .contains(&OpKind::Memory);
-        if memory {
-            let (base, index) = (i.memory_base(), i.memory_index());
-            let at = i.memory_displacement64() as i64;
-            let end = at + i.memory_size().size() as i64;
-            let ahead = |most: u32| {
-                at >= i64::from(sizes.ahead.start) && end + i64::from(most) <= i64::from(sizes.ahead.end)
-            };
-            let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
-            // Elements found through address registers, which were held against the variables' ends.
-            let found = matches!(
-                i.code(),
-                Code::EVEX_Vpgatherdd_zmm_k1_vm32z
-                    | Code::EVEX_Vpgatherdd_ymm_k1_vm32y
-                    | Code::EVEX_Vpgatherdd_xmm_k1_vm32x
-                    | Code::EVEX_Vpgatherdq_zmm_k1_vm32y
-                    | Code::VEX_Vpgatherdq_ymm_vm32x_ymm
-                    | Code::VEX_Vpgatherdd_ymm_vm32y_ymm
-                    | Code::VEX_Vpgatherdd_xmm_vm32x_xmm
-            );
-            let fine = match base {
-                // The same of one element, or of a row.
-                Register::RBX if index == Register::RDI => {
-                    i.memory_index_scale() == 1 && at >= 0 && end <= i64::from(sizes.registers)
-                }
-                // An element of such a row that is made, by the number of a lane.
-                Register::RBX if index == Register::R9 => {
-                    let step = i64::from(i.memory_index_scale());
-                    at >= 0 && at + 16 * step <= i64::from(sizes.registers) && end <= at + step
-                }
-                Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
-                Register::RBX => inside(sizes.registers),
-                // By the number of a lane: dwords, below 32, and quads, below sixteen, of the two arrays that have such.
-                Register::RBP if index == Register::R9 && at < i64::from(place::WAITS) => {
-                    let step = i64::from(i.memory_index_scale());
-                    let arrays = [place::LANES, place::LANES + 128, place::LANES + 256].map(i64::from);
-                    let of = if step == 8 { &arrays[1..] } else { &arrays[..] };
-                    matches!(step, 4 | 8) && of.contains(&at) && end == at + step
-                }
-                // By the number of a row, and where of the two tiles four rows begin.
-                Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => {
-                    ahead(4 * (ROWS - 4))
-                }
-                Register::RBP if index == Register::R10 && i.memory_index_scale() == 4 => {
-                    ahead(TILE + 4 * (ROWS - 4))
-                }
-                // By the number of a chunk of addresses.
-                Register::RBP if (index == Register::RSI || found) && at == i64::from(sizes.ends.start) => {
-                    i.memory_index_scale() == 4 && !sizes.ends.is_empty() && end == at + 4
-                }
-                Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => {
-                    ahead(2 * TILE - 4 * ROWS)
-                }
-                Register::RBP => inside(sizes.context),
-                Register::R12 => inside(sizes.sites),
-                Register::R13 => inside(sizes.record),
-                // An address in the code.
-                Register::RIP => {
-                    i.code() == Code::Lea_r64_m && (START..START + code.len() as u64).contains(&(at as u64))
-                }
-                Register::RSP => index == Register::None,
-                Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
-                // What is fetched ahead is not touched.
-                Register::RCX if matches!(i.code(), Code::Prefetcht0_m8 | Code::Prefetcht1_m8) => aimed,
-                _ if i.code() == Code::Prefetchw_m8 => true,
-                Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
-                _ => false,
-            };
-            if !fine {
-                return Err(format!("at {:#x}: {i}", i.ip()));
-            }
-        }
-        let flow = i.flow_control();
-        // Nothing jumps between the load of this one and its uses either.
-        let first = match i.op0_kind() {
-            OpKind::Register if i.op0_register() <= Register::R15 => i.op0_register().full_register(),
-            _ => Register::None,
-        };
-        if first == Register::RSI {
-            payload = i.code() == Code::Mov_r64_rm64
-                && i.memory_base() == Register::RBP
-                && i.memory_displacement64() as u32 == place::PAYLOAD;
-        } else if flow != FlowControl::Next {
-            payload = false;
-        }
-        if i.op0_kind() == OpKind::NearBranch64 && i.near_branch64() > i.ip() {
-            *reached.entry(i.near_branch64()).or_insert(true) &= aimed;
-        }
-        goes_on = !matches!(flow, FlowControl::Return | FlowControl::UnconditionalBranch);
-        // The pointer is good from where it is loaded to where the register is written again.
-        if first == Register::RCX {
-            aimed = i.memory_base() == Register::R12
-                && i.memory_displacement64() as u32 % SITE == envisa_codegen::layout::site::POINTER;
+        if memory && !fine(i, known, sizes, code.len()) {
+            return Err(format!("at {:#x}: {i}", i.ip()));
         }
     }
     Ok(())
+}
+
+/// What is known before each instruction, whichever way leads there. (Nothing, where no way is seen: whoever comes there
+/// comes from outside.)
+fn known(all: &[Instruction]) -> Vec<Known> {
+    let at = |ip: u64| all.binary_search_by_key(&ip, Instruction::ip).ok();
+    let mut before: Vec<Option<Known>> = vec![None; all.len()];
+    // Addresses in the code are where others go on.
+    let taken = all.iter().filter(|i| i.code() == Code::Lea_r64_m && i.memory_base() == Register::RIP);
+    let mut work: Vec<(usize, Known)> =
+        taken.filter_map(|i| at(i.memory_displacement64())).map(|k| (k, NOTHING)).collect();
+    for entry in 0..all.len() {
+        if before[entry].is_none() {
+            work.push((entry, NOTHING));
+        }
+        while let Some((k, comes)) = work.pop() {
+            let old = before[k];
+            let met = old.map_or(comes, |o| Known {
+                aimed: o.aimed && comes.aimed,
+                payload: o.payload && comes.payload,
+            });
+            if old == Some(met) {
+                continue;
+            }
+            before[k] = Some(met);
+            let (i, after) = (&all[k], after(&all[k], met));
+            if i.op0_kind() == OpKind::NearBranch64
+                && let Some(to) = at(i.near_branch64())
+            {
+                work.push((to, after));
+            }
+            let ends = matches!(
+                i.flow_control(),
+                FlowControl::Return | FlowControl::UnconditionalBranch | FlowControl::IndirectBranch
+            );
+            if !ends && k + 1 < all.len() {
+                work.push((k + 1, after));
+            }
+        }
+    }
+    before.into_iter().map(|k| k.unwrap_or(NOTHING)).collect()
+}
+
+/// What is known after an instruction.
+fn after(i: &Instruction, mut known: Known) -> Known {
+    let from = |base: Register| i.code() == Code::Mov_r64_rm64 && i.memory_base() == base;
+    let first = match i.op0_kind() {
+        OpKind::Register if i.op0_register() <= Register::R15 => i.op0_register().full_register(),
+        _ => Register::None,
+    };
+    // Nothing jumps between the load of this one and its uses either.
+    if first == Register::RSI {
+        known.payload = from(Register::RBP) && i.memory_displacement64() as u32 == place::PAYLOAD;
+    } else if i.flow_control() != FlowControl::Next {
+        known.payload = false;
+    }
+    // The pointer is good from where it is loaded to where the register is written again.
+    if first == Register::RCX {
+        known.aimed = i.memory_base() == Register::R12
+            && i.memory_displacement64() as u32 % SITE == envisa_codegen::layout::site::POINTER;
+    }
+    known
+}
+
+/// Does a memory operand lie where it may?
+fn fine(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
+    let Known { aimed, payload } = known;
+    let (base, index) = (i.memory_base(), i.memory_index());
+    let at = i.memory_displacement64() as i64;
+    let end = at + i.memory_size().size() as i64;
+    let ahead =
+        |most: u32| at >= i64::from(sizes.ahead.start) && end + i64::from(most) <= i64::from(sizes.ahead.end);
+    let inside = |bytes: u32| index == Register::None && at >= 0 && end <= i64::from(bytes);
+    // Elements found through address registers, which were held against the variables' ends.
+    let found = matches!(
+        i.code(),
+        Code::EVEX_Vpgatherdd_zmm_k1_vm32z
+            | Code::EVEX_Vpgatherdd_ymm_k1_vm32y
+            | Code::EVEX_Vpgatherdd_xmm_k1_vm32x
+            | Code::EVEX_Vpgatherdq_zmm_k1_vm32y
+            | Code::VEX_Vpgatherdq_ymm_vm32x_ymm
+            | Code::VEX_Vpgatherdd_ymm_vm32y_ymm
+            | Code::VEX_Vpgatherdd_xmm_vm32x_xmm
+    );
+    match base {
+        // The same of one element, or of a row.
+        Register::RBX if index == Register::RDI => {
+            i.memory_index_scale() == 1 && at >= 0 && end <= i64::from(sizes.registers)
+        }
+        // An element of such a row that is made, by the number of a lane.
+        Register::RBX if index == Register::R9 => {
+            let step = i64::from(i.memory_index_scale());
+            at >= 0 && at + 16 * step <= i64::from(sizes.registers) && end <= at + step
+        }
+        Register::RBX if found => at >= 0 && at <= i64::from(sizes.registers),
+        Register::RBX => inside(sizes.registers),
+        // By the number of a lane: dwords, below 32, and quads, below sixteen, of the two arrays that have such.
+        Register::RBP if index == Register::R9 && at < i64::from(place::WAITS) => {
+            let step = i64::from(i.memory_index_scale());
+            let arrays = [place::LANES, place::LANES + 128, place::LANES + 256].map(i64::from);
+            let of = if step == 8 { &arrays[1..] } else { &arrays[..] };
+            matches!(step, 4 | 8) && of.contains(&at) && end == at + step
+        }
+        // By the number of a row, and where of the two tiles four rows begin.
+        Register::RBP if index == Register::R9 && i.memory_index_scale() == 4 => ahead(4 * (ROWS - 4)),
+        Register::RBP if index == Register::R10 && i.memory_index_scale() == 4 => {
+            ahead(TILE + 4 * (ROWS - 4))
+        }
+        // By the number of a chunk of addresses.
+        Register::RBP if (index == Register::RSI || found) && at == i64::from(sizes.ends.start) => {
+            i.memory_index_scale() == 4 && !sizes.ends.is_empty() && end == at + 4
+        }
+        Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => ahead(2 * TILE - 4 * ROWS),
+        Register::RBP => inside(sizes.context),
+        Register::R12 => inside(sizes.sites),
+        Register::R13 => inside(sizes.record),
+        // An address in the code.
+        Register::RIP => i.code() == Code::Lea_r64_m && (START..START + code as u64).contains(&(at as u64)),
+        Register::RSP => index == Register::None,
+        Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
+        // What is fetched ahead is not touched.
+        Register::RCX if matches!(i.code(), Code::Prefetcht0_m8 | Code::Prefetcht1_m8) => aimed,
+        _ if i.code() == Code::Prefetchw_m8 => true,
+        Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -186,6 +222,11 @@ mod tests {
         assert!(!passes(&[&jump(11), &aim(), &CLEAR, &RETURN, &STORE, &RETURN]));
         // Who does not jump comes there without one, too.
         assert!(!passes(&[&aim(), &jump(2), &CLEAR, &STORE, &RETURN]));
+        // One who jumps back has none.
+        assert!(passes(&[&aim(), &STORE, &[0xeb, 0xfb], &RETURN]));
+        assert!(!passes(&[&aim(), &STORE, &CLEAR, &[0xeb, 0xf9], &RETURN]));
+        // What only somebody below jumps to has what that one has.
+        assert!(passes(&[&[0xeb, 0x04], &STORE, &RETURN, &aim(), &[0xeb, 0xf2]]));
         // One of two who jump has none.
         assert!(!passes(&[&jump(14), &aim(), &jump(0), &jump(0), &STORE, &RETURN]));
     }
