@@ -56,6 +56,11 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "errors of the C interface are those of its objects, whose handles begin with its table",
     ),
     (
+        "envisa-runtime",
+        &["ledger", "report"],
+        "what the ledger finds is reported, and the report at the program's end asks it for results that nobody waited for",
+    ),
+    (
         "envisa-sem",
         &["convert", "float"],
         "floats of 16 bits compute by way of wider ones, and conversions are between all floats",
