@@ -317,6 +317,9 @@ const PAST: &str = "\
 taken for a write of all bits | native code | fixed: accesses to predicates are tracked by bits |
 | a compare of 32 channel numbers as words read the old content of the register, because the known numbers had not been \
 written to it | native code with AVX-512 | fixed: every access to narrow elements first checks whether they are known |
+| a value that was stored before a barrier was read behind it as what the memory had held before: stores of a block change places in code for \
+AVX2, and the places where memory is wanted did not go with them (program 588 in OpenCL C) | native code with AVX2 | fixed: such a place \
+follows everything that was before it |
 ";
 
 /// The page `docs/RANDOM-PROGRAMS.md`.
