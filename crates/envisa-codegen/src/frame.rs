@@ -339,6 +339,13 @@ impl Frame {
             self.write(w, *place)?;
         }
         self.bind(next)?;
+        // The last thread of a group may lack channels.
+        self.rm(Code::Mov_r32_rm32, Register::ECX, ctx(at::INDEX))?;
+        self.ri(Code::Add_rm32_imm32, Register::ECX, 1)?;
+        self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::CHANNELS))?;
+        self.rm(Code::Cmp_r32_rm32, Register::ECX, ctx(at::THREADS))?;
+        self.rm(Code::Cmove_r32_rm32, Register::EAX, ctx(at::LAST))?;
+        self.mr(Code::Mov_rm32_r32, ctx(at::DISPATCH), Register::EAX)?;
         for (w, place) in writes.iter().zip(&places).filter(|w| !w.0.once) {
             self.write(w, *place)?;
         }

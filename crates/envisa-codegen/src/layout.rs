@@ -53,7 +53,7 @@ pub mod at {
     pub const ENDED: u32 = 108;
     pub const TURN: u32 = 112;
     pub const SEGMENT: u32 = 120;
-    /// The channels that threads of a row start with.
+    /// The channels that the thread starts with.
     pub const DISPATCH: u32 = 128;
     /// How the host rounds, while code rounds otherwise.
     pub const MXCSR: u32 = 136;
@@ -63,6 +63,9 @@ pub mod at {
     pub const START: u32 = 152;
     /// The first one's record while the first group in x runs, else nothing.
     pub const FIRST: u32 = 160;
+    /// Of a row: the channels of a group's last thread, and of the others.
+    pub const LAST: u32 = 168;
+    pub const CHANNELS: u32 = 172;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
     /// Three arrays for what is done lane by lane: of a dword for each of 32 lanes, or of a quad for each of 16.

@@ -29,7 +29,7 @@ use crate::pages::{Code, to_nearest};
 use crate::passes::{Making, Passes};
 use crate::plan::{self, Kind};
 use crate::shape::Shapes;
-use crate::sites;
+use crate::sites::{self, Of};
 use context::{Context, Line};
 use envisa_codegen::Help;
 use envisa_codegen::layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
@@ -272,16 +272,17 @@ impl Native {
     }
 
     fn try_to_choose(&self, prepared: &Prepared) -> Result<Chosen, String> {
-        let seeds = |full| sites::seeds(&self.program, prepared, full);
+        let seeds = |of| sites::seeds(&self.program, prepared, of);
         let kinds = plan::kinds(&self.program, prepared);
         let (alone, short) = (prepared.most_threads() == 1, self.short(prepared));
-        let active = |full| {
-            let live = if full { self.live()? } else { &self.part()?.0 };
-            let given = sites::given(&self.program, prepared, full);
+        let active = |of| {
+            let live = if of == Of::Whole { self.live()? } else { &self.part()?.0 };
+            let given = sites::given(&self.program, prepared, of);
             Ok::<_, String>(Active::new(&self.program, &self.flow, &self.cells, live, &given))
         };
-        let key = |full, start| {
-            let (seeds, active, kinds) = (seeds(full), active(full)?, kinds.clone());
+        let key = |of, start| {
+            let (full, kinds) = (of == Of::Whole, kinds.clone());
+            let (seeds, active) = (seeds(of), active(of)?);
             self.variant(Key { full, alone, seeds, active, start, short, kinds })
         };
         let whole = Loader::new(&self.program, prepared);
@@ -292,10 +293,20 @@ impl Native {
             (loader, start)
         };
         let tailed = self.tails(prepared);
+        if tailed == Tails::Last {
+            // One code runs all threads of a group, if it starts them.
+            let (loader, start) = starts(&self.part()?.1);
+            if let Ok(start) = start
+                && let Ok(one) = key(Of::All, Some(start))
+            {
+                let (variants, loader) = ([Ok(one.clone()), Ok(one)], Arc::new(loader));
+                return Ok(Chosen { variants, loader, ..self.none(prepared, String::new()) });
+            }
+        }
         // Nobody runs the other code where all threads lack channels.
         let only = tailed == Tails::Only;
         let (mut loader, start) = if only { starts(&self.part()?.1) } else { starts(&self.reads()?) };
-        let first = key(!only, start.as_ref().ok().cloned());
+        let first = key(if only { Of::Lacking } else { Of::Whole }, start.as_ref().ok().cloned());
         let variants = match tailed {
             // Most launches have no threads that lack channels.
             Tails::None => [first, Err("no thread lacks channels".into())],
@@ -304,13 +315,13 @@ impl Native {
             Tails::Alone if start.is_ok() => {
                 // They read what the others read, and more.
                 let (more, start) = starts(&self.part()?.1);
-                let variants = [first, key(false, start.ok())];
+                let variants = [first, key(Of::Lacking, start.ok())];
                 if tails(&variants) {
                     loader = more;
                 }
                 variants
             }
-            Tails::Alone | Tails::Last => [first, key(false, None)],
+            Tails::Alone | Tails::Last => [first, key(Of::Lacking, None)],
         };
         let loader = if variants[0].is_ok() { loader } else { whole };
         let (unstarted, loader) = (start.err(), Arc::new(loader));
@@ -492,7 +503,7 @@ impl Translation for Native {
         let mut scheduled = Vec::new();
         if self.together {
             scheduled.extend(chosen.unstarted);
-            if self.tails(launch.prepared) == Tails::Last {
+            if self.tails(launch.prepared) == Tails::Last && !tails(&chosen.variants) {
                 scheduled.push("the last thread of a group lacks channels");
             }
         }
@@ -520,7 +531,7 @@ impl Translation for Native {
     }
 }
 
-/// Are groups of one thread that lacks channels run as rows, too?
+/// Are threads that lack channels run by rows, too?
 fn tails(variants: &[Result<Arc<Variant>, String>; 2]) -> bool {
     variants.iter().all(|v| v.as_ref().is_ok_and(|v| v.row))
 }
@@ -637,10 +648,11 @@ impl Chosen {
 }
 
 impl Runner<'_> {
-    /// The variant for threads with these channels: 0 for those that have all.
+    /// The variant for threads with these channels: 0 for those that have all, and where all threads run by one.
     fn which(&self, channels: u32) -> usize {
         let simd = self.native.program.simd();
-        usize::from(channels != if simd >= 32 { u32::MAX } else { (1 << simd) - 1 })
+        let one = matches!(&self.chosen.variants, [Ok(a), Ok(b)] if Arc::ptr_eq(a, b));
+        usize::from(!one && channels != if simd >= 32 { u32::MAX } else { (1 << simd) - 1 })
     }
 }
 
@@ -763,7 +775,8 @@ impl Run for Runner<'_> {
         for (from, at, bytes) in &variant.compiled.image {
             context.put(*at, &row.image[*from as usize..(from + bytes) as usize]);
         }
-        context.set(at::DISPATCH, row.channels);
+        context.set(at::CHANNELS, row.channels);
+        context.set(at::LAST, row.last);
         context.set(at::GROUP_X, row.first[0]);
         context.set(at::INDEX, 0);
         context.set(at::THREADS, row.threads);

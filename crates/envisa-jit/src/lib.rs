@@ -1,10 +1,10 @@
 //! Native code for kernels: from a [`Program`](envisa_lower::Program) to x86-64 with AVX-512 or AVX2.
 //!
 //! A program becomes one function. It runs all threads of a row of groups, which it starts itself
-//! ([`Start`](envisa_machine::start::Start)), if these have all channels or are alone in their groups; where they wait
-//! for each other at barriers, those of a group, which take turns. What it does not do so (a last thread of several that
-//! lacks channels, a thread whose turn ends between two barriers, other ways to wait) is run thread by thread, from its
-//! start, or from where it waited, to its end or to where it waits. Registers stay in the machine's register
+//! ([`Start`](envisa_machine::start::Start)); where they wait for each other at barriers, those of a group, which take
+//! turns. Where the last threads of groups lack channels, code with masks runs all threads. What it does not do so
+//! (threads with scratch, a thread whose turn ends between two barriers, other ways to wait) is run thread by thread, from
+//! its start, or from where it waited, to its end or to where it waits. Registers stay in the machine's register
 //! file, where the interpreter has them; those that are vectors accessed as a whole are kept in the CPU's registers
 //! while they are wanted. So the machine can execute any single instruction on behalf of native code: what has no
 //! native code, and every access to memory that misses its [site](sites), is executed by the interpreter's own

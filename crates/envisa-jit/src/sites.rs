@@ -11,19 +11,33 @@ use crate::emit::memory::{as_quads, form};
 use crate::shape::{Seed, constant};
 use envisa_codegen::layout::Site;
 
-/// The words that all threads that have all channels (or all that lack some) have in their payloads from a byte on;
-/// `None` where there are not so many.
+/// Threads of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Of {
+    /// Those that have all channels.
+    Whole,
+    /// Those that lack some.
+    Lacking,
+    /// All of them.
+    All,
+}
+
+/// The words that threads have in their payloads from a byte on; `None` where there are not so many.
 fn rows<'a>(
     p: &Program,
     prepared: &'a Prepared,
-    full: bool,
+    of: Of,
     at: usize,
     words: usize,
 ) -> impl Iterator<Item = Option<impl Fn(usize) -> i32 + 'a>> {
     let (bytes, simd) = (prepared.payload().len(), p.simd());
     prepared.classes().iter().flat_map(move |class| {
         let whole = class.threads - u32::from(class.tail_mask.count_ones() < simd);
-        let threads = if full { 0..whole } else { whole..class.threads };
+        let threads = match of {
+            Of::Whole => 0..whole,
+            Of::Lacking => whole..class.threads,
+            Of::All => 0..class.threads,
+        };
         threads.map(move |t| {
             let t = t as usize;
             let from = t * bytes + at;
@@ -42,27 +56,29 @@ fn ids<'a>(p: &'a Program, prepared: &Prepared) -> impl Iterator<Item = (u32, us
     })
 }
 
-/// What threads that have all channels, or those that lack some, start with: their channels in sixteens, and local ids
+/// What threads start with: their channels in sixteens, and local ids
 /// that are the same in all of them. Lengths of groups, and of what a last thread has, are many: where such a thread
 /// is one of several, ids are not looked at.
-pub(crate) fn given(p: &Program, prepared: &Prepared, full: bool) -> Given {
+pub(crate) fn given(p: &Program, prepared: &Prepared, of: Of) -> Given {
     let all = all_channels(p.simd());
-    if full {
-        return Given { channels: all, words: words(p, prepared, true) };
+    match of {
+        Of::Whole => return Given { channels: all, words: words(p, prepared, of) },
+        Of::All => return Given { channels: all, words: Vec::new() },
+        Of::Lacking => {}
     }
     let lacks = |c: &&GroupClass| c.tail_mask.count_ones() < p.simd();
     let channels = prepared.classes().iter().filter(lacks).fold(0, |m, c| m | c.tail_mask);
     let sixteens = [0xffff, 0xffff_0000].into_iter().filter(|h| channels & h != 0);
     let alone = prepared.classes().iter().filter(lacks).all(|c| c.threads == 1);
-    let words = if alone { words(p, prepared, false) } else { Vec::new() };
+    let words = if alone { words(p, prepared, of) } else { Vec::new() };
     Given { channels: sixteens.fold(0, |m, h| m | h) & all, words }
 }
 
-fn words(p: &Program, prepared: &Prepared, full: bool) -> Vec<(u32, [u16; 16])> {
+fn words(p: &Program, prepared: &Prepared, of: Of) -> Vec<(u32, [u16; 16])> {
     let mut out = Vec::new();
     for (offset, start, bytes) in ids(p, prepared) {
         for half in 0..bytes / 32 {
-            let mut rows = rows(p, prepared, full, start + 32 * half as usize, 16)
+            let mut rows = rows(p, prepared, of, start + 32 * half as usize, 16)
                 .map(|row| row.map(|word| std::array::from_fn(|k| word(k) as u16)));
             let Some(Some(first)) = rows.next() else { continue };
             if rows.all(|row| row == Some(first)) {
@@ -73,15 +89,15 @@ fn words(p: &Program, prepared: &Prepared, full: bool) -> Vec<(u32, [u16; 16])> 
     out
 }
 
-/// Rows of local ids that are steps of one length in all threads that have all channels, or in all that lack some.
-pub(crate) fn seeds(p: &Program, prepared: &Prepared, full: bool) -> Vec<Seed> {
+/// Rows of local ids that are steps of one length in all of these threads.
+pub(crate) fn seeds(p: &Program, prepared: &Prepared, of: Of) -> Vec<Seed> {
     let mut out = Vec::new();
     for (to, start, bytes) in ids(p, prepared) {
         for half in 0..bytes / 32 {
             let at = start + 32 * half as usize;
             let step = |lanes: usize| {
                 let mut step = None;
-                for word in rows(p, prepared, full, at, 16) {
+                for word in rows(p, prepared, of, at, 16) {
                     let word = word?;
                     let s = word(1) - word(0);
                     let same = (1..16).all(|k| k % lanes == 0 || word(k) - word(k - 1) == s);
@@ -97,7 +113,7 @@ pub(crate) fn seeds(p: &Program, prepared: &Prepared, full: bool) -> Vec<Seed> {
             let before = |s: &Seed| (s.offset + 32, s.step, s.lanes) == (offset, step, 16);
             let pair = lanes == 16 && half % 2 == 1 && out.last().is_some_and(before);
             let jump = || {
-                let mut all = rows(p, prepared, full, at - 32, 32).map(|w| {
+                let mut all = rows(p, prepared, of, at - 32, 32).map(|w| {
                     Some({
                         let word = w?;
                         word(16) - word(0)

@@ -31,12 +31,12 @@ pub trait Run {
         false
     }
 
-    /// Does it run rows of groups of a single thread that lacks channels, too?
+    /// Do rows have threads that lack channels, too?
     fn takes_tails(&self) -> bool {
         false
     }
 
-    /// Runs the threads of a row, all of which have the same channels, group by group, to their end, and clears the local
+    /// Runs the threads of a row group by group, to their end, and clears the local
     /// memory between groups. Stops at the first fault, which it leaves in `m`, with what it was of; and between threads,
     /// if nobody wants the rest.
     fn row(&mut self, _: &mut Machine<'_>, _: &Row<'_>, _: &Stop) {}
@@ -47,8 +47,7 @@ pub trait Run {
         false
     }
 
-    /// Runs a row of groups whose threads are alive together, all with the same channels, until all of them have ended or
-    /// something else is to be done about one of them. Gives how many groups ended before that one.
+    /// Runs a row of groups whose threads are alive together, until all of them have ended or something else is to be done about one of them. Gives how many groups ended before that one.
     fn turns(&mut self, _: &mut Alive<'_>, _: &Row<'_>, _: &Stop) -> (u32, Turns) {
         (0, Turns::Rest { started: 0, next: 0 })
     }
@@ -173,7 +172,7 @@ pub struct Row<'a> {
     pub first: [u32; 3],
     /// How many groups.
     pub groups: u32,
-    /// Threads of each, without those that have other channels.
+    /// Threads of each.
     pub threads: u32,
     /// Register image of the first group.
     pub image: &'a [u8],
@@ -185,8 +184,10 @@ pub struct Row<'a> {
     pub limit: u64,
     /// Where the scratch of the first thread is, and from thread to thread.
     scratch: (u64, u64),
-    /// The channels of its threads: all, or those of the only thread.
+    /// The channels of each group's threads but the last one: all, or those of the only thread.
     pub channels: Mask,
+    /// The channels of each group's last thread.
+    pub last: Mask,
 }
 
 impl Row<'_> {
@@ -204,7 +205,12 @@ impl Row<'_> {
         t.index = thread;
         t.slot = self.slot + thread;
         t.scratch = (self.scratch.0 + u64::from(thread) * self.scratch.1) & !0x3ff;
-        t.reset(self.channels, self.limit);
+        t.reset(self.channels_of(thread), self.limit);
+    }
+
+    /// The channels of a thread.
+    pub fn channels_of(&self, thread: u32) -> Mask {
+        if thread + 1 == self.threads { self.last } else { self.channels }
     }
 }
 
@@ -224,7 +230,7 @@ pub struct Groups<'a, R: Run> {
     group: Group,
     /// The program has named barriers, whose counts are to be cleared between groups.
     named: bool,
-    /// Groups run by rows; also those of a single thread that lacks channels.
+    /// Groups run by rows; also threads that lack channels.
     rows: bool,
     tails: bool,
     /// Room for the accesses that an observer is told of.
@@ -360,8 +366,8 @@ impl<'a, R: Run> Groups<'a, R> {
     fn row_length(&self, id: [u32; 3], most: u64) -> u32 {
         let prepared = self.launch.prepared;
         let class = prepared.class(id);
-        // A group some of whose threads lack channels is a row of its own.
-        if self.row_of(class).0 < class.threads {
+        // A group some of whose threads run by themselves is a row of its own.
+        if self.threads_of_row(class) < class.threads {
             return 1;
         }
         let last = prepared.groups[0] - 1;
@@ -370,14 +376,10 @@ impl<'a, R: Run> Groups<'a, R> {
         rest.min(most).max(1) as u32
     }
 
-    /// The threads of a group that run as a row, and their channels.
-    fn row_of(&self, class: &GroupClass) -> (u32, Mask) {
+    /// How many of a group's threads run as a row.
+    fn threads_of_row(&self, class: &GroupClass) -> u32 {
         let all = crate::regs::all_channels(self.launch.prepared.simd as usize);
-        match (class.tail_mask == all, class.threads) {
-            (true, threads) => (threads, all),
-            (false, 1) if self.tails => (1, class.tail_mask),
-            (false, threads) => (threads - 1, all),
-        }
+        class.threads - u32::from(class.tail_mask != all && !self.tails)
     }
 
     /// Runs a row, or the first groups of it; gives how many.
@@ -388,7 +390,7 @@ impl<'a, R: Run> Groups<'a, R> {
         let (env, prepared) = (&self.launch.env, self.launch.prepared);
         let class = prepared.class(id);
         self.begin(id, class, stop).map_err(|trap| (0, trap))?;
-        let (full, channels) = self.row_of(class);
+        let (full, simd) = (self.threads_of_row(class), prepared.simd);
         if self.together && full < class.threads {
             return self.turns(class, (0, 0), stop).map_or(Ok(1), |trap| Err((0, trap)));
         }
@@ -411,7 +413,8 @@ impl<'a, R: Run> Groups<'a, R> {
                 slot: self.slot,
                 limit: self.launch.limit,
                 scratch: (scratch.into(), prepared.scratch_bytes().into()),
-                channels,
+                channels: class.mask(0, simd),
+                last: class.mask(full - 1, simd),
             };
             if self.together {
                 let threads = &mut self.threads[..full as usize];

@@ -80,6 +80,9 @@ impl Emit<'_> {
         }
         let next = self.next;
         self.a.bind(next);
+        if !self.full {
+            self.own_channels();
+        }
         for ((_, w), at) in writes.iter().zip(&places).filter(|w| !w.0.0) {
             self.start_write(w, *at);
         }
@@ -98,6 +101,17 @@ impl Emit<'_> {
             self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
         }
+    }
+
+    /// The channels of a thread that starts: the last one of its group may lack some.
+    fn own_channels(&mut self) {
+        let index = self.index();
+        self.a.rm(Code::Mov_r32_rm32, Register::ECX, index);
+        self.a.ri(Code::Add_rm32_imm32, Register::ECX, 1);
+        self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::CHANNELS));
+        self.a.rm(Code::Cmp_r32_rm32, Register::ECX, Mem::at(CTX, at::THREADS));
+        self.a.rm(Code::Cmove_r32_rm32, Register::EAX, Mem::at(CTX, at::LAST));
+        self.a.mr(Code::Mov_rm32_r32, Mem::at(CTX, at::DISPATCH), Register::EAX);
     }
 
     /// No channels wait anywhere.

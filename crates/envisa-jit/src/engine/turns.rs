@@ -95,7 +95,8 @@ impl Turn<'_> {
             context.put(*at, &row.image[*from as usize..(from + bytes) as usize]);
         }
         context.set(at::TOGETHER, if threads > 1 { which::TURNS } else { which::ALONE });
-        context.set(at::DISPATCH, row.channels);
+        context.set(at::CHANNELS, row.channels);
+        context.set(at::LAST, row.last);
         context.set64(at::TURN, TURN);
         context.set64(at::RECORDS, records);
         context.set64(at::RECORDS_END, records + (threads * 64 * lines) as u64);
@@ -238,7 +239,7 @@ impl Turn<'_> {
             let at = self.variant.compiled.resumptions.iter().find(|at| *at.1 == r.resume);
             let Some((pc, _)) = at else { unreachable!("a thread waits where code goes on") };
             let all = self.variant.compiled.whole.contains(pc);
-            (t.mask, t.pc, t.budget) = (if all { row.channels } else { r.exec }, *pc, r.left);
+            (t.mask, t.pc, t.budget) = (if all { row.channels_of(thread) } else { r.exec }, *pc, r.left);
             // Those whose turn is still to come have been let go on.
             t.status = if thread > index { Status::Ready } else { Status::Barrier };
             let Some(own) = self.contexts.get_mut(k) else { continue };

@@ -47,11 +47,10 @@ impl Threads {
         let tail_mask = if rest == 0 { all_channels(self.channels as usize) } else { (1 << rest) - 1 };
         let mut payloads = vec![0; threads as usize * self.payload_bytes as usize];
         if self.payload_bytes > 0 {
-            let (mut id, mut left) = ([0u32; 3], total);
+            let mut id = [0u32; 3];
             for payload in payloads.chunks_exact_mut(self.payload_bytes as usize) {
-                let lanes = left.min(self.simd);
-                left -= lanes;
-                for lane in 0..lanes {
+                // Channels that are off have the ids that a longer group would give them.
+                for lane in 0..self.simd {
                     // Ids of a dimension of one work-item are zero, as the payload is.
                     for (dimension, id) in id.into_iter().enumerate().filter(|(d, _)| local[*d] > 1) {
                         let at = (dimension as u32 * self.row_bytes + lane * 2) as usize;
@@ -78,11 +77,13 @@ impl Threads {
         id
     }
 
-    /// Makes the local id of a work-item that of the next one of its group.
+    /// Makes the local id of a work-item that of the next one of its group, which never ends.
     fn next_id(&self, id: &mut [u32; 3], local: [u32; 3]) {
-        for d in self.walk.map(usize::from) {
+        let walk = self.walk.map(usize::from);
+        let last = walk.into_iter().rfind(|d| local[*d] > 1);
+        for d in walk {
             id[d] += 1;
-            if id[d] < local[d] {
+            if id[d] < local[d] || Some(d) == last {
                 return;
             }
             id[d] = 0;
@@ -111,7 +112,11 @@ mod tests {
         let id = |thread: usize, d: usize, lane: usize| c.payloads[thread * 192 + d * 64 + lane * 2];
         assert_eq!((id(0, 0, 13), id(0, 1, 13)), (3, 1));
         assert_eq!((id(1, 0, 7), id(1, 1, 7)), (9, 3));
-        assert_eq!(id(1, 0, 8), 0, "ids of channels that are off stay zero");
+        assert_eq!(
+            (id(1, 0, 8), id(1, 1, 8)),
+            (0, 4),
+            "channels that are off have the ids of a longer group"
+        );
     }
 
     #[test]
