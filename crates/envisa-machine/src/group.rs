@@ -47,7 +47,8 @@ pub trait Run {
         false
     }
 
-    /// Runs a row of groups whose threads are alive together, until all of them have ended or something else is to be done about one of them. Gives how many groups ended before that one.
+    /// Runs a row of groups whose threads are alive together, until all of them have ended or something else is to be done
+    /// about one of them. Gives how many groups ended before that one.
     fn turns(&mut self, _: &mut Alive<'_>, _: &Row<'_>, _: &Stop) -> (u32, Turns) {
         (0, Turns::Rest { started: 0, next: 0 })
     }
