@@ -48,8 +48,7 @@ pub struct Args {
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
-    /// What the checks look at of kernels: a build of their own, in which accesses stay as they are written and hold
-    /// themselves against the types of the source, or the build that runs without checks.
+    /// Which build of OpenCL C or SPIR-V the checks run.
     #[arg(long, value_enum, default_value_t = CheckBuildArg::Own)]
     check_build: CheckBuildArg,
     /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`.

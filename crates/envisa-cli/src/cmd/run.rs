@@ -91,8 +91,7 @@ pub struct Args {
     /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
     #[arg(long)]
     check_hints: bool,
-    /// What the checks look at of what is compiled first: a build of their own, in which accesses stay as they are written
-    /// and hold themselves against the types of the source, or the build that runs without checks.
+    /// Which build of OpenCL C or SPIR-V the checks run.
     #[arg(long, value_enum, default_value_t = CheckBuildArg::Own)]
     check_build: CheckBuildArg,
     /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`. By default, forward;
@@ -157,10 +156,12 @@ impl From<EngineArg> for envisa::Engine {
     }
 }
 
-/// What checks look at.
+/// Which build of a kernel the checks run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum CheckBuildArg {
+    /// One of their own, in which accesses stay as they are written and are compared with the types of the source.
     Own,
+    /// The one that runs without checks.
     AsIs,
 }
 
