@@ -62,7 +62,7 @@ fn kernels_are_clean_in_the_build_of_the_checks() {
             wrong.push(format!("{name}: the compiler does not take it"));
             continue;
         }
-        let stored = Loaded::new(kernel, device, &launch, 1).and_then(|mut l| l.run().map(|()| l.outputs()));
+        let stored = Loaded::new(kernel, device, &launch, 1).and_then(|mut l| l.run().map(|_| l.outputs()));
         // What does not run is the conformance test's matter.
         let Ok(stored) = stored else { continue };
         let checked = Loaded::of(kernel, &kernel.path, &built.bytes, &launch, (1, true)).and_then(|mut l| {
