@@ -177,3 +177,33 @@ fn the_readme_shows_what_happens() {
     }
     assert!(ran >= 10, "{ran} commands");
 }
+
+#[test]
+fn a_job_is_reduced_to_a_folder_that_has_all_it_needs() {
+    let dir = sandbox();
+    let reduce = |message: &str| {
+        let words =
+            ["reduce", "examples/scatter/job.toml", "-o", "small", "--tries", "400", "--message", message];
+        envisa(&words.map(String::from), dir.path())
+    };
+    let out = reduce("no such text");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(said.contains("does not print `no such text`"), "{said}");
+    let wanted = "T6 (8 x f32): 7, 6, 5, 4";
+    let out = reduce(wanted);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    // In another place, and with nothing but what is in it.
+    let (small, moved) = (dir.path().join("small"), dir.path().join("moved"));
+    std::fs::rename(small, &moved).expect("it is there");
+    std::fs::remove_dir_all(dir.path().join("examples")).expect("they are there");
+    let job = std::fs::read_to_string(moved.join("reduced.toml")).expect("a job");
+    assert!(!job.contains("expect") && job.contains("Places"), "{job}");
+    let lines = |name: &str| std::fs::read_to_string(moved.join(name)).expect("a program").lines().count();
+    assert!(lines("program.visaasm") < lines("original.visaasm"));
+    let path = Path::new(env!("CARGO_BIN_EXE_envisa")).parent().expect("a folder").display().to_string();
+    let again =
+        Command::new("sh").arg(moved.join("reproduce.sh")).env("PATH", path + ":/usr/bin:/bin").output();
+    let again = again.expect("it runs");
+    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    assert!(said.contains(wanted), "{said}{}", String::from_utf8_lossy(&again.stderr));
+}

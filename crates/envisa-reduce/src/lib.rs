@@ -8,6 +8,7 @@
 //! This crate knows no engine and starts no process: whether a text still fails, its user says.
 
 mod edits;
+mod launch;
 mod opencl;
 mod tokens;
 mod visa;
@@ -16,6 +17,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use edits::Edit;
+pub use launch::Launch;
 pub use opencl::OpenClC;
 pub use visa::Visa;
 
@@ -35,7 +37,16 @@ impl<F: Fn(&str) -> bool + Sync> Oracle for F {
 pub trait Language: Sync {
     /// Passes, coarse ones first.
     fn passes(&self) -> &[Pass];
+
+    /// How large a text is. Each step of a reduction makes it smaller, so there is an end: shorter, or as long with less in
+    /// it that is not a digit `0`.
+    fn size(&self, text: &str) -> Size {
+        (text.len() as u64, text.bytes().filter(|b| *b != b'0').count() as u64)
+    }
 }
+
+/// How large a text is; the first number counts, and of those that are the same the second.
+pub type Size = (u64, u64);
 
 /// A way to make texts smaller.
 #[derive(Clone, Copy)]
@@ -93,19 +104,21 @@ pub fn reduce(
     if !oracle.fails(text) {
         return Err(DoesNotFail);
     }
-    let mut search = Search { oracle, bounds, tried: AtomicUsize::new(1), progress, text: text.to_owned() };
+    let tried = AtomicUsize::new(1);
+    let mut search = Search { language, oracle, bounds, tried, progress, text: text.to_owned() };
     loop {
-        let before = search.text.len();
+        let before = search.text.clone();
         for pass in language.passes() {
             search.pass(pass);
         }
-        if search.text.len() == before || search.over() {
+        if search.text == before || search.over() {
             return Ok(search.text);
         }
     }
 }
 
 struct Search<'a> {
+    language: &'a dyn Language,
     oracle: &'a dyn Oracle,
     bounds: Bounds,
     tried: AtomicUsize,
@@ -158,9 +171,10 @@ impl Search<'_> {
 
     /// The first of these texts that fails; all are tried side by side.
     fn first(&self, candidates: &[Option<String>]) -> Option<usize> {
-        let (oracle, tried, whole) = (self.oracle, &self.tried, &self.text);
+        let (language, oracle, tried) = (self.language, self.oracle, &self.tried);
+        let whole = language.size(&self.text);
         let fails = |text: &Option<String>| {
-            let Some(text) = text.as_ref().filter(|t| smaller(t, whole)) else { return false };
+            let Some(text) = text.as_ref().filter(|t| language.size(t) < whole) else { return false };
             tried.fetch_add(1, Ordering::Relaxed);
             oracle.fails(text)
         };
@@ -175,12 +189,6 @@ impl Search<'_> {
             said.iter().position(|f| *f)
         })
     }
-}
-
-/// Each step makes a text shorter, or as long with less in it that is not a digit `0`: so there is an end.
-fn smaller(text: &str, than: &str) -> bool {
-    let weight = |t: &str| t.bytes().filter(|b| *b != b'0').count();
-    text.len() < than.len() || text.len() == than.len() && weight(text) < weight(than)
 }
 
 /// A piece of a text.
@@ -198,7 +206,11 @@ mod tests {
         }
     }
 
-    fn reduced(text: &str, language: &dyn Language, fails: impl Fn(&str) -> bool + Sync) -> String {
+    pub(crate) fn reduced(
+        text: &str,
+        language: &dyn Language,
+        fails: impl Fn(&str) -> bool + Sync,
+    ) -> String {
         let bounds = Bounds { workers: 2, tries: 100_000 };
         reduce(text, language, &fails, bounds, &mut Quiet(0)).expect("it fails")
     }
@@ -244,10 +256,25 @@ mod tests {
     /// Whatever stands in a text, passes give edits inside of it, and a search comes to an end.
     #[test]
     fn any_text_is_taken_apart() {
-        for text in
-            ["", "{", "}", "((", "\"", "'", "/*", "#", "a ? b : c;", "if (", "\u{fc}{\u{fc};}", ".decl", "(("]
-        {
-            for language in [&OpenClC as &dyn Language, &Visa] {
+        for text in [
+            "",
+            "{",
+            "}",
+            "((",
+            "\"",
+            "'",
+            "/*",
+            "#",
+            "a ? b : c;",
+            "if (",
+            "\u{fc}{\u{fc};}",
+            ".decl",
+            "((",
+            "a = \"u8:1",
+            "a = \"u8:\"",
+            "[[o",
+        ] {
+            for language in [&OpenClC as &dyn Language, &Visa, &Launch] {
                 for pass in language.passes() {
                     for edit in (pass.edits)(text) {
                         assert!(edits::apply(text, &[edit]).is_some(), "{text:?}: {}", pass.name);

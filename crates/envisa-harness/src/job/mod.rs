@@ -34,10 +34,12 @@
 mod arguments;
 mod deliver;
 mod places;
+mod portable;
 mod template;
 
 pub use deliver::Delivered;
 pub use places::KeySpans;
+pub use portable::Portable;
 pub use template::template;
 
 use crate::files::{self, Kind};

@@ -1,0 +1,145 @@
+//! Candidates of a reduction: whether they still show the failure, which processes say.
+
+use super::{Args, Failing};
+use crate::cmd::Failure;
+use crate::cmd::bounded::{self, Ended, quoted};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Tries candidates by processes.
+pub(super) struct Candidates<'a> {
+    commands: Vec<Vec<OsString>>,
+    shows: Shows,
+    input: &'a Failing,
+    timeout: u32,
+    /// Where built-in tests run, so that options name files as the user does; other commands run beside the candidate.
+    folder: Option<PathBuf>,
+}
+
+enum Shows {
+    /// The command succeeds.
+    Success,
+    /// Its output has this text.
+    Text(String),
+    /// The first succeeds and finds nothing; the two others succeed and print different texts.
+    Different,
+}
+
+/// Stands for the candidate's path.
+const PLACE: &str = "{}";
+
+impl<'a> Candidates<'a> {
+    pub(super) fn new(args: &Args, input: &'a Failing) -> Result<Candidates<'a>, Failure> {
+        let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
+        let run = |more: &str| {
+            let mut line: Vec<OsString> = vec![own.clone().into(), "run".into(), PLACE.into()];
+            line.extend(args.run.iter().cloned());
+            let more = shlex::split(more)
+                .ok_or_else(|| Failure(format!("`{more}`: a quotation mark is not closed")))?;
+            line.extend(more.into_iter().map(OsString::from));
+            Ok::<_, Failure>(line)
+        };
+        let test = &args.test;
+        let (commands, shows) = if let Some(command) = &test.test {
+            let line = ["sh", "-c", command].map(OsString::from).to_vec();
+            (vec![line], Shows::Success)
+        } else if let Some(code) = &test.fault {
+            (vec![run("")?], Shows::Text(format!("[{code}]")))
+        } else if let Some(text) = &test.message {
+            (vec![run("")?], Shows::Text(text.clone()))
+        } else {
+            let [a, b] = test.differs.as_deref().unwrap_or_default() else {
+                return Err(Failure("`--differs` takes two lists of options".into()));
+            };
+            (vec![run(&format!("{a} --check"))?, run(a)?, run(b)?], Shows::Different)
+        };
+        let folder = match shows {
+            Shows::Success => None,
+            _ => Some(std::env::current_dir().map_err(|e| Failure(format!("the current folder: {e}")))?),
+        };
+        Ok(Candidates { commands, shows, input, timeout: args.timeout.max(1), folder })
+    }
+
+    /// Runs a command on a candidate, within bounds of time and addresses.
+    fn ended(&self, line: &[OsString], path: &Path) -> Result<Ended, String> {
+        let shown = path.to_string_lossy();
+        let words: Vec<OsString> = line
+            .iter()
+            .map(|w| match w.to_str() {
+                Some(word) => word.replace(PLACE, &shown).into(),
+                None => w.clone(),
+            })
+            .collect();
+        let environment = [("ENVISA_CANDIDATE".to_owned(), shown.clone().into_owned())];
+        let folder = self.folder.as_deref().or(path.parent()).unwrap_or(Path::new("."));
+        bounded::run(&words, folder, self.timeout, &environment)
+            .ok_or_else(|| "a process cannot be started".to_owned())
+    }
+
+    /// Does a program, with a job if the input is one, show the failure?
+    ///
+    /// # Errors
+    /// Why it does not, in words.
+    pub(super) fn shows(&self, program: &str, job: &str) -> Result<(), String> {
+        let folder = tempfile::Builder::new().prefix("envisa-reduce").tempdir().map_err(|e| e.to_string())?;
+        let path = self.input.write(folder.path(), "candidate", program, job)?;
+        let run = |k: usize| self.ended(&self.commands[k], &path);
+        match &self.shows {
+            Shows::Success => succeeded(run(0)?, "the command").map(|_| ()),
+            Shows::Text(wanted) => {
+                let ended = run(0)?;
+                let said = ended.out.contains(wanted.as_str()) || ended.err.contains(wanted.as_str());
+                said.then_some(()).ok_or_else(|| format!("`envisa run` does not print `{wanted}`"))
+            }
+            Shows::Different => {
+                succeeded(run(0)?, "with A and `--check`, `envisa run`")?;
+                let a = succeeded(run(1)?, "with A, `envisa run`")?;
+                let b = succeeded(run(2)?, "with B, `envisa run`")?;
+                (a.out != b.out).then_some(()).ok_or_else(|| "A and B print the same".to_owned())
+            }
+        }
+    }
+
+    /// A script that shows the failure again in a folder that has everything; copies the files there that options name.
+    pub(super) fn script(&self, best: &Path) -> Result<String, String> {
+        let folder = best.parent().unwrap_or(Path::new("."));
+        let name = best.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut out = String::from("#!/bin/sh\n# Shows the failure again.\ncd \"$(dirname \"$0\")\"\n");
+        for line in &self.commands {
+            let mut words = Vec::new();
+            for (i, w) in line.iter().enumerate() {
+                let word = w.to_string_lossy().replace(PLACE, &name);
+                words.push(match word.split_once("=@") {
+                    // The command itself, wherever it is installed.
+                    _ if i == 0 && word.ends_with("envisa") => "envisa".into(),
+                    Some((key, file)) if self.folder.is_some() && Path::new(file).is_file() => {
+                        let copy = Path::new(file).file_name().unwrap_or_default();
+                        copied(Path::new(file), &folder.join(copy))?;
+                        quoted(&format!("{key}=@{}", copy.to_string_lossy()))
+                    }
+                    _ => quoted(&word),
+                });
+            }
+            out.push_str(&words.join(" "));
+            out.push('\n');
+        }
+        Ok(out)
+    }
+}
+
+/// Copies a file, unless it is there already.
+pub(super) fn copied(from: &Path, to: &Path) -> Result<(), String> {
+    if to.exists() {
+        return Ok(());
+    }
+    std::fs::copy(from, to).map(|_| ()).map_err(|e| format!("{}: {e}", to.display()))
+}
+
+fn succeeded(ended: Ended, who: &str) -> Result<Ended, String> {
+    if ended.success() {
+        return Ok(ended);
+    }
+    let first = ended.err.lines().find(|l| l.starts_with("error") || l.starts_with("fault"));
+    let first = first.map_or(String::new(), |l| format!(": {l}"));
+    Err(format!("{who} fails ({}){first}", ended.why()))
+}
