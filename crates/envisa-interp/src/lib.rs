@@ -15,7 +15,7 @@ mod special;
 mod unit;
 mod wide;
 
-pub use run::{Executable, left, run, run_observed, run_translated};
+pub use run::{Executable, Job, Pays, left, run, run_if_made, run_observed, run_translated};
 
 use std::ops::Deref;
 

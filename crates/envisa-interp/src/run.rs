@@ -1,12 +1,14 @@
 //! Runs launches of programs: interpreted, or by the engine that they were translated by.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use envisa_lower::{BadProgram, Pc, Program};
 use envisa_machine::cpu::Level;
 use envisa_machine::dispatch::Prepared;
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker, flag};
+use envisa_machine::engine::{
+    Engine, Instructions, LaunchView, Left, Stop, Translation, Wanted, Worker, flag,
+};
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
@@ -28,12 +30,30 @@ pub struct Executable {
     translation: OnceLock<Option<Box<dyn Translation>>>,
     /// Threads that launches had for which it was not translated.
     untranslated: AtomicU64,
+    /// Something of its translation is being made beside launches.
+    making: AtomicBool,
 }
+
+/// When a translation pays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pays {
+    /// At once: the launch is to wait for it.
+    Now,
+    /// If it is made beside: this launch is to be interpreted where it is not there.
+    Beside,
+    /// Not yet.
+    NotYet,
+}
+
+/// What is to be made of a translation beside launches; first of all, what is the same for all of them.
+pub struct Job(Option<Wanted>);
 
 /// Translating costs about as much as interpreting the instructions for so many threads…
 const THREADS_FOR_A_TRANSLATION: u64 = 256;
 /// …and what there is of it for any program is as much as interpreting so many instructions.
 const INSTRUCTIONS_FOR_A_TRANSLATION: u64 = 1 << 14;
+/// It is made beside launches once they cost this part of it.
+const PART_FOR_ONE_BESIDE: u64 = 128;
 
 impl Executable {
     /// Decodes a program.
@@ -43,8 +63,9 @@ impl Executable {
     pub fn new(program: Program) -> Result<Executable, BadProgram> {
         let fast = envisa_lower::optimize(&program)?;
         let fast_code = Code::new(&fast, Level::detect(), false);
-        let (code, translation, untranslated) = (OnceLock::new(), OnceLock::new(), AtomicU64::new(0));
-        Ok(Executable { program, code, fast, fast_code, translation, untranslated })
+        let (code, translation) = (OnceLock::new(), OnceLock::new());
+        let (untranslated, making) = (AtomicU64::new(0), AtomicBool::new(false));
+        Ok(Executable { program, code, fast, fast_code, translation, untranslated, making })
     }
 
     /// Has another engine translated it?
@@ -53,16 +74,35 @@ impl Executable {
     }
 
     /// Does translating it pay for a launch of so many threads? Not where they run each instruction once at most, and
-    /// interpreting them, and those of the launches before, costs less than the translation: the first launch of a
-    /// small kernel.
-    pub fn is_worth_translating(&self, threads: u64) -> bool {
-        if self.translation.get().is_some() || !self.fast.runs_forward() {
-            return true;
+    /// interpreting them, and those of the launches before, costs less than the translation: the first launches of a
+    /// small kernel. Nobody waits for it where it is made beside them.
+    pub fn pays(&self, threads: u64) -> Pays {
+        if !self.fast.runs_forward() {
+            return Pays::Now;
         }
         let instructions = self.fast.code().len() as u64;
         let before = self.untranslated.fetch_add(threads, Ordering::Relaxed);
         let interpreted = before.saturating_add(threads).saturating_mul(instructions);
-        interpreted > THREADS_FOR_A_TRANSLATION * instructions + INSTRUCTIONS_FOR_A_TRANSLATION
+        let cost = THREADS_FOR_A_TRANSLATION * instructions + INSTRUCTIONS_FOR_A_TRANSLATION;
+        match interpreted {
+            n if n > cost => Pays::Now,
+            n if n > cost / PART_FOR_ONE_BESIDE || self.translation.get().is_some() => Pays::Beside,
+            _ => Pays::NotYet,
+        }
+    }
+
+    /// Lets one who makes something of its translation begin; `false`: another one is at it.
+    pub fn begins(&self) -> bool {
+        !self.making.swap(true, Ordering::Acquire)
+    }
+
+    /// Makes what [`run_if_made`] asked for, after [`Executable::begins`].
+    pub fn make(&self, job: Job, engine: &dyn Engine) {
+        self.translate(engine);
+        if let Some(Some(t)) = self.translation.get() {
+            t.make(job.0.unwrap_or_else(|| Box::new(())));
+        }
+        self.making.store(false, Ordering::Release);
     }
 
     /// Has an engine translate it, once; `false` if that refuses. [`run_translated`] runs the translation then, as far
@@ -218,6 +258,30 @@ pub fn run_translated(
         Some(Some(t)) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),
     }
+}
+
+/// The same if all that this takes is made; else the launch is interpreted, and `beside` is given what is to be made for
+/// the next ones.
+pub fn run_if_made(
+    exe: &Executable,
+    prepared: &Prepared,
+    linked: &Linked,
+    options: &RunOptions,
+    beside: impl FnOnce(Job),
+) -> Outcome {
+    let launch = unobserved(exe, prepared, linked, options);
+    let wanted = match exe.translation.get() {
+        None => Some(Job(None)),
+        Some(None) => None,
+        Some(Some(t)) => match t.wants(&launch) {
+            None => return run_translated(exe, prepared, linked, options),
+            wanted => Some(Job(wanted)),
+        },
+    };
+    if let Some(job) = wanted {
+        beside(job);
+    }
+    run(exe, prepared, linked, options)
 }
 
 /// What the engine that translated the program which runs unobserved leaves to others in this launch: instructions are

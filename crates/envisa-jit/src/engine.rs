@@ -1,6 +1,7 @@
 //! The engine: translations of programs, and the workers that run them.
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +11,7 @@ use envisa_isa::predefined::var;
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Worker};
+use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Wanted, Worker};
 use envisa_machine::group::{Alive, Groups, Kept, Loader, Row, Run, TURN, Turns, together};
 use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
@@ -268,10 +269,16 @@ impl Native {
     }
 
     fn choose_anew(&self, prepared: &Prepared) -> Arc<Chosen> {
-        Arc::new(self.try_to_choose(prepared).unwrap_or_else(|why| self.none(prepared, why)))
+        let made = |key| self.variant(key);
+        Arc::new(self.try_to_choose(prepared, &made).unwrap_or_else(|why| self.none(prepared, why)))
     }
 
-    fn try_to_choose(&self, prepared: &Prepared) -> Result<Chosen, String> {
+    /// The variants of a launch, of which `variant` gives each.
+    fn try_to_choose(
+        &self,
+        prepared: &Prepared,
+        variant: &dyn Fn(Key) -> Result<Arc<Variant>, String>,
+    ) -> Result<Chosen, String> {
         let seeds = |of| sites::seeds(&self.program, prepared, of);
         let kinds = plan::kinds(&self.program, prepared);
         let (alone, short) = (prepared.most_threads() == 1, self.short(prepared));
@@ -283,19 +290,22 @@ impl Native {
         let key = |of, start| {
             let (full, kinds) = (of == Of::Whole, kinds.clone());
             let (seeds, active) = (seeds(of), active(of)?);
-            self.variant(Key { full, alone, seeds, active, start, short, kinds })
+            variant(Key { full, alone, seeds, active, start, short, kinds })
         };
         let whole = Loader::new(&self.program, prepared);
-        let starts = |reads: &[(u32, u32)]| {
+        let starts = |reads: &[(u32, u32)], lacking: bool| {
             let mut loader = whole.clone();
             loader.trim(&self.program, prepared, reads);
+            if lacking {
+                loader.serves_lacking();
+            }
             let start = self.start(prepared, &loader);
             (loader, start)
         };
         let tailed = self.tails(prepared);
         if tailed == Tails::Last {
             // One code runs all threads of a group, if it starts them.
-            let (loader, start) = starts(&self.part()?.1);
+            let (loader, start) = starts(&self.part()?.1, true);
             if let Ok(start) = start
                 && let Ok(one) = key(Of::All, Some(start))
             {
@@ -305,7 +315,8 @@ impl Native {
         }
         // Nobody runs the other code where all threads lack channels.
         let only = tailed == Tails::Only;
-        let (mut loader, start) = if only { starts(&self.part()?.1) } else { starts(&self.reads()?) };
+        let (mut loader, start) =
+            if only { starts(&self.part()?.1, true) } else { starts(&self.reads()?, false) };
         let first = key(if only { Of::Lacking } else { Of::Whole }, start.as_ref().ok().cloned());
         let variants = match tailed {
             // Most launches have no threads that lack channels.
@@ -314,7 +325,7 @@ impl Native {
             // Rows are run where threads with all channels are.
             Tails::Alone if start.is_ok() => {
                 // They read what the others read, and more.
-                let (more, start) = starts(&self.part()?.1);
+                let (more, start) = starts(&self.part()?.1, true);
                 let variants = [first, key(Of::Lacking, start.ok())];
                 if tails(&variants) {
                     loader = more;
@@ -495,6 +506,38 @@ impl Variant {
 impl Translation for Native {
     fn accepts(&self, launch: &LaunchView<'_>) -> bool {
         self.choose(launch.prepared, |chosen| chosen.variants[0].is_ok())
+    }
+
+    fn wants(&self, launch: &LaunchView<'_>) -> Option<Wanted> {
+        let prepared = launch.prepared;
+        let last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        if last.iter().any(|c| c.is_for(self, prepared)) {
+            return None;
+        }
+        drop(last);
+        if self.live.get().is_none() || self.part.get().is_none() {
+            return Some(Box::new(()));
+        }
+        let missing = RefCell::new(None);
+        let found = |key: Key| {
+            let all = self.variants.lock().unwrap_or_else(|e| e.into_inner());
+            all.get(&key).cloned().unwrap_or_else(|| {
+                missing.borrow_mut().get_or_insert(key);
+                Err("it is being made".to_owned())
+            })
+        };
+        let _ = self.try_to_choose(prepared, &found);
+        missing.into_inner().map(|key| Box::new(key) as Wanted)
+    }
+
+    fn make(&self, wanted: Wanted) {
+        let Ok(key) = wanted.downcast::<Key>() else {
+            // What is known of all threads comes first. Where it cannot be known, launches say so.
+            let _ = (self.live().is_ok(), self.part().is_ok());
+            return;
+        };
+        let made = self.compile(&key).map(Arc::new);
+        self.variants.lock().unwrap_or_else(|e| e.into_inner()).entry(*key).or_insert(made);
     }
 
     fn left(&self, launch: &LaunchView<'_>) -> Result<Left, String> {

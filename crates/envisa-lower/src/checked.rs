@@ -31,7 +31,11 @@ const VECTOR: u64 = 32;
 /// - functions are the code, one after another, and each ends with [`Op::End`];
 /// - the messages, jump tables, functions, symbols, reasons and targets that instructions name exist.
 #[derive(Clone, Debug)]
-pub struct Program(Arc<ProgramParts>);
+pub struct Program(Arc<ProgramParts>, Forward);
+
+/// Does a thread run each instruction once at most?
+#[derive(Clone, Copy, Debug)]
+struct Forward(bool);
 
 /// What is wrong with a program's parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,13 +62,24 @@ impl Program {
                 .and_then(|()| touches(i, &parts))
                 .map_err(|e| BadProgram(format!("instruction {pc} ({:?}): {e}", i.op)))?;
         }
-        Ok(Program(Arc::new(parts)))
+        let forward = Forward(!parts.code.iter().zip(0..).any(|(i, pc)| match i.op {
+            Op::Goto => i.aux <= pc,
+            Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp => true,
+            _ => false,
+        }));
+        Ok(Program(Arc::new(parts), forward))
     }
 
     /// Are the two one program, not only alike?
     #[inline(always)]
     pub fn is(&self, other: &Program) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Does a thread run each instruction once at most? There are no loops then, and no calls.
+    #[inline(always)]
+    pub fn runs_forward(&self) -> bool {
+        self.1.0
     }
 
     /// The kernel's name.

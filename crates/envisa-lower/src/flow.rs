@@ -1,19 +1,6 @@
 //! Facts about control flow: loops, and where channels can be apart.
 
-use crate::Program;
 use crate::program::*;
-
-impl Program {
-    /// Does a thread run each instruction once at most? There are no loops then, and no calls.
-    pub fn runs_forward(&self) -> bool {
-        let code = self.code();
-        !code.iter().zip(0..).any(|(inst, pc)| match inst.op {
-            Op::Goto => inst.aux <= pc,
-            Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp => true,
-            _ => false,
-        })
-    }
-}
 
 /// Sets [`Inst::depth`] and [`Facts::converged`] for the code of one function.
 ///

@@ -26,10 +26,22 @@ pub trait Engine: Send + Sync {
     fn translate(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Option<Box<dyn Translation>>;
 }
 
+/// What an engine has yet to make: known to itself.
+pub type Wanted = Box<dyn std::any::Any + Send>;
+
 /// A program as an engine made it ready.
 pub trait Translation: Send + Sync {
     /// Does it run this launch, whose view is of the program that it was made of?
     fn accepts(&self, launch: &LaunchView<'_>) -> bool;
+
+    /// What it has yet to make before it runs such a launch, if that takes its time: to be given to [`Translation::make`],
+    /// by whoever has time. `None`: nothing.
+    fn wants(&self, _: &LaunchView<'_>) -> Option<Wanted> {
+        None
+    }
+
+    /// Makes what it wants, or, given something else, what launches of all kinds want.
+    fn make(&self, _: Wanted) {}
 
     /// What it leaves to others in such a launch.
     ///

@@ -48,6 +48,8 @@ pub struct Loader {
     /// The program has named barriers, whose counts are to be cleared between groups.
     pub(crate) named: bool,
     pub(crate) few: Option<Few>,
+    /// What it was trimmed to is read by threads that lack channels, too: see [`Loader::serves_lacking`].
+    lacking: bool,
 }
 
 /// What a thread's start sets besides its inputs: variable, and byte in it.
@@ -137,7 +139,14 @@ impl Loader {
             together: together(p),
             named: p.code().iter().any(|i| i.op == Op::NamedBarrier),
             few: None,
+            lacking: false,
         }
+    }
+
+    /// Says that what it is trimmed to is all that threads which lack channels read before they write it, as well: they
+    /// start after others without all of their registers being cleared.
+    pub fn serves_lacking(&mut self) {
+        self.lacking = true;
     }
 
     /// For engines that zero themselves what threads with all channels read before they write it, from the locals
@@ -274,9 +283,8 @@ impl Loader {
     /// Makes a register file ready for a thread that starts with these channels.
     /// `set`: what the thread's start sets.
     pub(crate) fn load(&self, p: &Program, t: &mut Thread, image: &[u8], channels: Mask, set: [u32; 6]) {
-        let whole = t.loaded == Loaded::Nothing || channels != self.full;
+        let whole = t.loaded == Loaded::Nothing || (channels != self.full && !self.lacking);
         let inputs = whole || t.loaded == Loaded::Other;
-        // After a thread that lacks channels everything is as at the very start.
         t.loaded = Loaded::All;
         if whole {
             t.regs.slice_mut(self.all.start, self.all.end - self.all.start).fill(0);

@@ -1,8 +1,8 @@
 //! Which engine runs a program.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use envisa_interp::Executable;
+use envisa_interp::{Executable, Job, Pays};
 #[cfg(target_arch = "x86_64")]
 use envisa_lower::Inst;
 use envisa_machine::dispatch::Prepared;
@@ -13,26 +13,61 @@ use crate::Engine;
 use crate::fault::Place;
 use crate::kernel::Code;
 
-/// Does native code run a launch of so many threads, for this choice of the caller's? The program is translated if so.
-/// Whatever native code cannot run, the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it open, and
-/// where that does, too, what the launch costs.
-pub(crate) fn runs(executable: &Executable, engine: Engine, threads: u64) -> bool {
+/// How a launch is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// Interpreted.
+    Interpreted,
+    /// By native code, which is made if need be.
+    Native,
+    /// By native code that was made beside earlier launches; interpreted if that is not there.
+    NativeIfMade,
+}
+
+/// How a launch of so many threads is run, for this choice of the caller's. The program is translated if it is to be run
+/// natively. Whatever native code cannot run, the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it
+/// open, and where that does, too, what the launch costs.
+pub(crate) fn way(executable: &Executable, engine: Engine, threads: u64) -> Way {
     let engine = match engine {
         Engine::Auto => by_environment(),
         chosen => chosen,
     };
-    let wanted = match engine {
-        Engine::Interpreter => false,
-        Engine::Native => true,
-        Engine::Auto => executable.is_worth_translating(threads),
+    let pays = match engine {
+        Engine::Interpreter => Pays::NotYet,
+        Engine::Native => Pays::Now,
+        Engine::Auto => executable.pays(threads),
     };
+    match pays {
+        Pays::Now if translate(executable) => Way::Native,
+        Pays::Beside if level().is_some() => Way::NativeIfMade,
+        _ => Way::Interpreted,
+    }
+}
+
+/// Has a program translated; `false` if there is no native code for it on this host.
+fn translate(executable: &Executable) -> bool {
     #[cfg(target_arch = "x86_64")]
-    if wanted && let Some(jit) = envisa_jit::Jit::new() {
+    if let Some(jit) = envisa_jit::Jit::new() {
         return executable.translate(&jit);
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = wanted;
+    let _ = executable;
     false
+}
+
+/// Has a thread of its own make what the next launches of a kernel want, unless one is at it already.
+pub(crate) fn beside(code: &Arc<Code>, job: Job) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(jit) = envisa_jit::Jit::new()
+        && code.executable.begins()
+    {
+        let code = code.clone();
+        // Without a thread, launches are interpreted until they pay for waiting.
+        let _ = std::thread::Builder::new()
+            .name("envisa-native".to_owned())
+            .spawn(move || code.executable.make(job, &jit));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (code, job);
 }
 
 /// What the environment says, asked once.
@@ -43,7 +78,7 @@ fn by_environment() -> Engine {
 
 /// Can native code run it, on this host?
 pub(crate) fn can_run(executable: &Executable) -> bool {
-    runs(executable, Engine::Native, 0)
+    translate(executable)
 }
 
 /// What native code leaves to others, instructions by program counter of the improved program; or why it does not run
@@ -200,10 +235,29 @@ mod tests {
         // By name, or with a loop: at once.
         assert!(run(&forward(), Engine::Native, 1));
         assert!(run(&kernel(&device, "(P) goto (M1,8) again"), Engine::Auto, 1));
-        // Else when the launches up to now would have paid for it.
+        // Else beside the launches that would have paid for a part of it, or by one that waits, when they have paid for all.
         let forward = forward();
         let launches = (0..10_000).position(|_| run(&forward, Engine::Auto, 8)).expect("it pays at last");
-        assert!((100..2_000).contains(&launches), "{launches}");
+        assert!((2..2_000).contains(&launches), "{launches}");
+    }
+
+    /// It is there before launches have paid for it where it is made beside them.
+    #[test]
+    fn native_code_is_made_beside_launches() {
+        if crate::native::level().is_none() {
+            return;
+        }
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
+        let kernel = kernel(&device, "");
+        let executable = &kernel.code.executable;
+        let launches = (0..200).position(|_| {
+            let launch = Launch::threads(&[1, 1, 1], 8).engine(Engine::Auto);
+            assert!(device.run(&kernel, launch).expect("it is launched").fault.is_none());
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            executable.is_translated()
+        });
+        assert!(launches.is_some_and(|n| n >= 2), "{launches:?}");
+        assert!(executable.pays(0) == envisa_interp::Pays::Beside);
     }
 
     #[test]

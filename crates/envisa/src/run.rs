@@ -9,7 +9,7 @@ use crate::instruments::{FinalRegisters, Instruments};
 use crate::items::WorkItems;
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, ArgKey, Launch};
-use crate::native::Left;
+use crate::native::{Left, Way};
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
 use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
@@ -372,10 +372,13 @@ fn execute<O: Observer>(
     let left = (observer.is_some() && crate::native::named(engine))
         .then(|| crate::native::left(exe, prepared, linked));
     let done = match observer {
-        None if crate::native::runs(exe, engine, prepared.thread_count()) => {
-            envisa_interp::run_translated(exe, prepared, linked, &options)
-        }
-        None => envisa_interp::run(exe, prepared, linked, &options),
+        None => match crate::native::way(exe, engine, prepared.thread_count()) {
+            Way::Interpreted => envisa_interp::run(exe, prepared, linked, &options),
+            Way::Native => envisa_interp::run_translated(exe, prepared, linked, &options),
+            Way::NativeIfMade => envisa_interp::run_if_made(exe, prepared, linked, &options, |job| {
+                crate::native::beside(&kernel.code, job);
+            }),
+        },
         Some(o) => envisa_interp::run_observed(exe, prepared, linked, &options, o),
     };
     let printed = prepared.printed().unwrap_or_default();

@@ -575,3 +575,112 @@ fn of_older_devices() {
     }
     assert!((5..60).contains(&faults), "{faults} programs fault");
 }
+
+/// Accesses of several elements a channel, at some step, in a loop that goes on through the buffer: of channels of whom
+/// some are off, whose places may lie before it or behind it.
+fn several(r: &mut Random, simd: u32, bytes: u32) -> String {
+    let (ty, element) = r.one_of(&[("d32", 4), ("d32", 4), ("d32", 4), ("d64", 8)]);
+    let n = r.one_of(&[2, 2, 3, 3, 4]);
+    let store = r.below(4) == 0;
+    // Which of two that store to one place is last is open.
+    let apart = if store { r.one_of(&[n, n, n + 1, n + 5]) } else { r.one_of(&[1, 1, 1, n, n, 0, 2, 5, 9]) };
+    let step = element * apart;
+    let (low, high) = (r.one_of(&[0, 0, 1, 5, 17]), r.one_of(&[simd, simd, simd - 1, simd - 2, 3]));
+    let rounds = 6;
+    // Results are behind what is accessed, or before it.
+    let kept = 6 * 8 * 4 * simd;
+    let (table, results) = if r.below(2) == 0 { (0, bytes) } else { (kept, 0) };
+    // The first round begins before the buffer, or the last one ends behind it, mostly as far as channels are off there.
+    let (first, by) = match r.below(4) {
+        0 => (-((low * step) as i32), 8),
+        1 => ((bytes - rounds * 16 - (high - 1) * step - n * element) as i32 + r.one_of(&[16, 16, 24]), 16),
+        _ => ((8 * r.below(16)) as i32, element * r.one_of(&[1, 2, 7])),
+    };
+    let mut t = String::from(".version 4.1\n.kernel \"shapes\"\n.kernel_attr Target=\"cm\"\n");
+    let _ = writeln!(t, ".kernel_attr SimdSize={simd}");
+    for (name, ty, count) in [("Lane", "uw", simd), ("T", "d", simd), ("At", "d", simd), ("To", "uq", simd)] {
+        let _ = writeln!(t, ".decl {name} v_type=G type={ty} num_elts={count} align=wordx32");
+    }
+    let _ = writeln!(t, ".decl V v_type=G type=d num_elts={} align=wordx32", simd * n * element / 4);
+    for k in 0..n * element / 4 {
+        let _ = writeln!(
+            t,
+            ".decl E{k} v_type=G type=d num_elts={simd} align=wordx32 alias=<V, {}>",
+            4 * simd * k
+        );
+    }
+    for name in ["S", "Out", "I"] {
+        let _ = writeln!(t, ".decl {name} v_type=G type=d num_elts=1 align=dword");
+    }
+    let _ = writeln!(
+        t,
+        ".decl P1 v_type=P num_elts={simd}\n.decl P2 v_type=P num_elts={simd}\n.decl P3 v_type=P num_elts=1"
+    );
+    t.push_str(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8\n.function \"shapes_main\"\n");
+    t.push_str("mov (M1, 8) Lane(0,0)<1> 0x76543210:v\nadd (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n");
+    if simd == 32 {
+        t.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
+    }
+    let m = format!("(M1, {simd})");
+    for k in 0..n * element / 4 {
+        let _ = writeln!(t, "mul {m} E{k}(0,0)<1> Lane(0,0)<1;1,0> {:#x}:uw", 3 + 2 * k);
+    }
+    let _ = writeln!(
+        t,
+        "mov (M1, 1) S(0,0)<1> {}:d\nmov (M1, 1) Out(0,0)<1> {results:#x}:d\nmov (M1, 1) I(0,0)<1> 0x0:d",
+        first + table as i32
+    );
+    let _ = writeln!(t, "again:\nmul {m} T(0,0)<1> Lane(0,0)<1;1,0> {step:#x}:uw");
+    let _ = writeln!(t, "add {m} T(0,0)<1> T(0,0)<1;1,0> S(0,0)<0;1,0>\nmov {m} To(0,0)<1> T(0,0)<1;1,0>");
+    let _ = writeln!(t, "add {m} To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+    let _ = writeln!(
+        t,
+        "cmp.ge {m} P1 Lane(0,0)<1;1,0> {low:#x}:uw\ncmp.lt {m} P2 Lane(0,0)<1;1,0> {high:#x}:uw"
+    );
+    let _ = writeln!(t, "and {m} P1 P1 P2");
+    let guarded = r.below(2) == 0;
+    let guard = if guarded { "(P1) " } else { "" };
+    if !guarded {
+        let _ = writeln!(t, "(!P1) goto {m} over");
+    }
+    let _ = match store {
+        true => writeln!(t, "{guard}lsc_store.ugm {m} flat[To]:a64 V:{ty}x{n}"),
+        false => writeln!(t, "{guard}lsc_load.ugm {m} V:{ty}x{n} flat[To]:a64"),
+    };
+    t.push_str("over:\n");
+    for k in 0..n * element / 4 {
+        let _ = writeln!(
+            t,
+            "mul {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x4:uw\nadd {m} At(0,0)<1> At(0,0)<1;1,0> Out(0,0)<0;1,0>"
+        );
+        let _ =
+            writeln!(t, "mov {m} To(0,0)<1> At(0,0)<1;1,0>\nadd {m} To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>");
+        let _ = writeln!(t, "lsc_store.ugm {m} flat[To]:a64 E{k}:d32");
+        let _ = writeln!(t, "add (M1, 1) Out(0,0)<1> Out(0,0)<0;1,0> {:#x}:d", 4 * simd);
+        let _ = writeln!(t, "xor {m} E{k}(0,0)<1> E{k}(0,0)<1;1,0> 0x{:x}:d", r.below(1 << 30));
+    }
+    let _ = writeln!(
+        t,
+        "add (M1, 1) S(0,0)<1> S(0,0)<0;1,0> {by:#x}:d\nadd (M1, 1) I(0,0)<1> I(0,0)<0;1,0> 0x1:d"
+    );
+    let _ = writeln!(t, "cmp.lt (M1, 1) P3 I(0,0)<0;1,0> {rounds:#x}:d\n(P3) jmp (M1, 1) again\nret (M1, 1)");
+    t
+}
+
+/// Vectors side by side, those that begin at each element, and others: results and faults are the interpreter's.
+#[test]
+fn several_elements_at_any_step() {
+    let (mut faults, mut native) = (0, 0);
+    for seed in 0..400 {
+        let simd = [16, 32][seed as usize % 2];
+        let text = several(&mut Random(seed), simd, 0x3000);
+        let room = 0x3000 + 6 * 8 * 4 * simd;
+        let (want, got) = (run(Engine::Interpreter, &text, room), run(Engine::Native, &text, room));
+        faults += usize::from(want.1.is_some());
+        native += usize::from(got.2);
+        assert_eq!(want.1, got.1, "program {seed}:\n{text}");
+        assert!(want.0 == got.0, "program {seed}:\n{text}");
+    }
+    assert!((1..200).contains(&faults), "{faults} programs fault");
+    assert_eq!(native, 400, "so many programs have native code");
+}

@@ -27,6 +27,8 @@ pub struct Replay {
     pub kernel: String,
     /// Sizes and arguments; each buffer and image is an output.
     pub launch: Launch,
+    /// What numbers each argument's memory has, where that is known.
+    pub numbers: Vec<Option<ElemType>>,
 }
 
 /// Bytes of a number of this type, as a job writes it.
@@ -78,6 +80,22 @@ fn own_name(ty: &str, source: &str) -> String {
     format!("{own}{}", &ty[name.len()..])
 }
 
+/// What numbers the memory has that a type of a source points to: of structures, that of all of their members.
+fn numbers_of(ty: &str, source: &str) -> Option<ElemType> {
+    let own = own_name(ty, source);
+    elem_of(&own).or_else(|| {
+        let name = own.trim_end_matches('*').trim_start_matches("struct ");
+        let (before, _) = source.split_once(&format!("}} {name};"))?;
+        let (_, members) = before.rsplit_once('{')?;
+        let mut all = members.split(';').map(str::trim).filter(|m| !m.is_empty()).map(|m| {
+            let ty = m.split_whitespace().next().unwrap_or("");
+            elem_of(&own_name(ty, source)).filter(|_| !m.contains('*'))
+        });
+        let first = all.next()??;
+        all.all(|m| m == Some(first)).then_some(first)
+    })
+}
+
 /// The arguments that a captured module's kernel takes.
 fn arguments(folder: &Path, kernel: &str) -> Result<Vec<Argument>, String> {
     let bytes = std::fs::read(folder.join("module.zebin")).map_err(|e| format!("module.zebin: {e}"))?;
@@ -116,6 +134,7 @@ impl Replay {
         };
         let source = text("program.cl")?;
         let mut arguments = arguments(folder, &job.kernel)?;
+        let numbers = arguments.iter().map(|a| numbers_of(&a.type_name, &source)).collect();
         arguments.iter_mut().for_each(|a| a.type_name = own_name(&a.type_name, &source));
         for (n, a) in arguments.iter().enumerate() {
             let name = if a.name.is_empty() { n.to_string() } else { a.name.clone() };
@@ -124,7 +143,7 @@ impl Replay {
             let check = matches!(value, ArgValue::Buffer(_) | ArgValue::Image(..)).then_some(Check::Exact);
             launch.args.push(LaunchArg { name, value, check });
         }
-        Ok(Replay { source, options: text("program.options")?, kernel: job.kernel, launch })
+        Ok(Replay { source, options: text("program.options")?, kernel: job.kernel, launch, numbers })
     }
 }
 
@@ -246,8 +265,9 @@ pub struct Work {
     out: PathBuf,
 }
 
-/// The worker: launches once, leaves what each buffer and image then holds in `N.bin`, and times launches for so many seconds
-/// whenever a line on standard input says how many: the least time of one, from the call to the end.
+/// The worker: launches once, and times launches for so many seconds whenever a line on standard input says how many: the
+/// least time of one, from the call to the end. What each buffer and image holds after the last launch of these is left in
+/// `N.bin`.
 ///
 /// # Errors
 /// A sentence for standard error.
@@ -258,9 +278,6 @@ pub fn work(work: &Work) -> Result<(), String> {
     let mut loaded = session.load(&replay.source, &replay.options, &replay.kernel, &replay.launch)?;
     loaded.run()?;
     let build = start.elapsed().as_secs_f64();
-    for (n, value) in loaded.outputs()?.values {
-        std::fs::write(work.out.join(format!("{n}.bin")), value.bytes).map_err(|e| e.to_string())?;
-    }
     // What is printed while others listen is theirs.
     let say = |line: &str| {
         println!("{ANSWER}{line}");
@@ -276,6 +293,9 @@ pub fn work(work: &Work) -> Result<(), String> {
             loaded.reset()?;
             least = least.min(loaded.run()?);
             launches += 1;
+        }
+        for (n, value) in loaded.outputs()?.values {
+            std::fs::write(work.out.join(format!("{n}.bin")), value.bytes).map_err(|e| e.to_string())?;
         }
         say(&format!("{least} {launches}"))?;
     }
@@ -297,5 +317,9 @@ mod tests {
         assert_eq!((own_name("COUNT", source), own_name("int*", source)), ("uint".into(), "int*".into()));
         assert!(number("int", 4, "u8:1,300").is_err() && number("int", 4, "x").is_err());
         assert_eq!((elem_of("float4*"), elem_of("struct thing*")), (Some(ElemType::F32), None));
+        let source = "#define fp float\ntypedef struct\n{\n  fp v, x;\n  float y[2];\n} FOUR;\n\
+                      typedef struct { fp x; int n; } MIXED;\ntypedef struct { fp *x; } POINTER;\n";
+        assert_eq!(numbers_of("FOUR*", source), Some(ElemType::F32));
+        assert_eq!((numbers_of("MIXED*", source), numbers_of("POINTER*", source)), (None, None));
     }
 }

@@ -127,7 +127,7 @@ impl Run {
              turns in five rounds, fewer where these take more than eight seconds. A time is the least one of a launch, from the call of `clEnqueueNDRangeKernel` to the end of \
              `clFinish`, by the wall's clock; memory is put back before each launch. A ratio is a driver's time over envisa's: \
              above 1 envisa is faster. `the better` is the faster of PoCL and Intel's CPU runtime. Results are compared after the \
-             first launch: numbers of floating-point types within the tolerance, all else byte for byte.\n\n- {}: {}\n",
+             last launch: numbers of floating-point types within the tolerance, all else byte for byte.\n\n- {}: {}\n",
             self.machine.date,
             self.machine.describe()
         );

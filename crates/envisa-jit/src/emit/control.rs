@@ -584,8 +584,11 @@ impl Emit<'_> {
     pub(super) fn pred_logic(&mut self, pc: Pc) -> Result<(), Why> {
         let i = *self.inst(pc);
         let Dst::Pred { offset } = i.dst else { return Err("a destination that is no predicate") };
-        if i.pred.offset != 0 || !(8..=32).contains(&i.channels) {
-            return Err("logic of few channels");
+        if i.pred.offset != 0 {
+            return Err("logic of predicates by a predicate");
+        }
+        if i.channels < 8 {
+            return self.logic_of_few(pc, &i, offset);
         }
         let code = match i.aux & 0xff {
             0x88 => Some(Code::VEX_Kandw_kr_kr_kr),
@@ -614,6 +617,45 @@ impl Emit<'_> {
             }
             self.set_pred(pc, offset, part, PRED)?;
         }
+        Ok(())
+    }
+
+    /// Logic of predicates of less than eight channels, all of which run: that of their dwords.
+    fn logic_of_few(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Why> {
+        let sources: &[Src] = if i.aux & 0xff == 0x55 { &i.src[..1] } else { &i.src[..2] };
+        let kept =
+            |s: &Src| matches!(*s, Src::Pred { offset, .. } if self.deferred.pred(pc, offset).is_none());
+        if !(i.no_mask || self.all_active(pc)) || !sources.iter().all(kept) {
+            return Err("logic of few channels");
+        }
+        let code = match i.aux & 0xff {
+            0x88 => Code::And_r32_rm32,
+            0xee => Code::Or_r32_rm32,
+            0x66 => Code::Xor_r32_rm32,
+            0x55 => Code::INVALID,
+            _ => return Err("a rare truth table"),
+        };
+        for (s, r) in sources.iter().zip([Register::EAX, Register::ECX]) {
+            let Src::Pred { offset, invert } = *s else { return Err("a source that is no predicate") };
+            let from = self.reg(offset);
+            self.a.rm(Code::Mov_r32_rm32, r, from);
+            if invert {
+                self.a.r(Code::Not_rm32, r);
+            }
+        }
+        if code == Code::INVALID {
+            self.a.r(Code::Not_rm32, Register::EAX);
+        } else {
+            self.a.rr(code, Register::EAX, Register::ECX);
+        }
+        // Bits of other channels stay.
+        let of = ((1u32 << i.channels) - 1) << i.first;
+        let m = self.reg(to);
+        self.a.ri(Code::And_rm32_imm32, Register::EAX, of as i32);
+        self.a.rm(Code::Mov_r32_rm32, Register::ECX, m);
+        self.a.ri(Code::And_rm32_imm32, Register::ECX, !of as i32);
+        self.a.rr(Code::Or_r32_rm32, Register::EAX, Register::ECX);
+        self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
         Ok(())
     }
 

@@ -188,46 +188,117 @@ impl Emit<'_> {
         on: Option<K>,
     ) -> Result<Option<(Label, Option<Aside>)>, Why> {
         let count = s.elements.count_ones();
-        let step = count * u32::from(s.element);
-        let far = form.scale > 8 || !step.is_multiple_of(form.scale);
-        if count < 2 || part.lanes != 16 || far || self.far_apart(s, form, part) {
+        if count < 2 || part.lanes != 16 || form.scale > 8 || self.far_apart(s, form, part) {
             return Ok(None);
         }
-        let Some(how) = How::of(s, step) else { return Ok(None) };
-        let index = (step / form.scale) as i32;
-        let known = Stepped { how, step, index, rows: &ROWS[..FEW] };
+        // Vectors side by side, or those that begin at each element, as of stencils.
+        let element = u32::from(s.element);
+        let all: Vec<Stepped> = [count * element, element]
+            .into_iter()
+            .filter(|step| step.is_multiple_of(form.scale))
+            .filter_map(|step| {
+                let (how, index) = (How::of(s, step)?, (step / form.scale) as i32);
+                Some(Stepped { how, step, index, rows: &ROWS[..FEW] })
+            })
+            .collect();
+        if all.is_empty() {
+            return Ok(None);
+        }
         let (here, done, other) = (self.a.here(), self.a.label(), self.a.label());
         let weary = self.site(i, site::ASTRAY);
         self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
         self.a.jump(Code::Jne_rel32_64, other);
-        let ramp = self.literals(std::array::from_fn(|k| (index * k as i32) as u32));
-        self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
-        self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
-        self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
-        self.a.jump(Code::Jne_rel32_64, other);
-        if let Some(on) = on {
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
-            self.a.jump(Code::Jae_rel32_64, other);
+        for (nth, known) in all.iter().enumerate() {
+            let last = nth + 1 == all.len();
+            let next = if last { other } else { self.a.label() };
+            if self.by_steps_at_sight(pc, (i, s), form, part, (v, known), data, on, next).is_err() {
+                self.a.back(here);
+                return Ok(None);
+            }
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            if !last {
+                self.a.jmp(done);
+                self.a.bind(next);
+            }
         }
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
-        let moved = match s.write {
-            true => self.store_steps(s, &known, part, m, data),
-            false => self.load_steps(pc, s, &known, part, m, data, on),
-        };
-        if moved.is_err() {
-            self.a.back(here);
-            return Ok(None);
-        }
-        self.a.mi(Code::Mov_rm32_imm32, weary, 0);
         let aside = self.a.step_aside(pc);
         self.a.bind(other);
         self.a.m(Code::Inc_rm32, weary);
         Ok(Some((done, Some(aside))))
     }
 
-    /// Sixteen consecutive pairs of dwords, from `rax` on; all channels run.
+    /// Pairs that begin at each element are moved by rows; goes to `other` where they do not.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn pairs_of_elements(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        let step = u32::from(s.element);
+        let how =
+            How::of(s, step).filter(|_| step.is_multiple_of(form.scale)).ok_or("no rows of elements")?;
+        let known = Stepped { how, step, index: (step / form.scale) as i32, rows: &ROWS[..FEW] };
+        self.by_steps_at_sight(pc, (i, s), form, part, (v, &known), data, on, other)
+    }
+
+    /// Moves elements whose places turn out to be so many bytes apart; goes to `other` where they do not.
+    #[allow(clippy::too_many_arguments)]
+    fn by_steps_at_sight(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        (v, known): (V, &Stepped),
+        data: RegOffset,
+        on: Option<K>,
+        other: Label,
+    ) -> Result<(), Why> {
+        let ramp = self.literals(std::array::from_fn(|k| (known.index * k as i32) as u32));
+        self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
+        self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
+        self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.jump(Code::Jne_rel32_64, other);
+        if let Some(on) = on {
+            self.row_may_be_moved(i, s, (v, known.index), on, other);
+        }
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
+        match s.write {
+            true => self.store_steps(s, known, part, m, data),
+            false => self.load_steps(pc, s, known, part, m, data, on),
+        }
+    }
+
+    /// Of sixteen places that are a step apart, some of which are of channels that are off: goes to `other` unless a store
+    /// is of all channels, or all that a load would read is inside. Those that are on are inside, so that the places are as
+    /// far from them as their numbers say; they may be off the first one's side and the last one's.
+    pub(super) fn row_may_be_moved(&mut self, i: &Inst, s: &Simt, (v, step): (V, i32), on: K, other: Label) {
+        let all = self.a.label();
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+        if s.write {
+            return self.a.jump(Code::Jae_rel32_64, other);
+        }
+        self.a.jump(Code::Jb_rel32_64, all);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        let last = Mem::indexed(Register::RAX, Register::None, 1, i64::from(15 * step));
+        self.a.rm(Code::Lea_r32_m, Register::ESI, last);
+        for r in [Register::EAX, Register::ESI] {
+            let limit = self.site(i, site::COUNT);
+            self.a.rm(Code::Cmp_r32_rm32, r, limit);
+            self.a.jump(Code::Jae_rel32_64, other);
+        }
+        self.a.bind(all);
+    }
+
+    /// Sixteen consecutive pairs of dwords, from `rax` on.
     pub(super) fn move_pairs(
         &mut self,
         pc: Pc,

@@ -225,6 +225,13 @@ impl Emit<'_> {
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(look);
         } else if pairs && !s.write {
+            if 4 % form.scale == 0 {
+                let window = self.a.label();
+                self.pairs_of_elements(pc, (i, s), form, part, v, data, on, window)?;
+                self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+                self.a.jmp(d);
+                self.a.bind(window);
+            }
             let other = self.a.label();
             self.move_from_table(pc, i, s, form, part, v, data, on, other)?;
             self.a.jmp(d);
@@ -314,9 +321,7 @@ impl Emit<'_> {
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
         self.a.jump(Code::Jne_rel32_64, other);
         if let (0b11, Some(on)) = (s.elements, on) {
-            // All of them, or each by itself.
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
-            self.a.jump(Code::Jae_rel32_64, other);
+            self.row_may_be_moved(i, s, (v, step as i32), on, other);
         }
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
         // Channels that are off were not held against the site: the first one's place may be below it.
