@@ -284,6 +284,11 @@ pub const CODES: &[CodeInfo] = &[
         "With --check-hints: an index of an array in an array is past its end, and the outer indices are zero, as in `t[0][i]`: this is undefined, and often means all of `t`. Or: one instruction accesses two variables that the kernel declares in local memory. This happens if an index runs past the end of one variable into the next. The variables are known only if the kernel was compiled with -g. The finding can be false: an access through a pointer that may point to either variable looks the same.",
     ),
     page(
+        "F0026",
+        "an asynchronous copy used wrongly",
+        "With --check: `async_work_group_copy` begins a copy that all work-items of a group make together. All of them have to come to it, with the same arguments, and `wait_group_events` has to be called with its event before anybody accesses what it copies, and before the kernel ends. The message says which of these is not so: the copy is not waited for, its arguments differ between work-items (often an address that depends on the local id), or what is waited for is not the event of a copy of this group.",
+    ),
+    page(
         "F0100",
         "an instruction that envisa does not execute",
         "Exit code 3: no error is known in the kernel. The message names the instruction. docs/COVERAGE.md lists the instructions that are executed.",

@@ -315,7 +315,7 @@ impl Build {
         }
         command.arg("-device").arg(&self.device).arg("-output").arg("module").arg("-output_no_suffix");
         command.arg("-out_dir").arg(folder.join("out")).arg("-internal_options").arg(internal.trim_end());
-        let options = self.user_options(input, source, spirv);
+        let options = self.user_options(pass);
         if !options.is_empty() {
             command.arg("-options").arg(options);
         }
@@ -348,7 +348,8 @@ impl Build {
 
     /// The user's options with `-I` made independent of the folder, and the source's own folder to include
     /// from, which the compiler would not look into as it is handed a text.
-    fn user_options(&self, input: &Path, source: &[u8], spirv: bool) -> String {
+    fn user_options(&self, pass: &Pass<'_>) -> String {
+        let Pass { input, source, spirv, to_spirv, .. } = *pass;
         let mut words = Vec::new();
         let mut folder_follows = false;
         for word in self.options.split_whitespace() {
@@ -377,6 +378,9 @@ impl Build {
             options.push_str(if options.is_empty() { "" } else { " " });
             let lines = if self.lines == Lines::Variables { DEBUG_OPTIONS } else { LINE_OPTIONS };
             options.push_str(&format!("{lines}{name}"));
+        }
+        if let Some(rewrite) = self.rewrite.filter(|_| to_spirv) {
+            options.push_str(rewrite.first_options());
         }
         options
     }

@@ -92,7 +92,8 @@ fn rewritten(
 ) -> Option<(Module, String)> {
     let (plain, said) = match input {
         Input::Source(..) => {
-            let made = crate::compiler::service().compile(spec.name, input, options, Output::Spirv).ok()?;
+            let first = format!("{options}{}", rewrite.first_options());
+            let made = crate::compiler::service().compile(spec.name, input, &first, Output::Spirv).ok()?;
             (vec![made.bytes], made.log)
         }
         Input::Spirv(one) => (vec![one.to_vec()], String::new()),

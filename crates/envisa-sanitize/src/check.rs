@@ -17,6 +17,7 @@ mod barriers;
 mod bounds;
 mod cells;
 mod content;
+mod copies;
 mod defined;
 mod elements;
 mod finding;
@@ -50,6 +51,7 @@ use envisa_machine::thread::{Machine, Mask};
 
 use cells::Budget;
 use content::Contents;
+use copies::Copies;
 use defined::Stacks;
 pub use elements::{Elements, pointed_bytes};
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
@@ -99,6 +101,8 @@ pub struct Checks {
     stored: Vec<u8>,
     /// What threads have begun to report.
     begun: HashMap<u32, Box<Begun>>,
+    /// The asynchronous copies of the group that runs.
+    copies: Copies,
     /// The group that runs, and accesses of its threads.
     current: Option<[u32; 3]>,
     group: Group,
@@ -164,9 +168,11 @@ impl Checks {
                         thread: other_thread,
                         group: other_group,
                         orderings: None,
+                        copies: false,
                     },
                 )),
                 orderings: None,
+                copies: false,
                 related: None,
                 calls: Vec::new(),
             });
@@ -244,6 +250,7 @@ impl Checks {
                 count: 0,
                 race: None,
                 orderings: None,
+                copies: false,
                 related: None,
                 calls: m.t.calls().take(MAX_CALLS).map(|pc| sites.call(pc)).collect(),
             }
@@ -264,7 +271,7 @@ impl Checks {
         if !self.is_inside(m, message, &rows) {
             self.bounds(m, pc, message);
         }
-        if self.facts.hints {
+        if self.facts.hints && !self.facts.checks_itself {
             self.alignment(m, pc, message);
             self.neighbours(m, pc);
         }
@@ -329,6 +336,7 @@ impl Observer for Checks {
         let first = self.current != Some(m.group.id);
         self.current = Some(m.group.id);
         self.group.start(m.t.index, first);
+        self.copies.start(m.t.index, first);
         self.contents.start(m, first);
         self.pending = false;
         let program = &self.sites.program;

@@ -1,7 +1,7 @@
 //! Reports: what kernels that were compiled for checks find themselves, and say by stores to an address of its own.
 //!
 //! A report is one store of eight bytes for each of its fields, in their order: a channel's report is complete when the
-//! last is stored.
+//! last is stored. What has one field is a note, which has an address of its own.
 
 use std::ops::Range;
 
@@ -14,9 +14,12 @@ pub const FIELDS: usize = 2 + NAME_WORDS;
 /// Fields of a name.
 pub const NAME_WORDS: usize = 4;
 
-/// All addresses of fields.
+/// Where notes go, behind the fields of reports: a [`What`] each.
+pub const NOTE: u64 = ADDRESS + FIELDS as u64 * FIELD_BYTES;
+
+/// All addresses of fields and notes.
 pub const fn addresses() -> Range<u64> {
-    ADDRESS..ADDRESS + FIELDS as u64 * FIELD_BYTES
+    ADDRESS..NOTE + FIELD_BYTES
 }
 
 /// What a report is of.
@@ -30,7 +33,19 @@ pub enum Kind {
     Offset = 3,
     /// Bytes of an address beyond a multiple of what the type asks for.
     Alignment = 4,
+    /// An asynchronous copy begins: in place of a name its destination, source, number of elements and stride, the event
+    /// that it is given as value, and the number of its own as bound.
+    Copies = 5,
+    /// A note: what the copy does of the work-items is done.
+    Copied = 6,
+    /// An event is waited for; all are, if it is [`ALL_EVENTS`].
+    Waits = 7,
+    /// A note: the kernel ends.
+    Ends = 8,
 }
+
+/// In place of an event: all of them.
+pub const ALL_EVENTS: u64 = u64::MAX;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +84,10 @@ impl What {
             2 => Kind::FlatIndex,
             3 => Kind::Offset,
             4 => Kind::Alignment,
+            5 => Kind::Copies,
+            6 => Kind::Copied,
+            7 => Kind::Waits,
+            8 => Kind::Ends,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

@@ -71,6 +71,8 @@ pub enum FindingKind {
     DivergentBarrier,
     /// A store to what is constant.
     ConstantWrite,
+    /// An asynchronous copy that nobody waits for, of which work-items differ, or an event that is none.
+    AsyncCopy,
     /// A hint: an integer divided by zero.
     DivisionByZero,
     /// A hint: a shift by as many bits as there are, or more.
@@ -94,6 +96,7 @@ impl FindingKind {
             FindingKind::UninitialisedMemory => "F0006",
             FindingKind::DivergentBarrier => "F0007",
             FindingKind::ConstantWrite => "F0008",
+            FindingKind::AsyncCopy => "F0026",
             FindingKind::DivisionByZero => "F0021",
             FindingKind::ShiftCount => "F0022",
             FindingKind::ConversionRange => "F0023",
@@ -117,6 +120,10 @@ pub struct Race {
     pub other_work_item: Option<WorkItem>,
     /// The other thread in its group.
     pub other_thread: u32,
+    /// The finding's side is of an asynchronous copy of the group, and no work-item's own.
+    pub by_copy: bool,
+    /// The same of the other one.
+    pub other_by_copy: bool,
     /// The other group.
     pub other_group: [u32; 3],
     /// Within a group: how often what the thread did had been put in order by then, by fences and barriers.
@@ -136,6 +143,7 @@ impl Finding {
             envisa_sanitize::FindingKind::UninitialisedMemory => FindingKind::UninitialisedMemory,
             envisa_sanitize::FindingKind::DivergentBarrier => FindingKind::DivergentBarrier,
             envisa_sanitize::FindingKind::ConstantWrite => FindingKind::ConstantWrite,
+            envisa_sanitize::FindingKind::AsyncCopy => FindingKind::AsyncCopy,
             envisa_sanitize::FindingKind::DivisionByZero => FindingKind::DivisionByZero,
             envisa_sanitize::FindingKind::ShiftCount => FindingKind::ShiftCount,
             envisa_sanitize::FindingKind::ConversionRange => FindingKind::ConversionRange,
@@ -157,8 +165,10 @@ impl Finding {
                 access: access.to_string(),
                 other_access: other.access.to_string(),
                 other: Place::new(code, &other.function, other.instruction, other.span),
-                other_work_item: item(other.group, other.thread, other.channel),
+                other_work_item: item(other.group, other.thread, other.channel.filter(|_| !other.copies)),
                 other_thread: other.thread,
+                by_copy: f.copies,
+                other_by_copy: other.copies,
                 other_group: other.group,
                 orderings: f.orderings,
                 other_orderings: other.orderings,
@@ -201,6 +211,7 @@ impl Finding {
             FindingKind::OutOfBounds
             | FindingKind::DivergentBarrier
             | FindingKind::ConstantWrite
+            | FindingKind::AsyncCopy
             | FindingKind::DivisionByZero
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange
@@ -241,12 +252,14 @@ impl Finding {
             ));
         };
         let [u, v, w] = race.other_group;
-        let who = |item: Option<WorkItem>, thread: u32, group: String| match item {
+        let who = |copies: bool, item: Option<WorkItem>, thread: u32, group: String| match item {
+            _ if copies => format!("an asynchronous copy of group {group}"),
             Some(item) => format!("{item} of group {group}"),
             None => format!("thread {thread} of group {group}"),
         };
-        let here = who(self.work_item, self.thread, format!("({x}, {y}, {z})"));
-        let there = who(race.other_work_item, race.other_thread, format!("({u}, {v}, {w})"));
+        let here = who(race.by_copy, self.work_item, self.thread, format!("({x}, {y}, {z})"));
+        let there =
+            who(race.other_by_copy, race.other_work_item, race.other_thread, format!("({u}, {v}, {w})"));
         let here = format!("{here} {} it", race.access);
         let there = format!("{there} {} it", race.other_access);
         let d = race.other.mark_other(place.mark(d, here), there).note(format!(

@@ -20,6 +20,7 @@ pub struct Launch {
     pub(crate) local_memory: Option<u64>,
     pub(crate) check: bool,
     pub(crate) hints: bool,
+    pub(crate) checks_itself: bool,
     pub(crate) at_length: bool,
     pub(crate) footprint: bool,
     pub(crate) statistics: bool,
@@ -109,6 +110,7 @@ impl Launch {
             asked: None,
             check: false,
             hints: false,
+            checks_itself: false,
             at_length: false,
             footprint: false,
             statistics: false,
@@ -204,6 +206,14 @@ impl Launch {
     #[must_use]
     pub fn hints(mut self, hints: bool) -> Launch {
         self.hints = hints;
+        self
+    }
+
+    /// The kernel was compiled to hold its accesses against the types of its source (`envisa_ocloc::Rewrite::Checks`): what
+    /// [`Launch::hints`] would guess of elements and variables by the accesses of vISA is not looked for.
+    #[must_use]
+    pub fn checks_itself(mut self, checks_itself: bool) -> Launch {
+        self.checks_itself = checks_itself;
         self
     }
 

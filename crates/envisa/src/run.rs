@@ -312,6 +312,7 @@ impl Run {
             of_four,
             elements,
             hints: self.launch.hints,
+            checks_itself: self.launch.checks_itself,
             buffer_bytes,
             local_variables: local_variables.iter().map(variable).collect(),
             program: match self.launch.at_length {

@@ -190,7 +190,10 @@ fn checks_find() {
     let kinds: Vec<_> = findings.iter().map(|f| (f.code, f.kind, f.subject.as_str())).collect();
     assert_eq!(
         kinds,
-        [("F0002", FindingKind::UninitialisedRead, "Sum[0]"), ("F0003", FindingKind::StoreConflict, "0x0")]
+        [
+            ("F0002", FindingKind::UninitialisedRead, "Sum[0]"),
+            ("F0003", FindingKind::StoreConflict, "T6 at byte 0x0, 0x0 and 0x3f800000")
+        ]
     );
     assert_eq!(findings[0].place.visa.as_ref().map(|v| v.line), Some(13));
 }

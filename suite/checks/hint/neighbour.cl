@@ -1,6 +1,6 @@
 /* check
 what = "an index past the end of a local array, into the next one"
-finds = ["F0025"]
+finds = ["F0005", "F0025"]
 hints = true
 options = "-g"
 global = [32]

@@ -1,6 +1,6 @@
 /* check
 what = "the third element of a vector of three that was given two"
-finds = ["F0002"]
+finds = ["F0002", "F0006"]
 global = [64]
 local = [64]
 [args]

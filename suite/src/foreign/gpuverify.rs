@@ -11,7 +11,7 @@ use super::{Inputs, Program, Suite};
 const ITEMS: u64 = 1 << 12;
 
 /// Findings that say that there is a race, or that not all come to a barrier.
-const RACES: [&str; 4] = ["F0003", "F0004", "F0007", "F0018"];
+const RACES: [&str; 7] = ["F0003", "F0004", "F0007", "F0018", "F0001", "F0024", "F0026"];
 /// The same, and accesses outside.
 const BOUNDS: [&str; 9] = ["F0001", "F0003", "F0004", "F0005", "F0007", "F0010", "F0018", "F0025", "F0008"];
 

@@ -222,6 +222,7 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
             jobs: 1,
             check: true,
             check_hints: true,
+            rewrite: built.rewritten.then_some(Rewrite::Checks),
             limit: 10_000_000,
             ..Job::default()
         };

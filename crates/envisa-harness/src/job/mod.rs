@@ -361,7 +361,11 @@ impl Job {
                 bytes,
                 compiled_now: false,
                 messages: String::new(),
-                checked: CheckBuild::AsIs,
+                // Who says so compiled it so.
+                checked: match self.rewrite {
+                    Some(Rewrite::Checks) => CheckBuild::Own,
+                    _ => CheckBuild::AsIs,
+                },
             });
         }
         let device = self.device.as_deref().ok_or_else(|| {
@@ -492,7 +496,7 @@ impl Ready {
         let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources, visa };
         let module = Module::load_with(&device, &source.name, form, &options)?;
         let kernel = module.kernel(&job.kernel).map_err(no_kernel)?;
-        let launch = job.launch(compiled)?;
+        let launch = job.launch(compiled)?.checks_itself(source.checked == CheckBuild::Own);
         let said = module.warnings().into_iter().map(|w| format!("{}: {w}", source.name));
         let warnings = dumped.into_iter().chain(said).collect();
         let mut ready = Ready {

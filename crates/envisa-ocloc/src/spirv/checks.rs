@@ -9,22 +9,32 @@
 //! - the offset in a variable is held against its bytes, where pointers into it were computed,
 //! - the address is held against the alignment of its type, where a pointer to something smaller was cast.
 //!
+//! Variables of functions stay in memory where they may be read before they have a value (`variables`), and asynchronous
+//! copies tell where they begin and end, and who waits for them (`copies`).
+//!
 //! What is wrong is told by stores to an address of its own ([`envisa_zebin::reports`]), from a function that is inlined,
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
+mod copies;
 mod path;
 mod types;
+mod uniform;
+mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use envisa_zebin::reports::{self, Does, Kind, What};
 
 use super::{Instruction, Rewriting, literal};
+use copies::Copies;
 use path::{Path, Step};
 use types::{Shape, Types};
+use variables::Variables;
 
 mod op {
     pub const NAME: u32 = 5;
+    pub const ENTRY_POINT: u32 = 15;
+    pub const EXT_INST: u32 = 12;
     pub const CAPABILITY: u32 = 17;
     pub const TYPE_VOID: u32 = 19;
     pub const TYPE_BOOL: u32 = 20;
@@ -42,6 +52,7 @@ mod op {
     pub const CONVERT_PTR_TO_U: u32 = 117;
     pub const CONVERT_U_TO_PTR: u32 = 120;
     pub const I_ADD: u32 = 128;
+    pub const I_SUB: u32 = 130;
     pub const I_MUL: u32 = 132;
     pub const U_GREATER_THAN_EQUAL: u32 = 174;
     pub const BITWISE_AND: u32 = 199;
@@ -58,10 +69,17 @@ const CAPABILITY_INT64: u32 = 11;
 /// Storage classes.
 const WORKGROUP: u32 = 4;
 const CROSS_WORKGROUP: u32 = 5;
+const FUNCTION: u32 = 7;
 const GENERIC: u32 = 8;
+/// Bits of a function's control.
+const DONT_INLINE: u32 = 2;
+const OPT_NONE: u32 = 0x1_0000;
 /// Bits of a memory access.
 const VOLATILE: u32 = 1;
 const ALIGNED: u32 = 2;
+/// Instructions of OpenCL's extended set.
+const VLOADN: u32 = 171;
+const VSTOREN: u32 = 172;
 /// The added function's name.
 const NAME: &str = "envisa.check";
 
@@ -72,13 +90,28 @@ pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
     let types = Types::of(&module);
     let mut checking = Checking::new(module, types, first);
     let all = checking.module.all.clone();
-    for i in &all {
-        if i.op == op::LABEL {
-            checking.known.clear();
+    let mut copies = Copies::of(&mut checking);
+    for (n, i) in all.iter().enumerate() {
+        match i.op {
+            op::LABEL => checking.known.clear(),
+            op::FUNCTION => {
+                checking.optimise(i);
+                checking.begin(n);
+            }
+            op::FUNCTION_END => checking.end(),
+            _ => {}
+        }
+        if let Some(copies) = &mut copies {
+            copies.instruction(&mut checking, i);
         }
         if let Some(access) = checking.access(i) {
-            checking.check(i.at, &access);
-            checking.stays(i, &access);
+            let types = &checking.types;
+            let path = Path::of(&checking.module, types, &checking.variables, access.pointer);
+            if let Some(path) = &path {
+                checking.check(i.at, &access, path);
+            }
+            checking.stays(i, &access, path.map(|p| p.root));
+            checking.by_all(i, &access);
         }
     }
     if checking.used {
@@ -96,6 +129,8 @@ struct Access {
     align: u64,
     /// Where the bits of the memory access are, or would be; `None` of an atomic.
     bits: Option<usize>,
+    /// It is so many times its bytes behind the pointer.
+    times: Option<u32>,
 }
 
 /// What of a module's ids and types the checks use.
@@ -103,11 +138,17 @@ struct Ids {
     void: u32,
     long: u32,
     check: u32,
+    /// A pointer to memory of buffers, and what is true or false: once they are used.
+    pointer: Option<u32>,
+    bool: Option<u32>,
+    /// A pointer to a number of 64 bits in a variable of a function.
+    variable: Option<u32>,
 }
 
 struct Checking {
     module: Rewriting,
     types: Types,
+    variables: Variables,
     ids: Ids,
     /// In front of the first function.
     first: usize,
@@ -115,6 +156,12 @@ struct Checking {
     /// What has been checked in this block: value, limit, what.
     known: BTreeSet<(u32, u64, u64)>,
     used: bool,
+    /// The variable of this function that is zero, if it is used, and where it goes.
+    zero: Option<u32>,
+    zero_used: bool,
+    zero_at: Option<usize>,
+    /// There is a load from local memory that stays.
+    loads: bool,
 }
 
 impl Checking {
@@ -133,15 +180,21 @@ impl Checking {
             }
         };
         let (void, long) = (declared(op::TYPE_VOID, &[]), declared(op::TYPE_INT, &[64, 0]));
-        let ids = Ids { void, long, check: module.id() };
+        let ids = Ids { void, long, check: module.id(), pointer: None, bool: None, variable: None };
+        let variables = Variables::of(&module, &types);
         Checking {
             module,
             types,
+            variables,
             ids,
             first,
             constants: BTreeMap::new(),
             known: BTreeSet::new(),
             used: false,
+            zero: None,
+            zero_used: false,
+            zero_at: None,
+            loads: false,
         }
     }
 
@@ -153,6 +206,7 @@ impl Checking {
             op::STORE => (*operands.first()?, Does::Writes, Some(i.at + 3)),
             op::ATOMIC_STORE => (*operands.first()?, Does::Changes, None),
             op::ATOMIC_LOAD..=op::ATOMIC_XOR => (*operands.get(2)?, Does::Changes, None),
+            op::EXT_INST => return self.vector(operands),
             _ => return None,
         };
         let (_, pointee) = self.types.pointer(pointer)?;
@@ -163,17 +217,44 @@ impl Checking {
             _ if bits.is_none() => ty.bytes,
             _ => 1,
         };
-        Some(Access { pointer, does, bytes: ty.bytes, align, bits })
+        Some(Access { pointer, does, bytes: ty.bytes, align, bits, times: None })
     }
 
-    /// Makes an access volatile, if it is of memory that work-items share.
-    fn stays(&mut self, i: &Instruction, access: &Access) {
+    /// What `vload` and `vstore` access: a vector of elements, so many of them behind a pointer to an element.
+    fn vector(&self, operands: &[u32]) -> Option<Access> {
+        let (pointer, does, offset, elements) = match operands {
+            [vector, _, set, VLOADN, offset, pointer, ..] if self.types.is_opencl(*set) => {
+                (*pointer, Does::Reads, *offset, self.types.elements(*vector)?)
+            }
+            [_, _, set, VSTOREN, data, offset, pointer] if self.types.is_opencl(*set) => {
+                (*pointer, Does::Writes, *offset, self.types.elements(self.types.type_of(*data)?)?)
+            }
+            _ => return None,
+        };
+        let (_, pointee) = self.types.pointer(pointer)?;
+        let bytes = self.types.get(pointee)?.bytes * elements;
+        Some(Access { pointer, does, bytes, align: 1, bits: None, times: Some(offset) })
+    }
+
+    /// A function that the first half left as it is written may be optimised by the second.
+    fn optimise(&mut self, i: &Instruction) {
+        if let Some(control) = self.module.words.get_mut(i.at + 3).filter(|_| i.at + 3 < i.end)
+            && *control & OPT_NONE != 0
+        {
+            *control &= !(OPT_NONE | DONT_INLINE);
+        }
+    }
+
+    /// Makes an access volatile, if it is of memory that work-items share, or of a variable that may have no value.
+    fn stays(&mut self, i: &Instruction, access: &Access, root: Option<u32>) {
         let Some((class, pointee)) = self.types.pointer(access.pointer) else { return };
         let data = self.types.get(pointee).is_some_and(|t| !matches!(t.shape, Shape::Other));
-        let Some(at) = access.bits.filter(|_| data && matches!(class, WORKGROUP | CROSS_WORKGROUP | GENERIC))
-        else {
-            return;
+        let matters = match class {
+            WORKGROUP | CROSS_WORKGROUP | GENERIC => data,
+            FUNCTION => data && !root.is_some_and(|variable| self.variables.is_settled(variable)),
+            _ => false,
         };
+        let Some(at) = access.bits.filter(|_| matters) else { return };
         if at < i.end {
             self.module.words[at] |= VOLATILE;
         } else {
@@ -183,8 +264,7 @@ impl Checking {
     }
 
     /// Puts what an access is held against in front of it.
-    fn check(&mut self, at: usize, access: &Access) {
-        let Some(path) = Path::of(&self.module, &self.types, access.pointer) else { return };
+    fn check(&mut self, at: usize, access: &Access, path: &Path) {
         let what = |kind, bound: u64| What {
             kind,
             does: access.does,
@@ -200,24 +280,23 @@ impl Checking {
             let value = self.long(at, *index);
             self.call(at, value, *elements, what(kind, *elements), text);
         }
-        if let Some(bytes) = path.object.filter(|_| path.computed) {
-            let mut sum = None;
-            for step in &path.steps {
-                let term = match step {
-                    Step::Index { .. } => continue,
-                    Step::Offset { index: None, bytes } => self.constant(*bytes),
-                    Step::Offset { index: Some(index), bytes } => {
-                        let (index, bytes) = (self.long(at, *index), self.constant(*bytes));
-                        self.make(at, op::I_MUL, &[index, bytes])
-                    }
-                };
-                sum = Some(match sum {
-                    Some(sum) => self.make(at, op::I_ADD, &[sum, term]),
-                    None => term,
+        if let Some(bytes) =
+            path.object.filter(|_| path.computed || path.into.is_some() || access.times.is_some())
+        {
+            let limit = (bytes + 1).saturating_sub(access.bytes);
+            let mut offset = match path.into {
+                Some(variable) => Some(self.apart(at, access.pointer, variable)),
+                None => self.offset(at, path),
+            };
+            if let Some(times) = access.times {
+                let (times, bytes) = (self.long(at, times), self.constant(access.bytes));
+                let more = self.make(at, op::I_MUL, &[times, bytes]);
+                offset = Some(match offset {
+                    Some(offset) => self.make(at, op::I_ADD, &[offset, more]),
+                    None => more,
                 });
             }
-            let limit = (bytes + 1).saturating_sub(access.bytes);
-            if let Some(sum) = sum {
+            if let Some(sum) = offset {
                 self.call(at, sum, limit, what(Kind::Offset, bytes), &path.text);
             }
         }
@@ -227,6 +306,33 @@ impl Checking {
             let beyond = self.make(at, op::BITWISE_AND, &[address, mask]);
             self.call(at, beyond, 1, what(Kind::Alignment, access.align), &path.text);
         }
+    }
+
+    /// How many bytes behind a variable's start a pointer is.
+    fn apart(&mut self, at: usize, pointer: u32, variable: u32) -> u32 {
+        let address = self.make(at, op::CONVERT_PTR_TO_U, &[pointer]);
+        let start = self.make(at, op::CONVERT_PTR_TO_U, &[variable]);
+        self.make(at, op::I_SUB, &[address, start])
+    }
+
+    /// How many bytes a path adds to where it begins; `None` if none.
+    fn offset(&mut self, at: usize, path: &Path) -> Option<u32> {
+        let mut sum = None;
+        for step in &path.steps {
+            let term = match step {
+                Step::Index { .. } => continue,
+                Step::Offset { index: None, bytes } => self.constant(*bytes),
+                Step::Offset { index: Some(index), bytes } => {
+                    let (index, bytes) = (self.long(at, *index), self.constant(*bytes));
+                    self.make(at, op::I_MUL, &[index, bytes])
+                }
+            };
+            sum = Some(match sum {
+                Some(sum) => self.make(at, op::I_ADD, &[sum, term]),
+                None => term,
+            });
+        }
+        sum
     }
 
     /// A constant of 64 bits.
@@ -259,41 +365,83 @@ impl Checking {
 
     /// Reports a value that is not below a limit.
     fn call(&mut self, at: usize, value: u32, limit: u64, what: What, text: &str) {
-        let what = what.pack();
-        if !self.known.insert((value, limit, what)) {
+        if !self.known.insert((value, limit, what.pack())) {
             return;
         }
+        let name = reports::name_words(&shortened(text)).map(|word| self.constant(word));
+        self.call_with(at, (value, limit), what, &name);
+    }
+
+    /// Reports a value in any case, with these in place of a name.
+    fn report(&mut self, at: usize, value: u32, what: What, others: &[u32]) {
+        let mut fields = [self.constant(0); reports::NAME_WORDS];
+        fields.iter_mut().zip(others).for_each(|(to, id)| *to = *id);
+        self.call_with(at, (value, 0), what, &fields);
+    }
+
+    fn call_with(
+        &mut self,
+        at: usize,
+        (value, limit): (u32, u64),
+        what: What,
+        fields: &[u32; reports::NAME_WORDS],
+    ) {
         self.used = true;
-        let id = self.module.id();
-        let mut operands = vec![self.ids.void, id, self.ids.check, value, self.constant(limit)];
-        operands.push(self.constant(what));
-        for word in reports::name_words(&shortened(text)) {
-            operands.push(self.constant(word));
-        }
+        let (limit, what) = (self.constant(limit), self.constant(what.pack()));
+        let mut operands = vec![self.ids.void, self.module.id(), self.ids.check, value, limit, what];
+        operands.extend(fields);
         self.module.put(at, op::FUNCTION_CALL, &operands);
+    }
+
+    /// What is true or false.
+    fn bool_type(&mut self) -> u32 {
+        if let Some(id) = self.ids.bool {
+            return id;
+        }
+        let known = self.module.all.iter().find(|i| i.op == op::TYPE_BOOL);
+        let known = known.and_then(|i| self.module.operands(i).first().copied());
+        let id = known.unwrap_or_else(|| {
+            let id = self.module.id();
+            self.module.put(self.first, op::TYPE_BOOL, &[id]);
+            id
+        });
+        self.ids.bool = Some(id);
+        id
+    }
+
+    /// A pointer to a number of 64 bits in a buffer.
+    fn pointer_type(&mut self) -> u32 {
+        if let Some(id) = self.ids.pointer {
+            return id;
+        }
+        let long = self.ids.long;
+        let is_pointer = |i: &&Instruction| {
+            i.op == op::TYPE_POINTER && self.module.operands(i).get(1..) == Some(&[CROSS_WORKGROUP, long])
+        };
+        let known = self.module.all.iter().find(is_pointer).map(|i| self.module.operands(i)[0]);
+        let id = known.unwrap_or_else(|| {
+            let id = self.module.id();
+            self.module.put(self.first, op::TYPE_POINTER, &[id, CROSS_WORKGROUP, long]);
+            id
+        });
+        self.ids.pointer = Some(id);
+        id
+    }
+
+    /// Notes something.
+    fn note(&mut self, at: usize, what: What) {
+        let (pointer, to) = (self.pointer_type(), self.module.id());
+        let (address, what) = (self.constant(reports::NOTE), self.constant(what.pack()));
+        self.module.put(at, op::CONVERT_U_TO_PTR, &[pointer, to, address]);
+        self.module.put(at, op::STORE, &[to, what, VOLATILE | ALIGNED, 8]);
     }
 
     /// The function that reports.
     fn function(&mut self) {
-        let Ids { void, long, check } = self.ids;
+        let (bool_type, pointer) = (self.bool_type(), self.pointer_type());
+        let Ids { void, long, check, .. } = self.ids;
         let (first, end) = (self.first, self.module.words.len());
         let all = self.module.all.clone();
-        let bool_type = all.iter().find(|i| i.op == op::TYPE_BOOL);
-        let bool_type =
-            bool_type.and_then(|i| self.module.operands(i).first().copied()).unwrap_or_else(|| {
-                let id = self.module.id();
-                self.module.put(first, op::TYPE_BOOL, &[id]);
-                id
-            });
-        let is_pointer = |i: &&Instruction| {
-            i.op == op::TYPE_POINTER && self.module.operands(i).get(1..) == Some(&[CROSS_WORKGROUP, long])
-        };
-        let pointer = all.iter().find(is_pointer).map(|i| self.module.operands(i)[0]);
-        let pointer = pointer.unwrap_or_else(|| {
-            let id = self.module.id();
-            self.module.put(first, op::TYPE_POINTER, &[id, CROSS_WORKGROUP, long]);
-            id
-        });
         // No other has so many parameters of this kind, most likely; where one has, that is its type, too.
         let parameters = [long; 2 + reports::FIELDS - 1];
         let is_kind = |i: &&Instruction| {

@@ -27,7 +27,7 @@ const DONT_INLINE: u32 = 2;
 const NAME: &str = "envisa.frame";
 
 /// Where the call goes in a function that begins at this instruction: behind its variables; `None` of a declaration.
-fn behind_variables(all: &[Instruction], function: usize) -> Option<usize> {
+pub(super) fn behind_variables(all: &[Instruction], function: usize) -> Option<usize> {
     let body = &all[function + 1..];
     let label = body.iter().take_while(|i| i.op != op::FUNCTION_END).position(|i| i.op == op::LABEL)?;
     let mut at = body[label].end;

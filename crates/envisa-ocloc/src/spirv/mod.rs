@@ -117,6 +117,14 @@ pub enum Rewrite {
 }
 
 impl Rewrite {
+    /// Options of the compiler's first half, so that its SPIR-V is as that wants it.
+    pub fn first_options(self) -> &'static str {
+        match self {
+            Rewrite::Frames => "",
+            Rewrite::Checks => " -cl-opt-disable",
+        }
+    }
+
     /// The module so; `None` if it is none that this can be made of.
     pub fn of(self, spirv: &[u8]) -> Option<Vec<u8>> {
         match self {

@@ -26,6 +26,8 @@ pub enum FindingKind {
     DivergentBarrier,
     /// A store to what is constant.
     ConstantWrite,
+    /// An asynchronous copy that nobody waits for, of which work-items differ, or an event that is none.
+    AsyncCopy,
     /// A hint: an integer divided by zero.
     DivisionByZero,
     /// A hint: a shift by as many bits as there are, or more.
@@ -59,6 +61,8 @@ pub struct LaunchFacts {
     pub of_four: Vec<Range<u64>>,
     /// Hints are wanted, too.
     pub hints: bool,
+    /// The kernel holds its accesses against the types of its source itself.
+    pub checks_itself: bool,
     /// The kernel's own variables in shared local memory, by their place, where they are known.
     pub local_variables: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
@@ -103,6 +107,8 @@ pub struct Other {
     pub group: [u32; 3],
     /// How often what its thread did had been put in order by then, where that is known.
     pub orderings: Option<u32>,
+    /// It is of an asynchronous copy of the group, which no thread makes.
+    pub copies: bool,
 }
 
 /// A finding: the first time, and how often.
@@ -132,6 +138,8 @@ pub struct Finding {
     pub race: Option<(RaceAccess, Other)>,
     /// Of a race within a group: how often what the thread did had been put in order by then.
     pub orderings: Option<u32>,
+    /// Of a race: this side is of an asynchronous copy of the group.
+    pub copies: bool,
     /// Another place that it is about.
     pub related: Option<Related>,
     /// The calls that led there, innermost first; of very deep ones the innermost. Not of races between groups.
@@ -185,6 +193,7 @@ impl std::fmt::Display for Finding {
             FindingKind::OutOfBounds
             | FindingKind::DivergentBarrier
             | FindingKind::ConstantWrite
+            | FindingKind::AsyncCopy
             | FindingKind::DivisionByZero
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange

@@ -132,6 +132,29 @@ struct Thread {
     joins: Option<Joins>,
     /// By memory: from when on nothing has ordered its channels.
     since: [u32; MEMORIES.len()],
+    /// What it accesses is an asynchronous copy's.
+    copying: Option<Copying>,
+}
+
+/// An asynchronous copy as if a thread of its own made it.
+#[derive(Clone, Debug)]
+struct Copying {
+    thread: u32,
+    clock: u32,
+    known: Known,
+}
+
+/// In place of threads: asynchronous copies. No device has groups of so many threads.
+const COPIES: u32 = 128;
+
+/// Is it a copy's number, and no thread's?
+pub(super) fn is_copy(thread: u32) -> bool {
+    thread >= COPIES
+}
+
+/// What is in place of the thread and its clock for the n-th copy of a group.
+fn of_copy(n: usize) -> (u32, u32) {
+    (COPIES + n as u32 % COPIES, 1 + n as u32 / COPIES)
 }
 
 /// Read, write or atomic.
@@ -349,21 +372,51 @@ impl Group {
         }
     }
 
+    /// A thread comes to the n-th asynchronous copy of its group; what it accesses until [`Group::copy_ends`] is the
+    /// copy's. Any work-item may copy any element: what others did is ordered before it as far as the thread knows it, and
+    /// its own as far as others may, unless it is alone.
+    pub fn copy_begins(&mut self, thread: u32, n: usize, alone: bool) {
+        let t = self.thread(thread);
+        let ((number, clock), mut known) = (of_copy(n), t.known.clone());
+        for (m, known) in known.iter_mut().enumerate() {
+            known.set(thread, if alone { u32::MAX } else { t.since[m].saturating_sub(1) });
+        }
+        t.copying = Some(Copying { thread: number, clock, known });
+    }
+
+    /// It has done its part of the copy.
+    pub fn copy_ends(&mut self, thread: u32) {
+        self.thread(thread).copying = None;
+    }
+
+    /// Is what a thread accesses a copy's?
+    pub fn is_copying(&self, thread: u32) -> bool {
+        self.threads.get(thread as usize).is_some_and(|t| t.copying.is_some())
+    }
+
+    /// A thread waits for the n-th copy.
+    pub fn copy_is_known(&mut self, thread: u32, n: usize) {
+        let (number, clock) = of_copy(n);
+        for known in &mut self.thread(thread).known {
+            let clock = clock.max(known.get(number));
+            known.set(number, clock);
+        }
+    }
+
     /// Notes accesses to dwords, neither of them an atomic; tells of those that race, by their number.
     pub fn dwords(&mut self, dwords: &[Dword], now: Now, mut races: impl FnMut(usize, (Past, RaceAccess))) {
         self.thread(now.thread);
         let me = &mut self.threads[now.thread as usize];
         let Now { thread, pc, access, .. } = now;
-        let past = Past { thread, pc, clock: me.clock, channel: 0 };
         // They are all in one memory.
         let m = dwords.first().map_or(0, |d| memory(d.key));
         me.stored[m] |= access == RaceAccess::Write;
-        let Some(mut making) = Making::new(past, access, &me.known[m].0, me.since[m]) else {
+        let Some(mut making) = me.making((thread, pc), access, m) else {
             self.overflowed = true;
             return;
         };
         for (n, &Dword { key, by, value, .. }) in dwords.iter().enumerate() {
-            making.by(by);
+            making.by(if me.copying.is_some() { THREAD } else { by });
             match self.cells.dword(key, &making, value) {
                 Ok(Some(race)) => races(n, race),
                 Ok(None) => {}
@@ -377,11 +430,12 @@ impl Group {
         self.thread(now.thread);
         let (me, cells) = (&mut self.threads[now.thread as usize], &mut self.cells);
         let Now { thread, pc, access, loads, compares } = now;
-        let past = Past { thread, pc, clock: me.clock, channel: 0 };
         let m = memory(run.key);
         me.stored[m] |= access == RaceAccess::Write;
         let mut guess = None;
-        let done = Making::new(past, access, &me.known[m].0, me.since[m]).and_then(|mut making| {
+        let of_copy = Run { by: By::one(THREAD), ..*run };
+        let run = if me.copying.is_some() { &of_copy } else { run };
+        let done = me.making((thread, pc), access, m).and_then(|mut making| {
             (making.loads, making.compares) = (loads, compares);
             cells.access(run, &mut making, &mut guess, &mut races).ok()
         });
@@ -393,6 +447,20 @@ impl Group {
 }
 
 impl Thread {
+    /// What is known of an access that it makes to memory, for itself or for a copy; `None` if it cannot be remembered.
+    fn making(&self, (thread, pc): (u32, u32), access: RaceAccess, memory: usize) -> Option<Making<'_>> {
+        match &self.copying {
+            None => {
+                let past = Past { thread, pc, clock: self.clock, channel: 0 };
+                Making::new(past, access, &self.known[memory].0, self.since[memory])
+            }
+            Some(copy) => {
+                let past = Past { thread: copy.thread, pc, clock: copy.clock, channel: 0 };
+                Making::new(past, access, &copy.known[memory].0, u32::MAX)
+            }
+        }
+    }
+
     /// Tells others what it knows, and what its own fences cover.
     fn tell(&self, thread: u32, others: &mut Known) {
         for (m, others) in others.iter_mut().enumerate() {

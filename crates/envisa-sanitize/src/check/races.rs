@@ -5,7 +5,7 @@ use envisa_machine::memory::Hint;
 use envisa_machine::messages::{compares, leaves};
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
-use super::group::{By, Now, Past, RaceAccess, Run, SEVERAL, SLM, THREAD};
+use super::group::{By, Now, Past, RaceAccess, Run, SEVERAL, SLM, THREAD, is_copy};
 use super::interest::Class;
 use super::launch::Who;
 use super::rows::Row;
@@ -176,7 +176,7 @@ impl Checks {
         (past, with): (Past, RaceAccess),
     ) {
         let (instruction, function, span) = self.sites.at(past.pc);
-        let (thread, group) = (past.thread, m.group.id);
+        let (thread, group, copies) = (past.thread, m.group.id, is_copy(past.thread));
         let channel_there = Some(u32::from(past.channel)).filter(|c| *c < 32);
         let orderings = Some(past.clock.saturating_sub(1));
         let other = Other {
@@ -187,12 +187,14 @@ impl Checks {
             channel: channel_there,
             thread,
             group,
-            orderings,
+            orderings: orderings.filter(|_| !copies),
+            copies,
         };
         let mine = self.group.orderings(m.t.index);
+        let here = self.group.is_copying(m.t.index);
         let f = self.note_pair(m, (pc, past.pc), FindingKind::Race, u32::from(channel), |s| s.place(at));
         if f.race.is_none() {
-            (f.race, f.orderings) = (Some((access, other)), Some(mine));
+            (f.race, f.orderings, f.copies) = (Some((access, other)), Some(mine).filter(|_| !here), here);
         }
     }
 }

@@ -2,13 +2,17 @@
 
 use envisa_lower::Message;
 use envisa_machine::reports::{self, Does, FIELD_BYTES, FIELDS, Kind, What};
-use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
+use envisa_machine::thread::{AccessKind, AccessSpace, Machine, Mask};
 
 use super::races::stored;
 use super::{Checks, FindingKind, channels};
 
-/// The fields that the channels of a thread have stored of their next report.
-pub(super) type Begun = [[u64; FIELDS]; 32];
+/// The fields that the channels of a thread have stored of their next report, and their last note.
+pub(super) type Begun = [[u64; FIELDS + 1]; 32];
+
+/// Where the last byte of a report ends, and that of a note.
+const REPORT_END: u64 = FIELDS as u64 * FIELD_BYTES;
+const NOTE_END: u64 = REPORT_END + FIELD_BYTES;
 
 impl Checks {
     /// Takes what a message stores of reports; false if it accesses something else.
@@ -23,11 +27,11 @@ impl Checks {
         }
         // A store of one channel, whatever the mask, is that of all active work-items.
         let all = m.env.program.code().get(pc as usize).is_none_or(|i| i.channels == 1 || i.no_mask);
-        let (mut complete, mut buffer) = (0u32, [0; 16]);
+        let (mut complete, mut noted, mut buffer) = (0u32, 0u32, [0; 16]);
         for (a, part) in m.accesses.parts() {
             let stored = stored(m, message, &a, first, part, &mut buffer);
             let whose = if all { m.t.mask } else { 1 << (a.channel % 32) };
-            let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; FIELDS]; 32]));
+            let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; FIELDS + 1]; 32]));
             for (n, byte) in stored.iter().enumerate() {
                 let at = a.address.wrapping_add(n as u64).wrapping_sub(reports::ADDRESS);
                 let (field, shift) = (at / FIELD_BYTES, 8 * (at % FIELD_BYTES));
@@ -36,16 +40,37 @@ impl Checks {
                         *to = *to & !(0xff << shift) | u64::from(*byte) << shift;
                     }
                 }
-                if at + 1 == FIELDS as u64 * FIELD_BYTES {
-                    complete |= whose;
+                match at + 1 {
+                    REPORT_END => complete |= whose,
+                    NOTE_END => noted |= whose,
+                    _ => {}
                 }
             }
         }
-        for k in channels(complete) {
-            let Some(fields) = self.begun.get(&m.t.index).map(|b| b[k as usize]) else { continue };
-            self.reported(m, pc, k, &fields);
+        self.complete(m, pc, complete);
+        let note = |b: &Begun| What::unpack(b[noted.trailing_zeros() as usize % 32][FIELDS]);
+        match self.begun.get(&m.t.index).filter(|_| noted != 0).and_then(|b| note(b)).map(|w| w.kind) {
+            Some(Kind::Copied) => self.copy_ends(m, pc),
+            Some(Kind::Ends) => self.kernel_ends(m, pc, noted),
+            _ => {}
         }
         true
+    }
+
+    /// Takes complete reports of channels, which are all of one kind.
+    fn complete(&mut self, m: &Machine<'_>, pc: u32, complete: Mask) {
+        let Some(begun) = self.begun.get(&m.t.index).filter(|_| complete != 0) else { return };
+        let all: Vec<(u32, [u64; FIELDS])> =
+            channels(complete).map(|k| (k, std::array::from_fn(|field| begun[k as usize][field]))).collect();
+        for (n, (k, fields)) in all.iter().enumerate() {
+            match What::unpack(fields[0]) {
+                Some(what) if what.kind == Kind::Copies => {
+                    self.copy_begins(m, pc, (*k, complete), (what.bound, fields));
+                }
+                Some(what) if what.kind == Kind::Waits && n == 0 => self.waits(m, pc, *k, fields[FIELDS - 1]),
+                Some(_) | None => self.reported(m, pc, *k, fields),
+            }
+        }
     }
 
     fn reported(&mut self, m: &Machine<'_>, pc: u32, channel: u32, fields: &[u64; FIELDS]) {
@@ -56,6 +81,7 @@ impl Checks {
             Kind::FlatIndex => FindingKind::LocalNeighbour,
             Kind::Index | Kind::Offset => FindingKind::OutOfBounds,
             Kind::Alignment => FindingKind::Misaligned,
+            Kind::Copies | Kind::Copied | Kind::Waits | Kind::Ends => return,
         };
         self.note(m, pc, kind, channel, || sentence(&what, &name, value));
     }
@@ -97,6 +123,7 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
                 bytes(value)
             )
         }
+        Kind::Copies | Kind::Copied | Kind::Waits | Kind::Ends => String::new(),
     }
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
+use super::group::SLM;
 use super::rows::Row;
+use super::sites::Sites;
 use super::uninitialised::is_data;
 use super::{Checks, FindingKind};
 
@@ -74,9 +76,23 @@ impl Checks {
             }
             if values[0] != values[1] {
                 told = Some(a.channel);
-                let address = a.address;
-                self.note(m, pc, FindingKind::StoreConflict, a.channel as u32, || format!("{address:#x}"));
+                let place = match (a.space, a.place) {
+                    (AccessSpace::Slm, _) => Some(SLM | a.address),
+                    (_, place) => place,
+                };
+                let (address, [one, other]) = (a.address, values.map(|v| number(&v)));
+                let subject = |sites: &Sites| {
+                    let place = place.map_or_else(|| format!("{address:#x}"), |key| sites.place(key));
+                    format!("{place}, {one} and {other}")
+                };
+                self.note_pair(m, (pc, u32::MAX), FindingKind::StoreConflict, a.channel as u32, subject);
             }
         }
     }
+}
+
+/// A value of these bytes, the lowest first.
+fn number(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
+    format!("0x{}", Some(digits.trim_start_matches('0')).filter(|d| !d.is_empty()).unwrap_or("0"))
 }

@@ -1,10 +1,14 @@
 //! How a pointer was computed: from where, by which indices, through which casts.
 
+use std::collections::BTreeSet;
+
 use super::super::Rewriting;
 use super::types::{Shape, Types};
+use super::variables::Variables;
 
 mod op {
     pub const VARIABLE: u32 = 59;
+    pub const LOAD: u32 = 61;
     pub const ACCESS_CHAIN: u32 = 65;
     pub const IN_BOUNDS_ACCESS_CHAIN: u32 = 66;
     pub const PTR_ACCESS_CHAIN: u32 = 67;
@@ -13,6 +17,8 @@ mod op {
     pub const PTR_CAST_TO_GENERIC: u32 = 121;
     pub const GENERIC_CAST_TO_PTR: u32 = 122;
     pub const BITCAST: u32 = 124;
+    pub const SELECT: u32 = 169;
+    pub const PHI: u32 = 245;
 }
 
 /// Most instructions that are followed.
@@ -37,6 +43,8 @@ pub(super) enum Step {
 /// How a pointer was computed.
 #[derive(Debug)]
 pub(super) struct Path {
+    /// What it begins at.
+    pub root: u32,
     pub steps: Vec<Step>,
     /// Bytes of the variable that it begins at.
     pub object: Option<u64>,
@@ -46,31 +54,47 @@ pub(super) struct Path {
     pub cast_from: u64,
     /// What it is of.
     pub text: String,
+    /// It begins at a pointer that something else counts: into this variable, wherever it comes from.
+    pub into: Option<u32>,
 }
 
 impl Path {
     /// Of a pointer; `None` where nothing tells.
-    pub fn of(module: &Rewriting, types: &Types, pointer: u32) -> Option<Path> {
-        let (mut made, mut root) = (Vec::new(), pointer);
-        while let Some(i) = types.made(root).filter(|i| is_step(i.op)) {
-            let operands = module.operands(i);
-            made.push((i.op, operands));
-            root = *operands.get(2)?;
-            if made.len() > LONGEST {
+    pub fn of(module: &Rewriting, types: &Types, variables: &Variables, pointer: u32) -> Option<Path> {
+        let (mut made, mut root, mut followed) = (Vec::new(), pointer, 0);
+        loop {
+            if let Some(value) = variables.value(root) {
+                root = value;
+            } else if let Some(i) = types.made(root).filter(|i| is_step(i.op)) {
+                let operands = module.operands(i);
+                made.push((i.op, operands));
+                root = *operands.get(2)?;
+            } else {
+                break;
+            }
+            followed += 1;
+            if followed > LONGEST {
                 return None;
             }
         }
         let (_, pointee) = types.pointer(root)?;
         let origin = types.made(root).map(|i| i.op);
+        // A pointer out of a variable is called as that is.
+        let named = match types.made(root) {
+            Some(i) if i.op == op::LOAD => module.operands(i).get(2).copied().unwrap_or(root),
+            _ => root,
+        };
         let object = types.get(pointee).map(|t| t.bytes).filter(|n| *n > 0 && origin == Some(op::VARIABLE));
         let mut walk = Walk {
             types,
             path: Path {
+                root,
                 steps: Vec::new(),
                 object,
                 computed: false,
                 cast_from: if origin == Some(op::CONVERT_U_TO_PTR) { 1 } else { u64::MAX },
-                text: types.name(root).unwrap_or_default().to_owned(),
+                text: types.name(named).unwrap_or_default().to_owned(),
+                into: None,
             },
             outer: 0,
             zero: true,
@@ -79,8 +103,49 @@ impl Path {
         for (op, operands) in made.into_iter().rev() {
             walk.step(op, operands)?;
         }
-        Some(walk.path)
+        let mut path = walk.path;
+        if object.is_none()
+            && let Some(variable) = variable_of(module, types, variables, root)
+            && types.pointer(variable).map(|v| v.0) == types.pointer(pointer).map(|p| p.0)
+        {
+            path.into = Some(variable);
+            path.object = types.pointer(variable).and_then(|(_, to)| types.get(to)).map(|t| t.bytes);
+            path.text = types.name(variable).unwrap_or_default().to_owned();
+        }
+        Some(path)
     }
+}
+
+/// The one variable that a pointer leads into, by whichever way it came about.
+fn variable_of(module: &Rewriting, types: &Types, variables: &Variables, pointer: u32) -> Option<u32> {
+    let (mut found, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut wait = vec![pointer];
+    while let Some(id) = wait.pop() {
+        if !seen.insert(id) {
+            continue;
+        }
+        if seen.len() > LONGEST {
+            return None;
+        }
+        let i = types.made(id)?;
+        match (i.op, module.operands(i)) {
+            (op::VARIABLE, _) => {
+                found.insert(id);
+            }
+            (op::LOAD, [_, id, from, ..]) => match variables.value(*id) {
+                Some(value) => wait.push(value),
+                None => wait.extend(variables.stored(*from)?),
+            },
+            (op::SELECT, [_, _, _, a, b]) => wait.extend([*a, *b]),
+            (op::PHI, [_, _, pairs @ ..]) => wait.extend(pairs.iter().step_by(2)),
+            (op, [_, _, base, ..]) if is_step(op) => wait.push(*base),
+            _ => return None,
+        }
+        if found.len() > 1 {
+            return None;
+        }
+    }
+    found.pop_first()
 }
 
 fn is_step(op: u32) -> bool {
@@ -157,7 +222,7 @@ impl Walk<'_> {
                     }
                     (*element, self.types.get(*element)?.bytes)
                 }
-                Shape::Vector(element) => (*element, self.types.get(*element)?.bytes),
+                Shape::Vector(element, _) => (*element, self.types.get(*element)?.bytes),
                 Shape::Struct(members) => {
                     let member = self.types.constant(*index)?;
                     let (next, at) = members.get(usize::try_from(member).ok()?)?;

@@ -59,6 +59,7 @@ fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
     let number = |id: u32| types.constant(id).unwrap_or(-1) as u64;
     let calls = module.all.iter().filter(|i| i.op == op::FUNCTION_CALL).map(|i| module.operands(i));
     calls
+        .filter(|o| o.len() == 6 + reports::NAME_WORDS)
         .map(|o| {
             let words: Vec<u64> = o[6..].iter().map(|w| number(*w)).collect();
             let what = What::unpack(number(o[5])).expect("a report");
@@ -120,10 +121,68 @@ fn accesses_of_shared_memory_become_volatile() {
     let aligned = instruction(op::STORE, &[31, 50, ALIGNED, 4]);
     let changed = with_checks(&kernel(&[plain, aligned])).expect("a module");
     let module = Rewriting::of(&changed).expect("it is still one");
-    let of = |op| module.all.iter().find(|i| i.op == op).map(|i| module.operands(i).to_vec());
-    assert_eq!(of(op::LOAD), Some(vec![INT, 50, 31, VOLATILE]));
-    assert_eq!(of(op::STORE), Some(vec![31, 50, VOLATILE | ALIGNED, 4]));
+    let of = |op, id| {
+        let all = module.all.iter().filter(|i| i.op == op).map(|i| module.operands(i).to_vec());
+        all.into_iter().find(|o| o[1] == id).expect("it is there")
+    };
+    assert_eq!(of(op::LOAD, 50), [INT, 50, 31, VOLATILE]);
+    // All work-items store to one place: the compiler is not to know that.
+    let store = of(op::STORE, 50);
+    assert_eq!(store[1..], [50, VOLATILE | ALIGNED, 4]);
+    let place = of(67, store[0]);
+    assert_eq!(place[..3], [12, store[0], 31]);
+    assert_eq!(of(op::LOAD, place[3])[3..], [VOLATILE | ALIGNED, 8]);
     assert!(module.all.iter().all(|i| i.op != op::FUNCTION_CALL), "nothing is known of its bounds");
+}
+
+#[test]
+fn variables_stay_in_memory_unless_they_have_a_value() {
+    const POINTER: u32 = 60;
+    let mut before = vec![
+        instruction(op::TYPE_POINTER, &[POINTER, FUNCTION, INT]),
+        instruction(59, &[POINTER, 61, FUNCTION]),
+        instruction(59, &[POINTER, 62, FUNCTION]),
+    ];
+    before.extend([
+        instruction(op::STORE, &[61, 4]),
+        // if (…) v = 5; of which 61 has a value in any case, and 62 has not.
+        instruction(op::BRANCH_CONDITIONAL, &[32, 63, 64]),
+        instruction(op::LABEL, &[63]),
+        instruction(op::STORE, &[61, 5]),
+        instruction(op::STORE, &[62, 5]),
+        instruction(op::BRANCH, &[64]),
+        instruction(op::LABEL, &[64]),
+        instruction(op::LOAD, &[INT, 65, 61]),
+        instruction(op::LOAD, &[INT, 66, 62]),
+    ]);
+    let changed = with_checks(&kernel(&before)).expect("a module");
+    let module = Rewriting::of(&changed).expect("it is still one");
+    let loads = module.all.iter().filter(|i| i.op == op::LOAD).map(|i| module.operands(i).to_vec());
+    assert_eq!(loads.collect::<Vec<_>>(), [vec![INT, 65, 61], vec![INT, 66, 62, VOLATILE]]);
+}
+
+#[test]
+fn copies_tell_where_they_begin_and_end() {
+    const EVENT: u32 = 60;
+    let (copy, wait) = (259, 260);
+    let all = kernel(&[
+        instruction(34, &[EVENT]),
+        instruction(46, &[EVENT, 61]),
+        instruction(op::TYPE_POINTER, &[62, FUNCTION, EVENT]),
+        instruction(59, &[62, 63, FUNCTION]),
+        instruction(op::CONSTANT, &[INT, 64, 2]),
+        instruction(op::CONSTANT, &[INT, 65, 1]),
+        instruction(copy, &[EVENT, 66, 64, 31, 31, 5, 4, 61]),
+        instruction(op::STORE, &[63, 66]),
+        instruction(wait, &[64, 65, 63]),
+    ]);
+    let told: Vec<Kind> = calls(&all).iter().map(|c| c.2.kind).collect();
+    assert_eq!(told, [Kind::Copies, Kind::Waits]);
+    let module = Rewriting::of(&with_checks(&all).expect("a module")).expect("it is still one");
+    let find = |op, id| module.all.iter().any(|i| i.op == op && module.operands(i).contains(&id));
+    assert!(find(op::TYPE_INT, EVENT) && !find(34, EVENT), "events are numbers");
+    assert!(!find(wait, 63) && find(224, 64), "a wait is a barrier");
+    assert!(find(169, 66) && !find(copy, 66), "the copy's event is chosen");
 }
 
 #[test]

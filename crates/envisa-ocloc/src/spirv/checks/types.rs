@@ -7,12 +7,14 @@ use super::super::{Instruction, Rewriting, text};
 mod op {
     pub const NAME: u32 = 5;
     pub const MEMBER_NAME: u32 = 6;
+    pub const EXT_INST_IMPORT: u32 = 11;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
     pub const TYPE_VECTOR: u32 = 23;
     pub const TYPE_ARRAY: u32 = 28;
     pub const TYPE_STRUCT: u32 = 30;
     pub const TYPE_POINTER: u32 = 32;
+    pub const TYPE_EVENT: u32 = 34;
     pub const CONSTANT: u32 = 43;
     pub const CONSTANT_NULL: u32 = 46;
     pub const DECORATE: u32 = 71;
@@ -20,6 +22,8 @@ mod op {
 
 /// The decoration of structures whose members lie side by side.
 const CPACKED: u32 = 10;
+/// The decoration of variables that are built in.
+const BUILT_IN: u32 = 11;
 /// Bytes of a pointer, as checks are for devices with addresses of 64 bits.
 const POINTER_BYTES: u64 = 8;
 
@@ -28,8 +32,8 @@ const POINTER_BYTES: u64 = 8;
 pub(super) enum Shape {
     /// A number.
     Number,
-    /// A vector of these.
-    Vector(u32),
+    /// A vector of so many of these.
+    Vector(u32, u32),
     /// An array of so many of these.
     Array(u32, u64),
     /// A structure of these, by their offsets.
@@ -56,8 +60,12 @@ pub(super) struct Types {
     constants: BTreeMap<u32, i64>,
     names: BTreeMap<u32, String>,
     members: BTreeMap<(u32, u32), String>,
-    /// The instructions that make pointers.
+    /// The instructions that make values.
     made: BTreeMap<u32, Instruction>,
+    /// OpenCL's set of extended instructions.
+    opencl: Option<u32>,
+    /// Variables that are built in, by their number.
+    built_in: BTreeMap<u32, u32>,
 }
 
 impl Types {
@@ -72,6 +80,9 @@ impl Types {
             .collect();
         for i in &module.all {
             match (i.op, module.operands(i)) {
+                (op::EXT_INST_IMPORT, [id, name @ ..]) if text(name) == "OpenCL.std" => {
+                    types.opencl = Some(*id);
+                }
                 (op::NAME, [id, name @ ..]) => {
                     types.names.insert(*id, text(name));
                 }
@@ -88,15 +99,20 @@ impl Types {
                     types.values.insert(*id, *ty);
                     types.constants.insert(*id, 0);
                 }
+                // Checks make numbers of them.
+                (op::TYPE_EVENT, [id]) => {
+                    types.types.insert(*id, Type { shape: Shape::Number, bytes: 8, align: 8 });
+                }
                 (op, [id, rest @ ..]) if (op::TYPE_INT..=op::TYPE_POINTER).contains(&op) => {
                     let ty = types.declared(op, rest, packed.contains(id));
                     types.types.insert(*id, ty);
                 }
+                (op::DECORATE, [id, BUILT_IN, which]) => {
+                    types.built_in.insert(*id, *which);
+                }
                 (_, [ty, id, ..]) if types.types.contains_key(ty) => {
                     types.values.insert(*id, *ty);
-                    if matches!(types.types.get(ty).map(|t| &t.shape), Some(Shape::Pointer(..))) {
-                        types.made.insert(*id, *i);
-                    }
+                    types.made.insert(*id, *i);
                 }
                 _ => {}
             }
@@ -131,7 +147,7 @@ impl Types {
                 // Vectors of three take the place of four (OpenCL C, 6.1.5).
                 let all = if count == 3 { 4 } else { u64::from(count) };
                 let bytes = of.bytes.saturating_mul(all);
-                Type { shape: Shape::Vector(element), bytes, align: bytes.max(1) }
+                Type { shape: Shape::Vector(element, count), bytes, align: bytes.max(1) }
             }
             op::TYPE_ARRAY => {
                 let (Some(of), Some(count)) = (self.types.get(&element), self.constants.get(&count)) else {
@@ -173,6 +189,19 @@ impl Types {
         self.values.get(&id).copied()
     }
 
+    /// Is it OpenCL's set of extended instructions?
+    pub fn is_opencl(&self, set: u32) -> bool {
+        self.opencl == Some(set)
+    }
+
+    /// How many elements a vector has.
+    pub fn elements(&self, vector: u32) -> Option<u64> {
+        match self.get(vector)?.shape {
+            Shape::Vector(_, elements) => Some(u64::from(elements)),
+            _ => None,
+        }
+    }
+
     /// The storage class of a pointer, and what it points to.
     pub fn pointer(&self, id: u32) -> Option<(u32, u32)> {
         match self.get(self.type_of(id)?)?.shape {
@@ -186,7 +215,12 @@ impl Types {
         self.constants.get(&id).copied()
     }
 
-    /// The instruction that makes a pointer.
+    /// Which built-in variable it is (SPIR-V specification, 3.21).
+    pub fn built_in(&self, id: u32) -> Option<u32> {
+        self.built_in.get(&id).copied()
+    }
+
+    /// The instruction that makes a value.
     pub fn made(&self, id: u32) -> Option<&Instruction> {
         self.made.get(&id)
     }

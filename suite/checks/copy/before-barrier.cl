@@ -1,0 +1,20 @@
+/* check
+what = "a tile is copied out while work-items still fill it"
+finds = ["F0004"]
+global = [64]
+local = [64]
+[args]
+a = "iota:i32:64"
+o = "zeros:i32:64"
+*/
+kernel void k(global const int *a, global int *o)
+{
+    local int t[64];
+    int i = get_local_id(0);
+    t[i] = a[63 - i]; // <-
+#ifndef BUG
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+    event_t e = async_work_group_copy(o, t, 64, 0); // <-
+    wait_group_events(1, &e);
+}
