@@ -70,7 +70,9 @@ fn pages_have_no_differences() {
     assert!(!page("PROGRAMS.md").contains("**open**"));
     let checks = page("CHECKS.md");
     let cells = |l: &str| l.split('|').map(|c| c.trim().to_owned()).collect::<Vec<_>>();
-    let ours: Vec<_> = checks.lines().filter(|l| l.starts_with("| envisa, ")).map(cells).collect();
+    // Behind the project's own cases are other people's suites, whose bugs are not all found.
+    let own = checks.split("\n## ").next().unwrap_or_default();
+    let ours: Vec<_> = own.lines().filter(|l| l.starts_with("| envisa, ")).map(cells).collect();
     assert!(ours.len() == 4 && ours.iter().all(|row| row[3] == "0"), "{ours:?}");
     assert!(checks.contains("Alarms for twins: envisa none"));
     let conformance = page("CONFORMANCE.md");
