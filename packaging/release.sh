@@ -3,7 +3,7 @@
 #
 #   packaging/release.sh [FOLDER]
 #
-# Needs cargo, python3 and dpkg-deb; its other tools (maturin, zig, cargo-zigbuild, cargo-cyclonedx) come from PyPI and
+# Needs cargo, python3, dpkg-deb and unzip; its other tools (maturin, zig, cargo-zigbuild, cargo-cyclonedx) come from PyPI and
 # crates.io into the target folder. PROFILE=dev makes slow packages in a shorter time, to try the packages themselves.
 # The same commit gives the same bytes: times are the commit's, paths are left out.
 set -euo pipefail
@@ -24,6 +24,7 @@ remap="--remap-path-prefix=$PWD=/envisa --remap-path-prefix=${CARGO_HOME:-$HOME/
 need() { command -v "$1" >/dev/null || { echo "release: needs $1" >&2; exit 1; }; }
 need python3
 need dpkg-deb
+need unzip
 tools=$target/release-tools
 [ -x "$tools/bin/python" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin>=1.9,<2' cargo-zigbuild ziglang auditwheel
@@ -59,7 +60,8 @@ install_into() {
 
 # The .deb.
 root=$(mktemp -d)
-data=python/envisa.data
+# Where maturin looks for files of a wheel beside the package: it has the library's name.
+data=python/envisa._envisa.data
 trap 'rm -rf "$root" "$data"' EXIT
 chmod 755 "$root"
 install_into "$root/usr"
@@ -108,6 +110,10 @@ mv "$data/data/bin/envisa" "$data/scripts/envisa"
 rmdir "$data/data/bin"
 RUSTFLAGS=$remap CARGO_TARGET_DIR=$target/shared maturin build --profile "$profile" --locked --zig \
     --manifest-path python/Cargo.toml --target "$triple" --compatibility "manylinux_${glibc/./_}" --strip --out "$out"
+
+unzip -l "$out"/envisa-"$version"-*.whl | grep -q 'scripts/envisa$' || { echo "release: the wheel has no command" >&2; exit 1; }
+"$tools/bin/auditwheel" show "$out"/envisa-"$version"-*.whl | grep -q "manylinux_${glibc/./_}" ||
+    { echo "release: the wheel needs a newer C library than it says" >&2; exit 1; }
 
 # What it is made of, and what the files are.
 cargo cyclonedx --quiet --format json --manifest-path crates/envisa-cli/Cargo.toml --override-filename envisa-sbom

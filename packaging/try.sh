@@ -53,8 +53,8 @@ CL
     mount --bind /proc "$root/proc"
     said=$(chroot "$root" "$envisa" exec --device dg2 -- clinfo -l 2>&1) || said="failed: $said"
     umount "$root/proc"
-    grep -qi "dg2" <<<"$said" || fail "$name: $said"
-    told "$name" "$(grep -im 1 dg2 <<<"$said")"
+    grep -q "Device.*(envisa)" <<<"$said" || fail "$name: $said"
+    told "$name" "$(grep -m 1 "Device.*(envisa)" <<<"$said")"
 }
 
 files() { (cd "$1" && find . -xdev \( -path ./var -o -path ./proc -o -path ./root -o -path ./own \) -prune -o -print | sort); }
