@@ -71,7 +71,12 @@ told deb "removed, and nothing is left"
 
 cp "$out"/envisa-*.whl "$work/wheel/"
 cp -r examples/vadd "$work/wheel/vadd"
-chroot "$work/wheel" sh -c 'python3 -m venv /venv && /venv/bin/pip install --quiet /envisa-*.whl'
+# What the wheel needs comes through this machine's pip: the fresh root does not know its certificates.
+python=$(chroot "$work/wheel" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+python3 -m venv "$work/pip"
+"$work/pip/bin/pip" download --quiet --disable-pip-version-check --only-binary :all: --implementation cp --python-version "$python" \
+    --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 --dest "$work/wheel/wheels" numpy
+chroot "$work/wheel" sh -c 'python3 -m venv /venv && /venv/bin/pip install --quiet --no-index --find-links /wheels /envisa-*.whl'
 same wheel "$(chroot "$work/wheel" /venv/bin/envisa run /vadd/job.toml)"
 finding wheel "$work/wheel" /venv/bin/envisa
 told wheel "$(chroot "$work/wheel" /venv/bin/python -c '
