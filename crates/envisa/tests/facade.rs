@@ -192,7 +192,7 @@ fn checks_find() {
         kinds,
         [
             ("F0002", FindingKind::UninitialisedRead, "Sum[0]"),
-            ("F0003", FindingKind::StoreConflict, "T6 at byte 0x0, 0x0 and 0x3f800000")
+            ("F0003", FindingKind::StoreConflict, "T6 at byte 0x0 (0x0 and 0x3f800000)")
         ]
     );
     assert_eq!(findings[0].place.visa.as_ref().map(|v| v.line), Some(13));

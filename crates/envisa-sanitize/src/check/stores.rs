@@ -83,7 +83,7 @@ impl Checks {
                 let (address, [one, other]) = (a.address, values.map(|v| number(&v)));
                 let subject = |sites: &Sites| {
                     let place = place.map_or_else(|| format!("{address:#x}"), |key| sites.place(key));
-                    format!("{place}, {one} and {other}")
+                    format!("{place} ({one} and {other})")
                 };
                 self.note_pair(m, (pc, u32::MAX), FindingKind::StoreConflict, a.channel as u32, subject);
             }
