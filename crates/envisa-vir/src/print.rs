@@ -133,6 +133,7 @@ fn access(f: &mut Formatter<'_>, a: &Access) -> fmt::Result {
         Extend::None => "",
         Extend::Zero => "z",
         Extend::Sign => "s",
+        Extend::Sum(_) => "sum",
     };
     let block = if a.block { ".block" } else { "" };
     write!(f, "{kind}{block}.{}x{} {} {} @{}", a.element, a.lanes, a.window, a.shape, a.pc)?;

@@ -2,6 +2,8 @@
 //! through address registers, doubles, and addresses of 64 bits that nothing can be told of. Native code leaves what the
 //! interpreter leaves, and faults as it does.
 
+mod addresses;
+
 use std::fmt::Write as _;
 
 use envisa::isa::Platform;

@@ -279,6 +279,7 @@ impl Emit<'_> {
         }
         let (entry, back) = (self.a.label(), self.a.label());
         self.key(pc, i, s, entry)?;
+        self.sums_fit(pc, s, &parts, entry)?;
         // Where each half goes, and whether all of it is inside: before anything is done.
         let mut ways = Vec::new();
         let mut misses = false;
@@ -589,7 +590,12 @@ impl Emit<'_> {
 
     /// The indices of a half, in a register: their own, or the one that its places are made in, 6 or 7.
     pub(super) fn indices(&mut self, s: &Simt, part: &Part) -> Result<V, Why> {
-        let (at, w, v) = (s.address + 4 * part.lane, part.width, 6 + part.index as V);
+        self.vector_at(s.address + 4 * part.lane, part, 6 + part.index as V)
+    }
+
+    /// The dwords of a half, in a register: their own, or this one.
+    pub(super) fn vector_at(&mut self, at: RegOffset, part: &Part, v: V) -> Result<V, Why> {
+        let w = part.width;
         if let Some(r) = self.home(at, 4 * part.lanes) {
             return Ok(r);
         }

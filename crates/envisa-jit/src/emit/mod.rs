@@ -1,5 +1,6 @@
 //! From a program to x86-64: one function that runs a thread.
 
+mod addends;
 mod ahead;
 mod alu;
 mod atomic;

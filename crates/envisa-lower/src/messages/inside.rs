@@ -2,7 +2,7 @@
 
 use envisa_isa::limits::SAMPLER_PARAMETERS;
 
-use super::{Coordinates, Message, SampleParameter, SamplerState, Space, TexelSlot};
+use super::{Coordinates, Extend, Message, SampleParameter, SamplerState, Space, TexelSlot};
 use crate::inst::Src;
 use crate::registers::RegOffset;
 
@@ -37,6 +37,13 @@ impl Message {
                 data && (sizes || s.is_paired() && matches!(self, Message::Simt(_)))
                     && matches!(s.address_bytes, 2 | 4 | 8)
                     && inside(Some(s.address), addresses * s.address_bytes as u64)
+                    && match s.extend {
+                        Extend::Sum(of) => {
+                            (s.space, s.address_bytes, s.stride) == (Space::Flat, 4, Src::None)
+                                && of.into_iter().all(|a| inside(Some(a.at), 4 * n))
+                        }
+                        _ => true,
+                    }
                     && s.space.is_inside(len)
                     && scalar(&s.base)
                     && scalar(&s.origin)
@@ -55,6 +62,7 @@ impl Message {
                         _ => matches!(a.address_bytes, 2 | 4 | 8),
                     }
                     && inside(Some(a.address), n * a.address_bytes as u64)
+                    && !matches!(a.extend, Extend::Sum(_))
                     && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
                     && a.space.is_inside(len)
                     && scalar(&a.base)

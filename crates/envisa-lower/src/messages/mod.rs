@@ -105,6 +105,25 @@ pub enum Extend {
     Zero,
     /// By its sign.
     Sign,
+    /// It is the sum of two others, in 32 bits; what is of 64 bits is the sum of these, each of which is extended.
+    Sum([Addend; 2]),
+}
+
+/// A vector of dwords, of whose sum with another one indices are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Addend {
+    /// First channel's dword; then one after another.
+    pub at: RegOffset,
+    /// It is extended by its sign (else by zeros).
+    pub signed: bool,
+}
+
+impl Addend {
+    /// A dword of it in 64 bits.
+    #[inline(always)]
+    pub fn extended(self, x: u32) -> u64 {
+        if self.signed { x as i32 as i64 as u64 } else { x.into() }
+    }
 }
 
 /// An operand could not be lowered: why.

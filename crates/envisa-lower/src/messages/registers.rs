@@ -1,8 +1,8 @@
 //! Registers that messages read and write.
 
 use super::{
-    Atomic, Block, Block2d, Coordinates, Info, Media, Message, Pixels, Sample, SamplerState, Simt, Space,
-    TexelSlot, Typed, TypedAtomic,
+    Atomic, Block, Block2d, Coordinates, Extend, Info, Media, Message, Pixels, Sample, SamplerState, Simt,
+    Space, TexelSlot, Typed, TypedAtomic,
 };
 use crate::inst::{Src, Strides};
 use crate::registers::{RegOffset, Registers};
@@ -165,7 +165,12 @@ impl Simt {
     fn reads(&self, data: bool, visit: Visit<'_>) {
         let bytes = self.address_bytes as u32;
         match self.stride {
-            Src::None => lanes(Some(self.address), bytes, bytes, visit),
+            Src::None => {
+                lanes(Some(self.address), bytes, bytes, visit);
+                if let Extend::Sum(of) = self.extend {
+                    of.into_iter().for_each(|a| lanes(Some(a.at), 4, 4, visit));
+                }
+            }
             ref stride => {
                 whole(Some(self.address), bytes, visit);
                 scalar(stride, visit);

@@ -7,47 +7,51 @@
 //! the message this is one vector of 32-bit indices, and the engine sees at once whether they are
 //! consecutive.
 
+use std::ops::Range;
+
 use envisa_isa::{Combine, Modifier, Type};
 
+use super::dominators::Dominators;
 use super::{Blocks, Uses};
 use crate::program::*;
 use crate::{Extend, Message, Sample, SamplerState, Space};
 
 /// `((extended index) << shift) + add + origin`.
-struct Linear {
+pub(super) struct Linear {
     /// First channel's index; then one after another.
-    index: RegOffset,
-    bytes: u32,
-    extend: Extend,
-    shift: u32,
-    add: u64,
-    origin: Src,
+    pub index: RegOffset,
+    pub bytes: u32,
+    pub extend: Extend,
+    pub shift: u32,
+    pub add: u64,
+    pub origin: Src,
 }
 
 /// Where a message stands.
-struct Place {
-    pc: Pc,
+pub(super) struct Place {
+    pub pc: Pc,
     channels: u8,
     first: u8,
     no_mask: bool,
     function: u16,
 }
 
+impl Place {
+    pub fn of(pc: usize, i: &Inst) -> Place {
+        Place { pc: pc as Pc, channels: i.channels, first: i.first, no_mask: i.no_mask, function: i.function }
+    }
+}
+
 /// Folds addresses into all messages that have some of their own for each channel, of at least so many bytes: those of 8
 /// are as they were written, whatever was folded before.
 pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks, least: u32) {
+    let dominators = Dominators::new(p, blocks);
     for pc in 0..p.code.len() {
         let i = &p.code[pc];
         if i.op != Op::Message {
             continue;
         }
-        let place = Place {
-            pc: pc as Pc,
-            channels: i.channels,
-            first: i.first,
-            no_mask: i.no_mask,
-            function: i.function,
-        };
+        let place = Place::of(pc, i);
         let message = i.aux as usize;
         let Some(base) = Addresses::of(&mut p.messages[message]).map(|a| *a.base) else { continue };
         let base = constant(p, &base);
@@ -61,7 +65,8 @@ pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks, leas
         if !a.plain() || bytes < least {
             continue;
         }
-        let Some(l) = linear(p, uses, blocks, &place, address, bytes) else { continue };
+        let search = Search { p, uses, blocks, dominators: &dominators, at: place };
+        let Some(l) = search.linear(address, bytes) else { continue };
         if let Some(a) = Addresses::of(&mut p.messages[message]) {
             (*a.address, *a.bytes) = (l.index, l.bytes as u8);
             (*a.extend, *a.scale, *a.origin) = (l.extend, 1 << l.shift, l.origin);
@@ -87,9 +92,10 @@ pub(super) fn of_blocks(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
         if !same || b.scale != 1 || strides.element(0) != 0 {
             continue;
         }
-        let at =
-            Place { pc: pc as Pc, channels: 1, first: i.first, no_mask: i.no_mask, function: i.function };
-        let Some(l) = linear(p, uses, blocks, &at, offset, bytes) else { continue };
+        let at = Place { channels: 1, ..Place::of(pc, i) };
+        let Some(l) = (Search { p, uses, blocks, dominators: &None, at }).linear(offset, bytes) else {
+            continue;
+        };
         let sum = b.offset.wrapping_add(l.add as i64);
         let sum = if b.wraps { i64::from(sum as i32) } else { sum };
         if l.bytes != bytes
@@ -189,120 +195,204 @@ impl Addresses<'_> {
     }
 }
 
-/// What the addresses of a message are made of, as far back as that is certain.
-fn linear(
-    p: &ProgramParts,
-    uses: &Uses,
-    blocks: &Blocks,
-    at: &Place,
-    address: RegOffset,
-    bytes: u32,
-) -> Option<Linear> {
-    let mut l = Linear { index: address, bytes, extend: Extend::None, shift: 0, add: 0, origin: Src::None };
-    let mut found = false;
-    // Chains are short; a program cannot make this long.
-    for _ in 0..8 {
-        if !step(p, uses, blocks, at, bytes, &mut l) {
-            break;
-        }
-        found = true;
-    }
-    found.then_some(l)
+/// What is before a message.
+pub(super) struct Search<'a> {
+    pub p: &'a ProgramParts,
+    pub uses: &'a Uses,
+    pub blocks: &'a Blocks,
+    pub dominators: &'a Option<Dominators>,
+    pub at: Place,
 }
 
-/// Replaces the index by what it was made from.
-fn step(p: &ProgramParts, uses: &Uses, blocks: &Blocks, at: &Place, width: u32, l: &mut Linear) -> bool {
-    if l.extend != Extend::None {
-        return false;
-    }
-    let n = at.channels as u32;
-    let range = l.index..l.index + n * l.bytes;
-    let Some(pc) = definition(uses, blocks, at, range) else { return false };
-    let d = &p.code[pc as usize];
-    let whole = d.channels == at.channels
-        && d.first == at.first
-        && d.function == at.function
-        && (d.no_mask || !at.no_mask)
-        && d.pred.offset == 0
-        && d.pred.combine == Combine::None;
-    let Dst::Reg { offset, ty, stride: 1, sat: false } = d.dst else { return false };
-    if !whole || offset != l.index || ty.size() != l.bytes || ty.is_float() {
-        return false;
-    }
-    // A vector of this many bytes a channel, not changed between there and the message.
-    let vector = |s: &Src, bytes: u32| match *s {
-        Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false }
-            if ty.size() == bytes
-                && !ty.is_float()
-                && (shape == Shape::Contiguous || n == 1 && strides.element(0) == 0)
-                && stable(uses, blocks, pc, at, offset..offset + n * bytes) =>
-        {
-            Some((offset, ty))
-        }
-        _ => None,
-    };
-    let arithmetic = match width {
-        8 => matches!(d.exec, ExecType::I64 | ExecType::U64),
-        _ => matches!(d.exec, ExecType::I32 | ExecType::U32),
-    };
-    match d.op {
-        Op::Mov => {
-            if let Some((index, _)) = vector(&d.src[0], l.bytes) {
-                l.index = index;
-                return true;
+impl Search<'_> {
+    /// What the addresses of a message are made of, as far back as that is certain.
+    pub fn linear(&self, address: RegOffset, bytes: u32) -> Option<Linear> {
+        let mut l =
+            Linear { index: address, bytes, extend: Extend::None, shift: 0, add: 0, origin: Src::None };
+        let mut found = false;
+        // Chains are short; a program cannot make this long.
+        for _ in 0..8 {
+            if !self.step(bytes, &mut l) {
+                break;
             }
-            if l.bytes == 8
-                && let Some((index, ty)) = vector(&d.src[0], 4)
-            {
-                l.index = index;
-                l.bytes = 4;
-                l.extend = if matches!(ty, Type::D) { Extend::Sign } else { Extend::Zero };
-                return matches!(ty, Type::D | Type::Ud);
-            }
-            false
+            found = true;
         }
-        Op::Add if arithmetic => {
-            for (v, s) in [(0, 1), (1, 0)] {
-                let Some((index, _)) = vector(&d.src[v], l.bytes) else { continue };
-                if let Some(k) = constant(p, &d.src[s]) {
+        found.then_some(l)
+    }
+
+    /// Replaces the index by what it was made from.
+    fn step(&self, width: u32, l: &mut Linear) -> bool {
+        let Search { p, uses, blocks, at, .. } = self;
+        if l.extend != Extend::None {
+            return false;
+        }
+        let n = at.channels as u32;
+        let Some(pc) = self.whole_definition(l.index, l.bytes) else { return false };
+        let d = &p.code[pc as usize];
+        let vector = |s: &Src, bytes: u32| self.vector(pc, s, bytes);
+        let arithmetic = match width {
+            8 => matches!(d.exec, ExecType::I64 | ExecType::U64),
+            _ => matches!(d.exec, ExecType::I32 | ExecType::U32),
+        };
+        match d.op {
+            Op::Mov => {
+                if let Some((index, _)) = vector(&d.src[0], l.bytes) {
                     l.index = index;
-                    l.add = l.add.wrapping_add(k << l.shift);
                     return true;
                 }
-                let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, .. } = d.src[s]
-                else {
-                    continue;
-                };
-                // Where a message with a 64-bit origin may go is known of that origin alone.
-                let varies = || width == 8 && blocks.varies(uses, offset..offset + ty.size(), at.pc);
-                if l.origin == Src::None
-                    && l.shift == 0
-                    && n > 1
-                    && ty.size() == l.bytes
-                    && !ty.is_float()
-                    && stable(uses, blocks, pc, at, offset..offset + ty.size())
-                    && !varies()
+                if l.bytes == 8
+                    && let Some((index, ty)) = vector(&d.src[0], 4)
                 {
                     l.index = index;
-                    l.origin = d.src[s];
-                    return true;
+                    l.bytes = 4;
+                    l.extend = if matches!(ty, Type::D) { Extend::Sign } else { Extend::Zero };
+                    return matches!(ty, Type::D | Type::Ud);
                 }
+                false
             }
-            false
-        }
-        Op::Shl if arithmetic => {
-            let Some(k) = constant(p, &d.src[1]) else { return false };
-            let Some((index, _)) = vector(&d.src[0], l.bytes) else { return false };
-            // The count is a few low bits (page SHL).
-            let k = k & (8 * l.bytes as u64 - 1);
-            if l.shift as u64 + k > 16 {
-                return false;
+            Op::Add if arithmetic => {
+                for (v, s) in [(0, 1), (1, 0)] {
+                    let Some((index, _)) = vector(&d.src[v], l.bytes) else { continue };
+                    if let Some(k) = constant(p, &d.src[s]) {
+                        l.index = index;
+                        l.add = l.add.wrapping_add(k << l.shift);
+                        return true;
+                    }
+                    let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, .. } =
+                        d.src[s]
+                    else {
+                        continue;
+                    };
+                    // Where a message with a 64-bit origin may go is known of that origin alone.
+                    let varies = || width == 8 && blocks.varies(uses, offset..offset + ty.size(), at.pc);
+                    if l.origin == Src::None
+                        && l.shift == 0
+                        && n > 1
+                        && ty.size() == l.bytes
+                        && !ty.is_float()
+                        && self.stable(pc, offset..offset + ty.size())
+                        && !varies()
+                    {
+                        l.index = index;
+                        l.origin = d.src[s];
+                        return true;
+                    }
+                }
+                false
             }
-            l.index = index;
-            l.shift += k as u32;
-            true
+            Op::Shl if arithmetic => {
+                let Some(k) = constant(p, &d.src[1]) else { return false };
+                let Some((index, _)) = vector(&d.src[0], l.bytes) else { return false };
+                // The count is a few low bits (page SHL).
+                let k = k & (8 * l.bytes as u64 - 1);
+                if l.shift as u64 + k > 16 {
+                    return false;
+                }
+                l.index = index;
+                l.shift += k as u32;
+                true
+            }
+            _ => false,
         }
-        _ => false,
+    }
+
+    /// The two vectors whose sums a vector of quads is.
+    pub fn addends(&self, quads: RegOffset) -> Option<[RegOffset; 2]> {
+        let pc = self.whole_definition(quads, 8)?;
+        let d = &self.p.code[pc as usize];
+        let sum = d.op == Op::Add && matches!(d.exec, ExecType::I64 | ExecType::U64);
+        let of = [0, 1].map(|k| self.vector(pc, &d.src[k], 8).filter(|_| sum));
+        Some([of[0]?.0, of[1]?.0])
+    }
+
+    /// The instruction that makes all integers of a vector of so many bytes a channel.
+    fn whole_definition(&self, vector: RegOffset, bytes: u32) -> Option<Pc> {
+        let at = &self.at;
+        let pc = self.definition(vector..vector + u32::from(at.channels) * bytes)?;
+        let d = &self.p.code[pc as usize];
+        let whole = (d.channels, d.first, d.function) == (at.channels, at.first, at.function)
+            && (d.no_mask || !at.no_mask)
+            && d.pred.offset == 0
+            && d.pred.combine == Combine::None;
+        let Dst::Reg { offset, ty, stride: 1, sat: false } = d.dst else { return None };
+        (whole && offset == vector && ty.size() == bytes && !ty.is_float()).then_some(pc)
+    }
+
+    /// Where a source's integers are, so many bytes a channel, if they are the same at the message as at an instruction.
+    fn vector(&self, pc: Pc, s: &Src, bytes: u32) -> Option<(RegOffset, Type)> {
+        let n = u32::from(self.at.channels);
+        match *s {
+            Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false }
+                if ty.size() == bytes
+                    && !ty.is_float()
+                    && (shape == Shape::Contiguous || n == 1 && strides.element(0) == 0)
+                    && self.stable(pc, offset..offset + n * bytes) =>
+            {
+                Some((offset, ty))
+            }
+            _ => None,
+        }
+    }
+
+    /// The instruction whose result a range certainly holds at `pc`, for the channels it ran.
+    fn definition(&self, range: Range<RegOffset>) -> Option<Pc> {
+        let Search { uses, blocks, at, .. } = self;
+        let last = uses.last_before(range.clone(), at.pc);
+        if let Some(d) = last
+            && blocks.same(d, at.pc)
+        {
+            return Some(d);
+        }
+        let d = last?;
+        if self.only_writer(&range, at.pc) == Some(d) {
+            return Some(d);
+        }
+        // Written in the function's entry block, and nowhere else.
+        let mut run = blocks.before(d);
+        run.end += 1;
+        let certain = blocks.in_entry(d)
+            && uses.only_within(range.clone(), run)
+            && uses.kept_by_calls(at.function, range);
+        certain.then_some(d)
+    }
+
+    /// Is a range at the message what it was at `from`, where it was read?
+    fn stable(&self, from: Pc, range: Range<RegOffset>) -> bool {
+        let Search { uses, blocks, at, .. } = self;
+        if blocks.same(from, at.pc) {
+            return uses.last_before(range, at.pc).is_none_or(|w| w < from);
+        }
+        let given = uses.is_given(range.clone()) && uses.kept_by_calls(at.function, range.clone());
+        if given || self.only_writer(&range, from).is_some() {
+            return true;
+        }
+        blocks.in_entry(from)
+            && uses.only_within(range.clone(), blocks.before(from))
+            && uses.kept_by_calls(at.function, range)
+    }
+
+    /// The one instruction that writes any of a range, if every channel of the message has run it before it comes to `to`, and
+    /// has run `to` before it comes to the message: what it wrote is the same in both places. For a channel that ran it once
+    /// more in between would have come from there to the message without `to`, and could have done so at first.
+    ///
+    /// An instruction that writes for channels that it does not run for may run while those wait elsewhere: so no loop is to be
+    /// around it.
+    fn only_writer(&self, range: &Range<RegOffset>, to: Pc) -> Option<Pc> {
+        let Search { p, uses, blocks, at, .. } = self;
+        let dominators = self.dominators.as_ref().filter(|_| !at.no_mask)?;
+        let w = uses.only_writer(range.clone())?;
+        let i = &p.code[w as usize];
+        let own = match i.dst {
+            Dst::Reg { offset, ty, stride: 1, .. } if !i.no_mask => {
+                (offset, i.channels, i.first) == (range.start, at.channels, at.first)
+                    && ty.size() * u32::from(i.channels) == range.end - range.start
+                    && i.dst2 == 0
+            }
+            _ => false,
+        };
+        let before = |a: Pc, b: Pc| dominators.dominates(blocks, a, b);
+        let all = i.function == at.function && before(w, to) && (to == at.pc || before(to, at.pc));
+        (all && (own || !blocks.in_loop(w)) && uses.kept_by_calls(at.function, range.clone())).then_some(w)
     }
 }
 
@@ -322,31 +412,4 @@ fn constant(p: &ProgramParts, s: &Src) -> Option<u64> {
         Type::B | Type::W | Type::D | Type::Q => Some(((x << unused) as i64 >> unused) as u64),
         _ => None,
     }
-}
-
-/// The instruction whose result a range certainly holds at `pc`, for the channels it ran.
-fn definition(uses: &Uses, blocks: &Blocks, at: &Place, range: std::ops::Range<RegOffset>) -> Option<Pc> {
-    let last = uses.last_before(range.clone(), at.pc);
-    if let Some(d) = last
-        && blocks.same(d, at.pc)
-    {
-        return Some(d);
-    }
-    // Written in the function's entry block, and nowhere else.
-    let d = last?;
-    let mut run = blocks.before(d);
-    run.end += 1;
-    let certain =
-        blocks.in_entry(d) && uses.only_within(range.clone(), run) && uses.kept_by_calls(at.function, range);
-    certain.then_some(d)
-}
-
-/// Is a range at the message what it was at `from`, where it was read?
-fn stable(uses: &Uses, blocks: &Blocks, from: Pc, at: &Place, range: std::ops::Range<RegOffset>) -> bool {
-    if blocks.same(from, at.pc) {
-        return uses.last_before(range, at.pc).is_none_or(|w| w < from);
-    }
-    blocks.in_entry(from)
-        && uses.only_within(range.clone(), blocks.before(from))
-        && uses.kept_by_calls(at.function, range)
 }

@@ -3,6 +3,7 @@
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
+//! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
 //! - [`uniform`]: what is compared and branched on for all channels alike is so once;
@@ -16,9 +17,11 @@
 
 mod bytes;
 mod dead;
+mod dominators;
 mod fold;
 mod fresh;
 mod halves;
+mod indices;
 mod pairs;
 mod rename;
 mod sums;
@@ -56,14 +59,15 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let before = p.code.len();
     pairs::join(&mut p, &blocks);
     halves::join(&mut p);
-    let blocks = if p.code.len() == before {
-        blocks
-    } else {
+    let (mut blocks, mut uses) = (blocks, uses);
+    if p.code.len() != before {
         // What was a message for each half has addresses of all channels now.
-        let (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
+        (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
         fold::addresses(&mut p, &uses, &blocks, 8);
-        blocks
-    };
+    }
+    let before = p.code.len();
+    indices::add(&mut p, &uses, &blocks);
+    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     uniform::branches(&mut p, &blocks);
     let before = p.code.len();
     sums::fold(&mut p, &blocks);
@@ -177,6 +181,18 @@ impl Uses {
             .max()
     }
 
+    /// Does no instruction write any of a range?
+    fn is_given(&self, range: Range<RegOffset>) -> bool {
+        chunks(range).all(|c| self.writers(c).is_empty())
+    }
+
+    /// The instruction that writes any of a range, if there is just one.
+    fn only_writer(&self, range: Range<RegOffset>) -> Option<Pc> {
+        let mut all = chunks(range).flat_map(|c| self.writers(c)).map(|w| w.1);
+        let one = all.next()?;
+        all.all(|w| w == one).then_some(one)
+    }
+
     /// Do all writers of a range lie in a run of code?
     fn only_within(&self, range: Range<RegOffset>, run: Range<Pc>) -> bool {
         chunks(range).all(|c| {
@@ -283,6 +299,11 @@ impl Blocks {
             let w = uses.writers(c);
             w.get(w.partition_point(|w| w.1 < around.start)).is_some_and(|w| w.1 < around.end)
         })
+    }
+
+    /// May an instruction run again before its function ends?
+    fn in_loop(&self, pc: Pc) -> bool {
+        !self.around[self.of[pc as usize] as usize].is_empty()
     }
 
     fn same(&self, a: Pc, b: Pc) -> bool {

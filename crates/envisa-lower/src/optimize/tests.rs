@@ -3,7 +3,7 @@
 use envisa_isa::Type;
 
 use super::*;
-use crate::{Block, Extend, Message, Simt, Space};
+use crate::{Addend, Block, Extend, Message, Simt, Space};
 
 /// Registers: constants below 64, locals from 128 on.
 fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
@@ -561,4 +561,65 @@ fn channels_are_apart_on_both_sides_of_a_branch() {
     crate::flow::analyse(&mut p.code, &p.tables, 0, 9, 32);
     let together: Vec<bool> = p.code.iter().map(|i| i.facts.converged).collect();
     assert_eq!(together, [true, false, false, false, false, false, false, true, true]);
+}
+
+/// Behind a branch: addresses are made for some channels, and used by some of these, in a loop or behind it.
+#[test]
+fn what_all_channels_have_run_before_holds_in_other_blocks() {
+    let moved = |no_mask: bool| Inst {
+        no_mask,
+        ..inst(Op::Add, ExecType::I32, to(v(0), Type::D), vector(v(0), Type::D), scalar(TWO, Type::D))
+    };
+    let head = |index: Inst| {
+        let mut code = vec![goto(11, true), index];
+        code.extend(addresses());
+        code
+    };
+    let index = |no_mask: bool| Inst {
+        no_mask,
+        ..inst(Op::Mov, ExecType::I32, to(v(0), Type::D), vector(v(6), Type::D), Src::None)
+    };
+    let messages = vec![access(false, v(4), v(5))];
+    // Of the channels that made them, all that come to the loop.
+    let mut code = head(index(false));
+    code.extend([goto(11, true), join(), message(0), goto(7, true), join(), join(), ret()]);
+    let p = improved(&program(code.clone(), messages.clone()));
+    assert_eq!(simt(&p, 0).scale, 4, "{:?}", p.code);
+    // The loop writes what the index is made of.
+    let mut other = code.clone();
+    other.insert(9, moved(false));
+    for (at, to) in [(0, 12), (6, 12)] {
+        other[at].aux = to;
+    }
+    let p = improved(&program(other, messages.clone()));
+    assert_ne!((simt(&p, 0).address, simt(&p, 0).extend), (v(0), Extend::Sign), "{:?}", p.code);
+    // It is made in the loop, for channels that wait behind it, too.
+    let behind = |no_mask: bool| {
+        let mut code = vec![join(), index(no_mask)];
+        code.extend(addresses());
+        code.extend([goto(0, true), join(), message(0), ret()]);
+        let p = improved(&program(code, messages.clone()));
+        (simt(&p, 0).address, simt(&p, 0).extend)
+    };
+    assert_eq!(behind(false), (v(0), Extend::Sign));
+    assert_eq!(behind(true), (v(1), Extend::None));
+}
+
+/// Two indices that are extended one by one are added up as they are.
+#[test]
+fn sums_of_extended_indices_are_made_in_32_bits() {
+    let mut code = addresses();
+    code.truncate(1);
+    code.push(inst(Op::Mov, ExecType::I64, to(v(5), Type::Q), vector(v(6), Type::Ud), Src::None));
+    code.push(inst(Op::Add, ExecType::I64, to(v(2), Type::Q), vector(v(1), Type::Q), vector(v(5), Type::Q)));
+    code.extend([message(0), message(1), ret()]);
+    let messages = vec![access(false, v(2), v(7)), access(false, v(2), v(8))];
+    let p = improved(&program(code, messages));
+    assert_eq!(p.code.iter().map(|i| i.op).collect::<Vec<_>>(), [Op::Add, Op::Message, Op::Message, Op::Ret]);
+    let of = [Addend { at: v(0), signed: true }, Addend { at: v(6), signed: false }];
+    for k in 0..2 {
+        let s = simt(&p, k);
+        assert_eq!((s.address_bytes, s.extend), (4, Extend::Sum(of)));
+        assert_eq!(p.code[0].dst, to(s.address, Type::D));
+    }
 }

@@ -55,7 +55,21 @@ macro_rules! numbers {
 }
 numbers! { u8 u32 u64 i32 i64 }
 
-const EXTENSIONS: Names<Extend> = &[("none", Extend::None), ("zero", Extend::Zero), ("sign", Extend::Sign)];
+/// The kinds of [`Extend`].
+#[derive(Clone, Copy, PartialEq)]
+enum Extension {
+    None,
+    Zero,
+    Sign,
+    Sum,
+}
+
+const EXTENSIONS: Names<Extension> = &[
+    ("none", Extension::None),
+    ("zero", Extension::Zero),
+    ("sign", Extension::Sign),
+    ("sum", Extension::Sum),
+];
 const SLOTS: Names<TexelSlot> =
     &[("dword", TexelSlot::Dword), ("word", TexelSlot::Word), ("half", TexelSlot::Half)];
 const OUTSIDE: Names<Outside> =
@@ -262,12 +276,36 @@ pub fn walk<F: Fields>(m: &mut Message, f: &mut F) -> Result<(), F::Error> {
     }
 }
 
+fn extend<F: Fields>(e: &mut Extend, f: &mut F) -> Result<(), F::Error> {
+    let (mut kind, mut of) = match *e {
+        Extend::None => (Extension::None, Default::default()),
+        Extend::Zero => (Extension::Zero, Default::default()),
+        Extend::Sign => (Extension::Sign, Default::default()),
+        Extend::Sum(of) => (Extension::Sum, of),
+    };
+    f.one_of("extend", &mut kind, EXTENSIONS)?;
+    if kind == Extension::Sum {
+        let [a, b] = &mut of;
+        f.place("of", &mut a.at)?;
+        f.flag("signed", &mut a.signed)?;
+        f.place("and", &mut b.at)?;
+        f.flag("signed-too", &mut b.signed)?;
+    }
+    *e = match kind {
+        Extension::None => Extend::None,
+        Extension::Zero => Extend::Zero,
+        Extension::Sign => Extend::Sign,
+        Extension::Sum => Extend::Sum(of),
+    };
+    Ok(())
+}
+
 fn simt<F: Fields>(s: &mut Simt, f: &mut F) -> Result<(), F::Error> {
     f.flag("store", &mut s.write)?;
     f.space(&mut s.space)?;
     f.place("address", &mut s.address)?;
     f.number("address-bytes", &mut s.address_bytes, 8)?;
-    f.one_of("extend", &mut s.extend, EXTENSIONS)?;
+    extend(&mut s.extend, f)?;
     f.scalar("stride", &mut s.stride)?;
     f.scalar("base", &mut s.base)?;
     f.number("scale", &mut s.scale, 1)?;
@@ -302,7 +340,7 @@ fn atomic<F: Fields>(a: &mut Atomic, f: &mut F) -> Result<(), F::Error> {
     f.space(&mut a.space)?;
     f.place("address", &mut a.address)?;
     f.number("address-bytes", &mut a.address_bytes, 8)?;
-    f.one_of("extend", &mut a.extend, EXTENSIONS)?;
+    extend(&mut a.extend, f)?;
     f.scalar("base", &mut a.base)?;
     f.number("scale", &mut a.scale, 1)?;
     f.number("offset", &mut a.offset, 0)?;

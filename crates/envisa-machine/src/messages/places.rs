@@ -2,7 +2,7 @@
 //! addresses before the program runs, and the lanes that they lead to.
 
 use envisa_isa::Type;
-use envisa_lower::{Extend, Modifier, RegOffset, Space, Src};
+use envisa_lower::{Addend, Extend, Modifier, RegOffset, Space, Src};
 
 use super::Ports;
 use super::target::{SLM_MASK, Target, resolve};
@@ -30,7 +30,7 @@ impl Addressing<'_> {
     pub fn plan(&self, len: u32) -> Option<Addresses> {
         let form = match (self.space, self.address_bytes) {
             (Space::Flat, 8) => Form::Wide,
-            (Space::Flat, 4) if self.extend == Extend::Sign => Form::Signed,
+            (Space::Flat, 4) if matches!(self.extend, Extend::Sign | Extend::Sum(_)) => Form::Signed,
             (Space::Flat, 4) if self.extend == Extend::Zero => Form::Unsigned,
             (Space::Flat, _) => return None,
             _ if self.extend != Extend::None => return None,
@@ -50,6 +50,10 @@ impl Addressing<'_> {
             align,
             span: u8::try_from(self.span).ok()?,
             address: self.address,
+            sum: match self.extend {
+                Extend::Sum(of) => Some(of),
+                _ => None,
+            },
             base: Add::new(self.base, narrow, len)?,
             origin: Add::new(self.origin, narrow, len)?,
             offset: self.offset,
@@ -67,6 +71,8 @@ pub(super) struct Addresses {
     /// Bytes of a channel's elements in memory.
     span: u8,
     address: RegOffset,
+    /// What the indices are sums of: those that do not fit 32 bits the fast code does not know.
+    sum: Option<[Addend; 2]>,
     /// Added before scaling.
     base: Add,
     /// Added after scaling.
@@ -119,6 +125,13 @@ impl Add {
     }
 }
 
+/// Is the sum of two dwords, each of them extended, a dword with a sign, for all channels that run?
+fn fits<const N: usize>(of: [Addend; 2], regs: &Registers, mask: u32) -> bool {
+    let [a, b] = of.map(|a| regs.load::<u32, N>(a.at));
+    let sum = |i: usize| of[0].extended(a[i]).wrapping_add(of[1].extended(b[i])) as i64;
+    (0..N).all(|i| mask >> i & 1 == 0 || i32::try_from(sum(i)).is_ok())
+}
+
 /// What most messages reach.
 #[derive(Clone, Copy)]
 pub struct Reach<'a> {
@@ -156,6 +169,11 @@ impl Addresses {
                 let a = near.memory.hinted(site)?;
                 let delta = add.wrapping_sub(a.base) as i64;
                 let index = regs.at::<u32, N>(self.address);
+                if let Some(of) = self.sum
+                    && !fits::<N>(of, regs, mask)
+                {
+                    return None;
+                }
                 let how = (delta, self.shift as u32, self.form == Form::Signed);
                 Lanes::indexed(isa, &a.block, how, index, on, span)?
             }

@@ -91,6 +91,12 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
     }
     match s.address_bytes {
         8 => at = regs.load::<u64, N>(s.address),
+        4 if let Extend::Sum(of) = s.extend => {
+            let r = of.map(|a| regs.load::<u32, N>(a.at));
+            for i in 0..N {
+                at[i] = of[0].extended(r[0][i]).wrapping_add(of[1].extended(r[1][i]));
+            }
+        }
         4 if s.extend == Extend::Sign => {
             let r = regs.load::<i32, N>(s.address);
             for i in 0..N {

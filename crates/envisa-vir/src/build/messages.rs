@@ -114,6 +114,9 @@ impl Builder<'_> {
         if s.upper {
             return Err(No("elements in upper halves"));
         }
+        if matches!(s.extend, Extend::Sum(_)) {
+            return Err(No("indices that are sums in 64 bits"));
+        }
         let count = s.elements.count_ones();
         let paired = s.is_paired();
         let (slot, step) = if paired { (4, 8) } else { (u32::from(s.slot), u32::from(s.slot)) };
