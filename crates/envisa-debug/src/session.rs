@@ -142,7 +142,9 @@ impl<'s, 'a> Session<'s, 'a> {
             let sections = stage.kernel().module().zebin().map(|z| &z.elf.sections[..]).unwrap_or_default();
             sections.iter().find(|s| s.name == name).map_or(&[][..], |s| &s.data)
         };
-        let symbols = Symbols::read(section(".debug_info"), section(".debug_abbrev"), section(".debug_str"));
+        let kernel = stage.kernel().name();
+        let symbols =
+            Symbols::read(section(".debug_info"), section(".debug_abbrev"), section(".debug_str"), kernel);
         let types = RefCell::new(symbols.types.clone());
         let program = stage.program();
         let flags = program.code().iter().map(|i| if i.op == Op::Message { flag::MESSAGE } else { 0 });

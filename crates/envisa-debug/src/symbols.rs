@@ -57,12 +57,12 @@ const MAX_ENTRIES: usize = 1 << 20;
 const MAX_DEPTH: usize = 128;
 
 impl Symbols {
-    /// Of the sections' bytes; what is damaged is told in [`Symbols::trouble`].
-    pub fn read(info: &[u8], abbrev: &[u8], strings: &[u8]) -> Symbols {
-        let mut symbols = Symbols::default();
+    /// Of the sections' bytes; what is damaged is told in [`Symbols::trouble`]. Where several kernels have units of their own
+    /// (with kinds of entries of their own), this kernel's: variables of a function lie elsewhere where another calls it.
+    pub fn read(info: &[u8], abbrev: &[u8], strings: &[u8], kernel: &str) -> Symbols {
+        let told = |trouble: String| Symbols { trouble: Some(trouble), ..Symbols::default() };
         if info.is_empty() {
-            symbols.trouble = Some("the module has no debug information: compile it with -g".into());
-            return symbols;
+            return told("the module has no debug information: compile it with -g".into());
         }
         let sections = Sections {
             info: DebugInfo::new(info, LittleEndian),
@@ -71,19 +71,30 @@ impl Symbols {
         };
         let mut units = sections.info.units();
         let mut left = MAX_ENTRIES;
+        let mut all: Vec<(usize, Symbols)> = Vec::new();
+        let mut damaged = None;
         loop {
-            match units.next() {
-                Ok(Some(unit)) => {
-                    if let Err(e) = symbols.unit(&sections, &unit, &mut left) {
-                        symbols.trouble = Some(format!("debug information is damaged: {e}"));
-                    }
-                }
+            let unit = match units.next() {
+                Ok(Some(unit)) => unit,
                 Ok(None) => break,
                 Err(e) => {
-                    symbols.trouble = Some(format!("debug information is damaged: {e}"));
+                    damaged = Some(e);
                     break;
                 }
+            };
+            let kinds = unit.debug_abbrev_offset().0;
+            if all.last().is_none_or(|(last, _)| *last != kinds) {
+                all.push((kinds, Symbols::default()));
             }
+            let Some((_, symbols)) = all.last_mut() else { break };
+            if let Err(e) = symbols.unit(&sections, &unit, &mut left) {
+                symbols.trouble = Some(format!("debug information is damaged: {e}"));
+            }
+        }
+        let own = all.iter().position(|(_, s)| s.functions.contains_key(kernel)).unwrap_or(0);
+        let mut symbols = all.into_iter().nth(own).map_or_else(Symbols::default, |(_, symbols)| symbols);
+        if let Some(e) = damaged {
+            symbols.trouble = Some(format!("debug information is damaged: {e}"));
         }
         symbols
     }

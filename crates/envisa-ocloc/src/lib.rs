@@ -7,6 +7,7 @@ pub mod cache;
 pub mod client;
 mod declarations;
 mod includes;
+mod linked;
 pub mod server;
 mod service;
 pub mod spirv;
@@ -235,6 +236,7 @@ impl Build {
             return Err(BuildError::Failed { status, device: self.device.clone(), messages });
         }
         let bytes = std::fs::read(output).map_err(io("ocloc's output"))?;
+        let bytes = linked::with_debug_information(bytes, &folder.join("dump"));
         let zebin = ZebinFile::parse(&bytes)?;
         let names: Vec<String> = zebin.unresolved().into_iter().map(str::to_owned).collect();
         if !names.is_empty() {
@@ -325,10 +327,15 @@ impl Build {
             command.env(STATE_BUFFER, "1");
         }
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        let output = command.output().map_err(|source| match source.kind() {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |source: std::io::Error| match source.kind() {
             std::io::ErrorKind::NotFound => BuildError::NoOcloc { program: program.display().to_string() },
             _ => BuildError::Io { what: format!("running `{}`", program.display()), source },
-        })?;
+        };
+        let child = command.spawn().map_err(failed)?;
+        let process = child.id();
+        let output = child.wait_with_output().map_err(failed)?;
+        linked::remove_copies(process, &dump);
         let mut messages = String::new();
         for stream in [&output.stdout, &output.stderr] {
             for line in String::from_utf8_lossy(stream).lines() {

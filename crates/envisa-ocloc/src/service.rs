@@ -140,6 +140,7 @@ impl Service {
         self.cache.as_ref()?;
         let mut key = KeyMaker::default()
             .with(env!("CARGO_PKG_VERSION").as_bytes())
+            .with(b"with debug information of several kernels")
             .with(self.identity())
             .with(device.as_bytes())
             .with(options.as_bytes())
