@@ -221,7 +221,7 @@ impl Emit<'_> {
             Op::Mul => self.two(i, part, VMULPS, to, lanes, true),
             Op::Div | Op::Divm => self.two(i, part, VDIVPS, to, lanes, false),
             Op::Mad => self.mad(i, part, to, lanes),
-            Op::Min | Op::Max => self.least(i, part, [VMINPS, VMAXPS], VCMPPS),
+            Op::Min | Op::Max => self.least(i, part, [VMINPS, VMAXPS], VCMPPS, to, lanes),
             Op::Sqrt | Op::Sqrtm => {
                 let s = self.source(i, 0, part, 1)?;
                 self.a.v2(VSQRTPS, w, to, s, lanes);
@@ -258,19 +258,57 @@ impl Emit<'_> {
         part: &Part,
         [min, max]: [crate::ops::Op; 2],
         cmp: crate::ops::Op,
+        to: V,
+        lanes: Lanes,
     ) -> Result<V, Why> {
         let w = part.width;
+        let op = if i.op == Op::Min { min } else { max };
+        // A number as the second is what a NaN gives; one that equals nothing but itself may as well be the second.
+        let second = match [0, 1].map(|k| self.immediate_number(&i.src[k])) {
+            [_, Some(_)] => Some(1),
+            [Some(true), None] => Some(0),
+            _ => None,
+        };
+        if let Some(second) = second {
+            let a = self.source(i, 1 - second, part, 1)?;
+            let a = self.in_register(a, part, 1);
+            let b = self.source(i, second, part, 2)?;
+            self.a.v3(op, w, to, a, b, lanes);
+            return Ok(to);
+        }
         let a = self.source(i, 0, part, 1)?;
         let a = self.in_register(a, part, 1);
         let b = self.source(i, 1, part, 2)?;
         let b = self.in_register(b, part, 2);
         let copy = if part.bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
         self.a.vcmp(cmp, w, 5, b, Opd::Reg(b), 3, None);
-        self.a.v3(if i.op == Op::Min { min } else { max }, w, 0, a, Opd::Reg(b), Lanes::All);
+        self.a.v3(op, w, 0, a, Opd::Reg(b), Lanes::All);
         // A NaN in both: the second.
         self.a.vcmp(cmp, w, 5, a, Opd::Reg(a), 7, Some(5));
         self.a.v2(copy, w, 0, Opd::Reg(a), Lanes::Of(5));
         Ok(0)
+    }
+
+    /// Of a source that is an immediate single or double, and no NaN: does it equal nothing but itself in any mode (a zero
+    /// equals the other one, and so may what is flushed)?
+    fn immediate_number(&self, s: &Src) -> Option<bool> {
+        let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } = *s
+        else {
+            return None;
+        };
+        let at = self.p.registers().constants.get(offset as usize..)?;
+        let (nan, normal) = match ty {
+            Type::F => {
+                let x = f32::from_le_bytes(*at.first_chunk()?);
+                (x.is_nan(), x.is_normal())
+            }
+            Type::Df => {
+                let x = f64::from_le_bytes(*at.first_chunk()?);
+                (x.is_nan(), x.is_normal())
+            }
+            _ => return None,
+        };
+        (!nan).then_some(normal)
     }
 
     /// The same of halves, in words: NaNs stay what they are.
@@ -315,7 +353,7 @@ impl Emit<'_> {
                 Ok(to)
             }
             Op::Mad => self.mad(i, part, to, lanes),
-            Op::Min | Op::Max => self.least(i, part, [VMINPD, VMAXPD], VCMPPD),
+            Op::Min | Op::Max => self.least(i, part, [VMINPD, VMAXPD], VCMPPD, to, lanes),
             Op::Sel => self.select(i, part, to, lanes),
             _ => Err("an operation of doubles"),
         }

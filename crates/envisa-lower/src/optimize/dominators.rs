@@ -23,7 +23,7 @@ impl Dominators {
             p.functions.iter().filter_map(|f| blocks.of.get(f.entry as usize)).copied().collect();
         let order = reverse_postorder(&roots, &successors);
         let immediate = immediate(&roots, &order, &successors);
-        Some(Dominators { below: numbered(&roots, &order, &immediate) })
+        Some(Dominators { below: numbered(successors.len(), &order, &immediate) })
     }
 
     /// Has each channel that comes to `b` run `a` before?
@@ -127,9 +127,8 @@ fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// Numbers blocks so that those that one dominates are a range.
-fn numbered(roots: &[u32], order: &[u32], immediate: &[u32]) -> Vec<Option<(u32, u32)>> {
-    let blocks = order.iter().chain(roots).max().map_or(0, |b| *b as usize + 1);
+/// Numbers so many blocks so that those that one dominates are a range.
+fn numbered(blocks: usize, order: &[u32], immediate: &[u32]) -> Vec<Option<(u32, u32)>> {
     let mut below = vec![None; blocks];
     // How many each one dominates, itself included: those in the order after it.
     let mut count = vec![1u32; immediate.len()];
