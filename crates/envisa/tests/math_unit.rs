@@ -146,6 +146,31 @@ fn powers_of_integral_numbers() {
     }
 }
 
+/// The lesser and the greater of each single and an immediate, which is the second or the first: pages MIN and MAX give the
+/// other one for a NaN, and the second of two that are equal.
+#[test]
+fn extrema_with_an_immediate() {
+    for bits in
+        [0x4000_0000u32, 0, 0x8000_0000, 1, 0x8000_0001, 0x0080_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000]
+    {
+        for (op, least) in [("min", true), ("max", false)] {
+            for first in [false, true] {
+                let (x, c) = ("F(0,0)<1;1,0>", format!("{bits:#x}:f"));
+                let sources = if first { format!("{c} {x}") } else { format!("{x} {c}") };
+                let call = format!("{op} (M1, 32) F(0,0)<1> {sources}\nmov");
+                visit_with(&call, &call, (65521, 1 << 16), |x, want| {
+                    for (x, want) in x.iter().zip(want) {
+                        let [a, b] = if first { [bits, *x] } else { [*x, bits] };
+                        let [fa, fb] = [a, b].map(f32::from_bits);
+                        let takes_first = if least { fa < fb } else { fa > fb };
+                        *want = if takes_first || (fb.is_nan() && !fa.is_nan()) { a } else { b };
+                    }
+                });
+            }
+        }
+    }
+}
+
 #[test]
 #[ignore = "visits all 2^32 singles of each function: minutes, in a release build"]
 fn of_every_value() {
