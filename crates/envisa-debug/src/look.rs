@@ -228,7 +228,7 @@ impl Session<'_, '_> {
     /// The ids of a lane's work-item: global and local; `None` of code that has no work-items.
     pub fn item(&self, thread: usize, lane: u32) -> Option<([u64; 3], [u32; 3])> {
         let kernel = self.stage.kernel();
-        if !kernel.is_compiled() {
+        if !kernel.is_compiled() || thread >= self.paused.threads().len() || lane >= 32 {
             return None;
         }
         let class = self.paused.class();
