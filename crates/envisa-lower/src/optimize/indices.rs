@@ -3,11 +3,13 @@
 //! Of `a[i * n + j]` with signed indices, compilers extend `i * n` and `j` and add quads. Here their sum is made in 32 bits,
 //! and the message extends it: it knows what it is the sum of, and whether that is the same in 64 bits
 //! ([`Extend::Sum`](crate::Extend::Sum)).
+//!
+//! Of two scalars of 64 bits that are added to an index, a message adds one: their sum is made before it.
 
 use envisa_isa::{Modifier, Type};
 
 use super::dominators::Dominators;
-use super::fold::{Place, Search};
+use super::fold::{Linear, Place, Search};
 use super::{Blocks, CHUNK, Uses};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
@@ -40,6 +42,15 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             continue;
         }
         let search = Search { p, uses, blocks, dominators: &dominators, at: Place::of(pc as usize, &i) };
+        if let Some((l, origins)) = second_origin(&search, &i) {
+            insts.push((pc, sum_of_scalars(&i, origins, room)));
+            if let Message::Simt(s) = &mut p.messages[i.aux as usize] {
+                (s.address, s.address_bytes, s.extend, s.scale) = (l.index, 4, l.extend, 1 << l.shift);
+                (s.offset, s.origin) = (s.offset.wrapping_add(l.add as i64), scalar(room));
+            }
+            room += CHUNK;
+            continue;
+        }
         let Some((of, added)) = sum(&search, &i) else { continue };
         let n = u32::from(i.channels);
         // What was made before is there still.
@@ -68,6 +79,51 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     if !insts.is_empty() {
         p.registers.bytes = p.registers.bytes.max((room + REGISTER_PADDING).next_multiple_of(CHUNK));
         super::insert(p, insts);
+    }
+}
+
+/// What a message's addresses are made of, if that includes a scalar beside the one that it adds itself; and the two.
+fn second_origin(search: &Search<'_>, i: &Inst) -> Option<(Linear, [Src; 2])> {
+    let Message::Simt(s) = &search.p.messages[i.aux as usize] else { return None };
+    let quads = (s.space, s.address_bytes, s.extend, s.scale, s.stride, s.base)
+        == (Space::Flat, 8, Extend::None, 1, Src::None, Src::None);
+    // What is put in before an instruction is not run by those who come to that from elsewhere.
+    if !quads || i.channels < 8 || search.blocks.before(search.at.pc).is_empty() {
+        return None;
+    }
+    let l = search.linear(s.address, 8).filter(|l| l.bytes == 4 && l.extend != Extend::None)?;
+    let quad = |s: &Src| {
+        matches!(s, Src::Reg { ty: Type::Q | Type::Uq, shape: Shape::Scalar, modifier: Modifier::None, .. })
+    };
+    let both = [s.origin, l.origin];
+    both.iter().all(quad).then_some((l, both))
+}
+
+/// A quad in a register.
+fn scalar(offset: RegOffset) -> Src {
+    Src::Reg {
+        offset,
+        ty: Type::Uq,
+        strides: Strides::SCALAR,
+        shape: Shape::Scalar,
+        modifier: Modifier::None,
+        constant: false,
+    }
+}
+
+/// The sum of two scalars of 64 bits.
+fn sum_of_scalars(message: &Inst, of: [Src; 2], to: RegOffset) -> Inst {
+    Inst {
+        op: Op::Add,
+        channels: 1,
+        first: 0,
+        no_mask: true,
+        pred: Pred::default(),
+        exec: ExecType::I64,
+        dst: Dst::Reg { offset: to, ty: Type::Uq, stride: 1, sat: false },
+        src: [of[0], of[1], Src::None, Src::None],
+        aux: 0,
+        ..*message
     }
 }
 

@@ -623,3 +623,18 @@ fn sums_of_extended_indices_are_made_in_32_bits() {
         assert_eq!(p.code[0].dst, to(s.address, Type::D));
     }
 }
+
+/// A message adds one scalar of 64 bits to its addresses: of two, the sum.
+#[test]
+fn two_scalars_are_added_up_for_the_message() {
+    let mut code = addresses();
+    code[3].src[1] = scalar(v(9), Type::Q);
+    code.extend([message(0), ret()]);
+    let p = improved(&program(code, vec![access(true, v(4), v(0))]));
+    assert_eq!(p.code.iter().map(|i| i.op).collect::<Vec<_>>(), [Op::Add, Op::Message, Op::Ret]);
+    let s = simt(&p, 0);
+    assert_eq!((s.address, s.address_bytes, s.extend, s.scale), (v(0), 4, Extend::Sign, 4));
+    let Src::Reg { offset, ty: Type::Uq, .. } = s.origin else { panic!("{:?}", s.origin) };
+    assert_eq!((p.code[0].dst, p.code[0].channels), (to(offset, Type::Uq), 1));
+    assert_eq!(p.code[0].src[..2], [scalar(v(9), Type::Q), scalar(BASE, Type::Q)]);
+}

@@ -73,6 +73,9 @@ impl Text {
             8 | 9 => {
                 let base = ["B", "B", "S"][self.r.below(3) as usize];
                 self.line(&format!("{p}add {m} {a}(0,0)<1> {l}{v} {base}(0,0)<0;1,0>"));
+                if self.r.below(3) == 0 {
+                    self.line(&format!("{p}add {m} {a}(0,0)<1> {a}{v} K(0,0)<0;1,0>"));
+                }
             }
             10 if self.r.below(2) == 0 => self.line("add (M1_NM, 1) S(0,0)<1> S(0,0)<0;1,0> 0x4:q"),
             _ => {
@@ -147,12 +150,12 @@ fn program(seed: u64) -> String {
     for p in 1..=3 {
         t.line(&format!(".decl P{p} v_type=P num_elts=32"));
     }
-    t.line(".decl B v_type=G type=q num_elts=1 align=qword\n.decl S v_type=G type=q num_elts=1 align=qword");
+    t.line(".decl B v_type=G type=q num_elts=1 align=qword\n.decl S v_type=G type=q num_elts=1 align=qword\n.decl K v_type=G type=q num_elts=1 align=qword");
     t.line(".decl In v_type=G type=q num_elts=1 align=qword\n.input In offset=64 size=8\n.function \"addresses_main\"");
     t.line("mov (M1, 8) W(0,0)<1> 0x76543210:v\nadd (M1, 8) W(0,8)<1> W(0,0)<1;1,0> 0x8:uw");
     t.line("add (M1, 16) W(0,16)<1> W(0,0)<1;1,0> 0x10:uw\nmov (M1, 32) Lane(0,0)<1> W(0,0)<1;1,0>");
     t.line(&format!(
-        "add (M1_NM, 1) B(0,0)<1> In(0,0)<0;1,0> {FIRST:#x}:q\nmov (M1_NM, 1) S(0,0)<1> B(0,0)<0;1,0>"
+        "add (M1_NM, 1) B(0,0)<1> In(0,0)<0;1,0> {FIRST:#x}:q\nmov (M1_NM, 1) S(0,0)<1> B(0,0)<0;1,0>\nmov (M1_NM, 1) K(0,0)<1> 0x40:q"
     ));
     t.line("mov (M1, 32) H(0,0)<1> Lane(0,0)<1;1,0>\nmov (M1, 32) X(0,0)<1> 0x0:d");
     let m = "(M1, 32)";
