@@ -16,9 +16,9 @@ cargo build --quiet --profile "$profile" --locked ${PACKAGES:--p envisa-cli -p e
 
 venv=$target/python-tests
 [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
-"$venv/bin/pip" install --quiet --disable-pip-version-check numpy pytest hypothesis mypy
-"$venv/bin/pip" install --quiet --disable-pip-version-check distributed pyarrow pyopencl || {
-    echo "python: distributed, pyarrow or pyopencl could not be had" >&2
+"$venv/bin/pip" install --quiet --disable-pip-version-check numpy pytest hypothesis mypy pyright nbclient nbformat ipykernel
+"$venv/bin/pip" install --quiet --disable-pip-version-check distributed pyarrow pyopencl ray || {
+    echo "python: distributed, pyarrow, pyopencl or ray could not be had" >&2
     [ -z "${ENVISA_REQUIRE_ORACLES:-}" ] || exit 1
 }
 package=$target/python-package
@@ -28,5 +28,10 @@ cp -r python/envisa "$package/envisa"
 cp "$target/$built_in/lib_envisa.so" "$package/envisa/_envisa.abi3.so"
 
 (cd python && "$venv/bin/mypy" --cache-dir "$target/mypy")
+if command -v node >/dev/null; then
+    (cd python && "$venv/bin/pyright" --pythonpath "$venv/bin/python")
+else
+    echo "python: pyright needs Node.js, which is not there: types were checked by mypy only"
+fi
 PATH="$target/$built_in:$PATH" PYTHONPATH=$package PYTHONDONTWRITEBYTECODE=1 \
     "$venv/bin/python" -m pytest -q -p no:cacheprovider -rs python/tests "$@"

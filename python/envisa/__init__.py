@@ -14,11 +14,18 @@
 6.0
 """
 
-from ._arguments import Argument, Image, Local, Sampler
-from ._device import DEVICES, Device, Kernel, Launcher, Module
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from ._envisa import ArgumentError, BuildError, Error, Unsupported, __version__
-from ._reports import DroppedAccess, Fault, Finding, Line, Outcome, Profile
-from ._tools import Diagnostic, Diagnostics, assemble, disassemble, verify
+
+if TYPE_CHECKING:
+    from ._arguments import Argument, Image, Local, Sampler, values
+    from ._device import DEVICES, Device, Kernel, Launcher, Module
+    from ._reports import DroppedAccess, Fault, Finding, Line, Outcome, Profile
+    from ._tools import Diagnostic, Diagnostics, assemble, disassemble, verify
 
 __all__ = [
     "DEVICES",
@@ -45,5 +52,27 @@ __all__ = [
     "__version__",
     "assemble",
     "disassemble",
+    "values",
     "verify",
 ]
+
+# These are imported when they are first asked for: with NumPy they take longer than everything else.
+_PLACES = {
+    "_arguments": ("Argument", "Image", "Local", "Sampler", "values"),
+    "_device": ("DEVICES", "Device", "Kernel", "Launcher", "Module"),
+    "_reports": ("DroppedAccess", "Fault", "Finding", "Line", "Outcome", "Profile"),
+    "_tools": ("Diagnostic", "Diagnostics", "assemble", "disassemble", "verify"),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f".{_MODULES[name]}", __name__)
+    globals()[name] = value = getattr(module, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

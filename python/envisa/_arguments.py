@@ -19,6 +19,17 @@ Given = Any
 _CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f2": "e", "f4": "f", "f8": "d"}
 
 
+def values(text: str) -> np.ndarray[Any, Any]:
+    """The array of a text in the command's notation: ``rand:f32:1000:1`` is 1000 random floats from seed 1.
+
+    Other forms are ``zeros:TYPE:N``, ``iota:TYPE:N``, ``fill:TYPE:N:VALUE``, ``TYPE:VALUE,...`` and ``@file.npy``; they give the
+    same numbers as ``envisa run``. Raises :class:`Error` for others, and for more than 8 GiB.
+    """
+    data, name, shape = _envisa.values(text, 8 << 30)
+    dtype = np.dtype(f"<{name[0]}{int(name[1:]) // 8}")
+    return np.frombuffer(bytearray(data), dtype).reshape(shape)
+
+
 @dataclasses.dataclass(frozen=True)
 class Argument:
     """An argument of a kernel, as the source declares it."""
@@ -240,16 +251,42 @@ def _check_dtype(argument: Argument, array: np.ndarray[Any, Any]) -> None:
 def as_array(argument: Argument, given: Given) -> np.ndarray[Any, Any]:
     """The array of an object: NumPy's own, of DLPack, ``__array_interface__`` or the buffer protocol.
 
-    Nothing is copied. Lists and numbers are refused, because a kernel's writes to them would be lost.
+    Nothing is copied. Lists and numbers are refused, because a kernel's writes to them would be lost. Addresses that other
+    objects than NumPy's give must be memory of this process.
     """
     if isinstance(given, np.ndarray):
         return given
+    if isinstance(given, np.generic):
+        raise argument.error(f"it is a buffer: give an array, not {_kind(given)}, to which writes would be lost")
+    array = _of_protocol(argument, given)
+    address, read_only = array.__array_interface__["data"]
+    if not _is_memory(address, array.nbytes, writable=not read_only):
+        raise argument.error(f"{_kind(given)} says that {array.nbytes} bytes are at {address:#x}, where this process has none")
+    return array
+
+
+def _is_memory(address: int, nbytes: int, *, writable: bool) -> bool:
+    """Whether this process can read, and write if ``writable``, all of these bytes."""
+    end = address + nbytes
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            area, rights = line.split()[:2]
+            first, last = (int(n, 16) for n in area.split("-"))
+            if first <= address < last and "r" in rights and ("w" in rights or not writable):
+                address = last
+    return address >= end
+
+
+def _of_protocol(argument: Argument, given: Given) -> np.ndarray[Any, Any]:
     if hasattr(given, "__array_interface__"):
-        return np.asarray(given)
+        try:
+            return np.asarray(given)
+        except (AttributeError, TypeError, ValueError) as e:
+            raise argument.error(f"its `__array_interface__` describes no array: {e}") from e
     if hasattr(given, "__dlpack__"):
         try:
             return np.from_dlpack(given)
-        except (BufferError, RuntimeError, TypeError, ValueError) as e:
+        except Exception as e:  # Whatever the other package raises.
             raise argument.error(f"its memory cannot be reached by DLPack: {e}") from e
     try:
         return np.asarray(memoryview(given))

@@ -204,6 +204,19 @@ class Kernel:
             Argument(i, name, type_, kind, nbytes, address, access, qualifiers)
             for i, (name, type_, kind, nbytes, address, access, qualifiers) in enumerate(native.arguments)
         )
+        self._signature = self._plain_signature()
+
+    def _plain_signature(self) -> _envisa.Signature | None:
+        """How arrays and numbers are bound at once; ``None`` if the kernel takes other things."""
+        slots = []
+        for a in self.arguments:
+            if a.kind not in ("buffer", "value") or a.element is None or (a.kind == "value" and a.pack is None):
+                return None
+            dtype = a.element[0]
+            slots.append((a.index, dtype.kind, dtype.itemsize, a.kind == "buffer", a.is_constant))
+        if not self._native.is_compiled:
+            return None
+        return _envisa.Signature(self.module.device._native, self._native, np.ndarray, slots)
 
     @property
     def name(self) -> str:
@@ -240,10 +253,27 @@ class Launcher:
 
     def __init__(self, kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
         self.kernel, self.global_size, self.local_size = kernel, global_size, local_size
+        self._sizes, self._work_items = self._shape(())
 
     def __call__(self, *args: Given, **named: Given) -> Outcome:
         """Launches with default settings: see :meth:`launch`."""
+        signature = self.kernel._signature
+        if signature is not None:
+            if named:
+                args, named = self._in_order(args, named)
+            done = None if named else signature.run(self.global_size, self.local_size, args)
+            if done is not None:
+                return self._outcome(done, self._work_items)
         return self.launch(args, named)
+
+    def _in_order(
+        self, args: tuple[Given, ...], named: dict[str, Given]
+    ) -> tuple[tuple[Given, ...], dict[str, Given]]:
+        """Named arguments put behind the others, where they are exactly the ones that are missing."""
+        missing = [a.name for a in self.kernel.arguments[len(args) :]]
+        if len(missing) != len(named) or any(name not in named for name in missing):
+            return args, named
+        return (*args, *(named[name] for name in missing)), {}
 
     def launch(
         self,
@@ -273,7 +303,7 @@ class Launcher:
         bound = Bound(kernel.module.device._native)
         for argument, given in assign(kernel.arguments, args, named or {}):
             bound.add(argument, given)
-        sizes, shape = self._shape(_size(offset) if offset != () else ())
+        sizes, shape = (self._sizes, self._work_items) if offset == () else self._shape(_size(offset))
         wanted = (check, hints, profile, statistics, limit, threads)
         try:
             if progress:
@@ -283,12 +313,16 @@ class Launcher:
                 done = _envisa.run(kernel._native, sizes, bound.native, wanted, None)
         finally:
             bound.write_back()
+        return self._outcome(done, shape)
+
+    def _outcome(self, done: _envisa.Done, shape: Shape | None) -> Outcome:
         if done.printed:
             sys.stdout.write(done.printed)
         if done.fault is not None:
             raise Fault(done.fault[0], done.fault[1], shape)
         outcome = Outcome(done, shape)
-        outcome.warn_of_dropped(kernel.name)
+        if outcome.dropped is not None:
+            outcome.warn_of_dropped(self.kernel.name)
         return outcome
 
     def check(self, *args: Given, **named: Given) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 import warnings
 from typing import Any, Sequence
 
@@ -190,14 +191,16 @@ class Outcome:
 
     def warn_of_dropped(self, kernel: str) -> None:
         """Warns of accesses that the device dropped, with the line of the first."""
-        if self.dropped is None:
-            return
+        assert self.dropped is not None
         counts = [(self.dropped[f"{what}s"], what) for what in ("read", "write")]
         told = " and ".join(f"{n} {what}{'s' if n != 1 else ''}" for n, what in counts if n)
         line = self.dropped.get("source") or self.dropped.get("visa") or {}
         at = f"{line.get('file')}:{line.get('line')}" if line else f"instruction ${self.dropped['instruction']}"
         text = f"{kernel}: {told} out of bounds dropped, the first at {at}"
-        warnings.warn(text, DroppedAccess, stacklevel=4)
+        level, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+            level, frame = level + 1, frame.f_back
+        warnings.warn(text, DroppedAccess, stacklevel=level)
 
     def __repr__(self) -> str:
         found = "" if self.findings is None else f", {len(self.findings)} findings"

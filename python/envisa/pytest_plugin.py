@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 from typing import Any, Generator
 
 import pytest
+
+from ._command import command
+from ._envisa import Error
 
 _INSIDE = "ENVISA_PYTEST_DEVICE"
 """The device that this process runs tests on; not set in the process that the user started."""
@@ -55,13 +57,13 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     devices = config.getoption("--envisa")
     if not devices or os.environ.get(_INSIDE):
         return None
-    command = _command()
+    program = _command()
     worst = 0
     for device in devices.split(","):
         print(f"envisa: tests on {device}", flush=True)
         with tempfile.TemporaryDirectory(prefix="envisa-pytest-") as folder:
             status = pathlib.Path(folder, "status")
-            call = [command, "exec", "--device", device]
+            call = [program, "exec", "--device", device]
             call += ["--check"] if config.getoption("--envisa-check") else []
             call += ["--", sys.executable, "-m", "pytest", *config.invocation_params.args]
             # What exec prints at the end, each test has told.
@@ -77,11 +79,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def _command() -> str:
-    beside = pathlib.Path(sys.executable).with_name("envisa")
-    found = str(beside) if beside.exists() else shutil.which("envisa")
-    if found is None:
-        raise pytest.UsageError("--envisa needs the command `envisa`, and it is not on PATH")
-    return found
+    try:
+        return command()
+    except Error as e:
+        raise pytest.UsageError(f"--envisa: {e}") from None
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:

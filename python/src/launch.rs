@@ -111,14 +111,19 @@ pub fn run(
     if let Some(progress) = progress {
         launch = launch.progress(progress.0);
     }
+    waited(py, &kernel.0, launch)
+}
+
+/// Runs a launch to its end.
+pub fn waited(py: Python<'_>, kernel: &envisa::Kernel, launch: Launch) -> PyResult<Done> {
     let cancel = Cancel::new();
-    launch = launch.cancel(&cancel);
-    let device = kernel.0.device();
+    let launch = launch.cancel(&cancel);
+    let device = kernel.device();
     let outcome = {
         let _guard = interrupt::cancels(&cancel);
-        py.detach(|| device.run(&kernel.0, launch))
+        py.detach(|| device.run(kernel, launch))
     };
-    let done = Done::of(outcome.map_err(raised)?, kernel.0.files())?;
+    let done = Done::of(outcome.map_err(raised)?, kernel.files())?;
     // A handler of Python's own that raises (KeyboardInterrupt) does so here: memory holds what was computed.
     py.check_signals()?;
     Ok(done)

@@ -8,6 +8,7 @@ mod device;
 mod interrupt;
 mod launch;
 mod memory;
+mod plain;
 mod tools;
 
 use pyo3::create_exception;
@@ -57,11 +58,13 @@ fn _envisa(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<memory::Image>()?;
     m.add_class::<memory::Sampler>()?;
     m.add_class::<launch::Local>()?;
+    m.add_class::<plain::Signature>()?;
     m.add_class::<launch::Progress>()?;
     m.add_function(wrap_pyfunction!(build::compile, m)?)?;
     m.add_function(wrap_pyfunction!(launch::run, m)?)?;
     m.add_function(wrap_pyfunction!(tools::assemble, m)?)?;
     m.add_function(wrap_pyfunction!(tools::disassemble, m)?)?;
     m.add_function(wrap_pyfunction!(tools::verify, m)?)?;
+    m.add_function(wrap_pyfunction!(tools::values, m)?)?;
     Ok(())
 }

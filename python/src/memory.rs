@@ -18,7 +18,7 @@ impl Buffer {
     ///
     /// The package makes these of what NumPy says of an array: nobody else should.
     #[staticmethod]
-    fn over(
+    pub fn over(
         device: &Device,
         address: usize,
         nbytes: usize,

@@ -1,9 +1,11 @@
-//! The toolchain over text and bytes: assemble, disassemble, verify. Diagnostics are JSON lines.
+//! The toolchain over text and bytes: assemble, disassemble, verify; values in the command's notation. Diagnostics are
+//! JSON lines.
 
 use envisa::binary::{ReadOptions, WriteOptions};
 use envisa::diag::{Diagnostic, FileId, Files, render_json};
 use envisa::isa::{Platform, Platforms};
 use envisa::text::{ParseOptions, PrintOptions};
+use envisa_harness::values::ValueSpec;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -86,4 +88,13 @@ pub fn verify(text: &str, name: &str, on: Option<&str>) -> PyResult<String> {
         }
     }
     Ok(render_json(&files, &list))
+}
+
+/// The bytes, the type's name and the shape of a value in the command's notation.
+#[pyfunction]
+pub fn values(py: Python<'_>, text: &str, limit: u64) -> PyResult<(Py<PyBytes>, &'static str, Vec<u64>)> {
+    let value = ValueSpec::parse(text)
+        .and_then(|spec| spec.materialize(limit))
+        .map_err(|e| Error::new_err(e.to_string()))?;
+    Ok((PyBytes::new(py, &value.bytes).unbind(), value.elem.name(), value.shape))
 }

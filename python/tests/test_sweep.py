@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any
@@ -89,3 +91,87 @@ def test_parquet(tmp_path: pathlib.Path) -> None:
     sweep(kernel(), GRID, prepare, reference=reference, results=path)
     table = parquet.read_table(path)
     assert table.num_rows == len(WANTED) and "point.by" in table.column_names
+
+
+DIES_AT = {"n": [16], "by": list(range(24))}
+
+
+def prepare_and_die(n: int, by: int, once: str) -> Run:
+    """As `prepare`; the first process that comes to point 7 dies without a word."""
+    if by == 7:
+        try:
+            pathlib.Path(once).touch(exist_ok=False)
+        except FileExistsError:
+            pass
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return prepare(n, by)
+
+
+def survives(on: Any, folder: pathlib.Path) -> None:
+    """A sweep one of whose workers is killed: each point has one record, and each is right."""
+    results, once = folder / "results.jsonl", folder / "died"
+    grid = {**DIES_AT, "once": [str(once)]}
+    records = sweep(kernel(), grid, prepare_and_die, reference=by_reference, on=on, chunk=3, results=results)
+    assert once.exists() and verdicts(records) == [(16, by, by != 13) for by in DIES_AT["by"]]
+    lines = [json.loads(line)["point"]["by"] for line in results.read_text().splitlines()]
+    assert sorted(lines) == DIES_AT["by"]
+
+
+def by_reference(n: int, by: int, once: str) -> dict[str, Any]:
+    return reference(n, by)
+
+
+def test_a_killed_worker_of_dask_loses_nothing(tmp_path: pathlib.Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            survives(client, tmp_path)
+
+
+def slowly(n: int, by: int) -> Run:
+    time.sleep(0.1)
+    return prepare(n, by)
+
+
+def client_of(address: str, results: str) -> None:
+    """The client of a sweep, in a process of its own."""
+    import distributed
+
+    with distributed.Client(address) as client:
+        sweep(kernel(), {"n": [16], "by": list(range(60))}, slowly, reference=reference, on=client, chunk=2, results=results)
+
+
+def test_a_killed_client_goes_on_where_it_stood(tmp_path: pathlib.Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    results = tmp_path / "results.jsonl"
+    program = f"import test_sweep; test_sweep.client_of({{}}, {str(results)!r})"
+    paths = os.pathsep.join([str(pathlib.Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        call = [sys.executable, "-c", program.format(repr(cluster.scheduler_address))]
+        first = subprocess.Popen(call, env={**os.environ, "PYTHONPATH": paths})
+        while not results.exists() or len(results.read_bytes().splitlines()) < 6:
+            assert first.poll() is None
+            time.sleep(0.05)
+        first.kill()
+        first.wait()
+        before = results.read_bytes().splitlines()
+        assert len(before) < 60
+        subprocess.run(call, env={**os.environ, "PYTHONPATH": paths}, check=True, timeout=120)
+    records = [json.loads(line) for line in results.read_bytes().splitlines()]
+    assert sorted(r["point"]["by"] for r in records) == list(range(60))
+    # What was there is not run again: its records are as they were.
+    assert records[: len(before) - 1] == [json.loads(line) for line in before[:-1]]
+
+
+def test_on_ray(tmp_path: pathlib.Path) -> None:
+    ray = pytest.importorskip("ray")
+
+    paths = os.pathsep.join([str(pathlib.Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
+    try:
+        records = sweep(kernel(), GRID, prepare, reference=reference, on=ray, chunk=5)
+        assert verdicts(records) == WANTED
+        survives(ray, tmp_path)
+    finally:
+        ray.shutdown()
