@@ -29,6 +29,10 @@ Array = np.ndarray[Any, Any]
 EDGES_OF_FLOATS = (0.0, -0.0, 1.0, -1.0, float("inf"), float("-inf"), float("nan"))
 
 
+EDGES_OF_SIZES = (1, 31, 32, 33, 63, 64, 65, 96, 127, 128, 129, 192, 255, 256, 257)
+"""Numbers of elements at and beside whole threads and groups, where kernels go wrong."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A launch that Hypothesis generated: the number of elements, the size of a group, the arrays."""
@@ -67,10 +71,10 @@ def launches(
 ) -> Case:
     """Launches with arrays of the same length.
 
-    ``sizes`` gives the number of elements (by default 1 to 300), and ``local`` the size of a group (1 to 64, because odd sizes show
-    bugs that multiples of 32 hide). Each other name is an array: its dtype, or ``(dtype, strategy)`` with a strategy for its elements.
+    ``sizes`` gives the number of elements (by default 1 to 300, often :data:`EDGES_OF_SIZES`), and ``local`` the size of a group (1
+    to 64, because odd sizes show bugs that multiples of 32 hide). Each other name is an array: its dtype, or ``(dtype, strategy)`` with a strategy for its elements.
     """
-    n = draw(sizes if sizes is not None else _strategies.integers(1, 300))
+    n = draw(sizes if sizes is not None else _strategies.integers(1, 300) | _strategies.sampled_from(EDGES_OF_SIZES))
     group = draw(local if local is not None else _strategies.sampled_from([1, 7, 8, 16, 31, 32, 33, 64]))
     arrays = {}
     for name, wanted in dtypes.items():

@@ -22,8 +22,8 @@ def kernel(bound: str, expression: str) -> envisa.Kernel:
     return envisa.Device("dg2").build(SOURCE, f"-DBOUND={bound} -DEXPRESSION={expression}")["add"]
 
 
-def held(k: envisa.Kernel) -> Any:
-    @settings(max_examples=60, deadline=None, database=None)
+def held(k: envisa.Kernel, examples: int) -> Any:
+    @settings(max_examples=examples, deadline=None, database=None)
     @given(launches(a="i4", b="i4"))
     def run(case: Case) -> None:
         with np.errstate(over="ignore"):
@@ -33,7 +33,7 @@ def held(k: envisa.Kernel) -> Any:
 
 
 def test_a_right_kernel_passes() -> None:
-    held(kernel("<", "a[i]+b[i]"))()
+    held(kernel("<", "a[i]+b[i]"), 60)()
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_a_right_kernel_passes() -> None:
 def test_planted_bugs_are_found(bound: str, expression: str) -> None:
     started = time.process_time()
     with pytest.raises((AssertionError, envisa.Fault)):
-        held(kernel(bound, expression))()
+        held(kernel(bound, expression), 400)()
     assert time.process_time() - started < 10
