@@ -253,8 +253,7 @@ impl Session<'_, '_> {
     /// The value of a vISA variable: an array of its elements.
     pub fn register(&self, thread: usize, home: &VarHome, types: &mut Types) -> Option<Value> {
         use envisa::isa::Type as T;
-        let kernel = self.stage.kernel();
-        let declared = kernel.variable(&home.name).map(|v| v.ty);
+        let declared = self.declared.get(&home.name).copied();
         let (name, base) = match (home.id, declared) {
             (var::FP | var::SP, _) | (_, Some(T::Uq)) => ("ulong", Base::Unsigned(8)),
             (_, Some(T::Q)) => ("long", Base::Signed(8)),

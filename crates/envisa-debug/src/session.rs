@@ -122,6 +122,8 @@ pub struct Session<'s, 'a> {
     options: Options,
     changes: Vec<Change>,
     flags: Vec<u8>,
+    /// The types of vISA variables by their names.
+    pub(crate) declared: HashMap<String, envisa::isa::Type>,
     /// Where functions write the frame pointer, of those that were looked at.
     pub(crate) frame_writes: RefCell<HashMap<u16, Rc<[u32]>>>,
 }
@@ -161,6 +163,7 @@ impl<'s, 'a> Session<'s, 'a> {
             pause: Arc::default(),
             options,
             changes: Vec::new(),
+            declared: stage.kernel().variables().iter().map(|v| (v.name.clone(), v.ty)).collect(),
             frame_writes: RefCell::default(),
         };
         session.look_at_turn();
