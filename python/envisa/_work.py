@@ -30,7 +30,7 @@ def records(
     *,
     on: Any = None,
     results: str | os.PathLike[str] | None = None,
-    chunk: int = 32,
+    chunk: int | None = None,
     retries: int = 3,
     progress: bool = False,
 ) -> list[Record]:
@@ -38,7 +38,8 @@ def records(
     store = _Store(results)
     known = store.known()
     waiting = [p for p in points if key(p) not in known]
-    chunks = [waiting[i : i + max(chunk, 1)] for i in range(0, len(waiting), max(chunk, 1))]
+    each = max(chunk, 1) if chunk is not None else points_of_a_task(len(waiting), workers(on))
+    chunks = [waiting[i : i + each] for i in range(0, len(waiting), each)]
     done = failed = 0
     try:
         for some in spread(job, chunks, on, retries):
@@ -54,6 +55,23 @@ def records(
             sys.stderr.write("\n")
         store.close(known)
     return [known[key(p)] for p in points]
+
+
+def points_of_a_task(points: int, workers: int) -> int:
+    """So many that each worker gets about 16 tasks, which evens out points of different lengths, and at most 256, as a task is lost
+    with its worker. The scheduler's cost is by task: milliseconds."""
+    return min(max(points // (16 * workers), 1), 256)
+
+
+def workers(on: Any) -> int:
+    """How many workers an engine has now."""
+    if isinstance(on, Executor):
+        return int(getattr(on, "_max_workers", os.cpu_count() or 1))
+    if hasattr(on, "ncores"):
+        return max(len(on.ncores()), 1)
+    if getattr(on, "__name__", "") == "ray":
+        return max(int(on.cluster_resources().get("CPU", 1)), 1)
+    return 1
 
 
 def chunk_of(chunk: Sequence[Point], job: Job) -> list[Record]:

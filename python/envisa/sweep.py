@@ -62,7 +62,7 @@ def sweep(
     on: Any = None,
     results: str | os.PathLike[str] | None = None,
     failures: str | os.PathLike[str] | None = None,
-    chunk: int = 32,
+    chunk: int | None = None,
     retries: int = 3,
     progress: bool = False,
 ) -> list[Record]:
@@ -74,7 +74,7 @@ def sweep(
     ``statistics`` counts instructions, and what ``measure(outcome)`` returns is added to the record.
 
     ``on`` runs the launches: nothing (this process), a ``concurrent.futures`` executor, a ``dask.distributed.Client``, or the
-    module ``ray``, initialised. A task has ``chunk`` points. If a worker dies, its task runs again, up to
+    module ``ray``, initialised. A task has ``chunk`` points, by default so many that each worker gets about 16 tasks. If a worker dies, its task runs again, up to
     ``retries`` times (Dask, Ray). Each worker compiles the kernel once.
 
     ``progress`` shows the number of points that are done and that failed, on standard error.

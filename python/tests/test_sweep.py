@@ -16,6 +16,7 @@ from typing import Any
 import envisa
 import numpy as np
 import pytest
+from envisa import _work
 from envisa.sweep import Run, reproduce, sweep
 
 SOURCE = """
@@ -175,3 +176,11 @@ def test_on_ray(tmp_path: pathlib.Path) -> None:
         survives(ray, tmp_path)
     finally:
         ray.shutdown()
+
+
+def test_tasks_are_few_and_enough() -> None:
+    assert [_work.points_of_a_task(n, 2) for n in (0, 1, 31, 64, 10_000, 10**6)] == [1, 1, 1, 2, 256, 256]
+    assert [_work.points_of_a_task(10_000, w) for w in (1, 4, 64)] == [256, 156, 9]
+    with ProcessPoolExecutor(3) as pool:
+        assert _work.workers(pool) == 3
+    assert _work.workers(None) == 1
