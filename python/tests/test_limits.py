@@ -31,7 +31,7 @@ def test_import_takes_less_than_100_ms() -> None:
 
 
 @pytest.mark.parametrize("named", [False, True], ids=["in-order", "by-name"])
-def test_a_launch_costs_less_than_10_us_more_than_the_librarys(named: bool) -> None:
+def test_a_launch_costs_less_than_10_us_more_than_the_librarys(named: bool, slower: int) -> None:
     """What the library needs is at least the time from the first group's start to the last group's end."""
     launcher = envisa.Device("dg2", threads=1).build(SOURCE)["vadd"][64, 64]
     a, out = np.ones(64, "f4"), np.zeros(64, "f4")
@@ -45,7 +45,7 @@ def test_a_launch_costs_less_than_10_us_more_than_the_librarys(named: bool) -> N
         once()
     rounds = [statistics.median(once() for _ in range(500)) for _ in range(10)]
     print(f"a launch from Python: {min(rounds) * 1e6:.1f} us over the library's")
-    assert min(rounds) < 10e-6
+    assert min(rounds) < 10e-6 * slower
     assert (out == 2).all()
 
 

@@ -41,8 +41,8 @@ def test_a_right_kernel_passes() -> None:
     [("<=", "a[i]+b[i]"), ("<", "a[i]+(b[i]&0x7fffffff)"), ("<", "(get_local_id(0)==32?0:a[i])+b[i]")],
     ids=["off-by-one", "lost-sign", "one-work-item"],
 )
-def test_planted_bugs_are_found(bound: str, expression: str) -> None:
+def test_planted_bugs_are_found(bound: str, expression: str, slower: int) -> None:
     started = time.process_time()
     with pytest.raises((AssertionError, envisa.Fault)):
         held(kernel(bound, expression), 400)()
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 10 * slower
