@@ -53,7 +53,7 @@ try {
   await step('a step, and back', async () => {
     await page.keyboard.press('F10');
     await see('.debug-variables .monaco-list-row', /mean\s*=\s*7\.33/);
-    await palette('Debug: Step Back');
+    await page.locator('.debug-toolbar .codicon-debug-step-back').first().click({ timeout });
     await see('.debug-variables .monaco-list-row', /mean\s*=\s*0/);
     await page.waitForTimeout(1500);
   });
