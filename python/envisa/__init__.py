@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._arguments import Argument, Image, Local, Sampler, values
     from ._device import DEVICES, Device, Kernel, Launcher, Module
     from ._reports import DroppedAccess, Fault, Finding, Line, Outcome, Profile
-    from ._tools import Diagnostic, Diagnostics, assemble, disassemble, verify
+    from ._tools import Diagnostic, Diagnostics, assemble, disassemble, explain, verify
 
 __all__ = [
     "DEVICES",
@@ -52,6 +52,7 @@ __all__ = [
     "__version__",
     "assemble",
     "disassemble",
+    "explain",
     "values",
     "verify",
 ]
@@ -61,7 +62,7 @@ _PLACES = {
     "_arguments": ("Argument", "Image", "Local", "Sampler", "values"),
     "_device": ("DEVICES", "Device", "Kernel", "Launcher", "Module"),
     "_reports": ("DroppedAccess", "Fault", "Finding", "Line", "Outcome", "Profile"),
-    "_tools": ("Diagnostic", "Diagnostics", "assemble", "disassemble", "verify"),
+    "_tools": ("Diagnostic", "Diagnostics", "assemble", "disassemble", "explain", "verify"),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 

@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 import threading
-from typing import Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from . import _envisa, _progress
 from ._arguments import Argument, Bound, Given, assign
 from ._envisa import Error
 from ._reports import Fault, Outcome, Shape
+
+if TYPE_CHECKING:
+    from ._function import Function
 
 Size = int | Sequence[int]
 """Work-items in one to three dimensions: ``1024``, ``(64, 32)``."""
@@ -230,6 +233,27 @@ class Kernel:
 
     def __getitem__(self, sizes: Size | tuple[Size, Size]) -> Launcher:
         return Launcher(self, *_sizes(sizes))
+
+    def function(self, output: str, *, count: str | None = None, local_size: int = 64, **given: Given) -> Function:
+        """A function of arrays that returns a new array, for instance for ``dask.array.map_blocks``.
+
+        >>> twice = module["twice"].function("out", count="n")           # doctest: +SKIP
+        >>> dask.array.map_blocks(twice, x, dtype="f4")                  # doctest: +SKIP
+
+        ``output`` is the argument for the result, which starts as zeros. ``given`` are arguments that are the same in each
+        call. A call gives the others, in the kernel's order. The launch has a work-item for each element of the first array.
+        If ``count`` names an argument, it receives the number of elements, and the number of work-items is rounded up to
+        groups of ``local_size``.
+
+        Raises :class:`TypeError` for names that the kernel does not have.
+        """
+        from ._function import Function
+
+        names = [a.name for a in self.arguments]
+        for name in (output, *([count] if count else []), *given):
+            if name not in names:
+                raise TypeError(f"the kernel has no argument `{name}`; it takes {', '.join(names)}")
+        return Function(self, output, count, local_size, given)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_kernel, (self.module, self.name))

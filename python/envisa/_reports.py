@@ -154,8 +154,10 @@ class Finding(_Report):
 class Profile:
     """The counts of each line and instruction. ``docs/profile.schema.json`` describes ``profile.data``."""
 
-    def __init__(self, record: str) -> None:
+    def __init__(self, record: str, page: str) -> None:
         self.data: dict[str, Any] = json.loads(record)
+        self.page = page
+        """An HTML page: tables of lines and instructions, sorted by a click; one text without links to other files."""
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -187,7 +189,7 @@ class Outcome:
         self.dropped: dict[str, Any] | None = json.loads(done.dropped) if done.dropped else None
         """Accesses outside of surfaces, local memory or images, which the device dropped."""
         self.statistics: dict[str, Any] | None = json.loads(done.statistics) if done.statistics else None
-        self.profile: Profile | None = Profile(done.profile) if done.profile else None
+        self.profile: Profile | None = Profile(*done.profile) if done.profile else None
 
     def warn_of_dropped(self, kernel: str) -> None:
         """Warns of accesses that the device dropped, with the line of the first."""

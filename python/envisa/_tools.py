@@ -1,12 +1,14 @@
-"""The toolchain: assemble, disassemble, verify."""
+"""The toolchain: assemble, disassemble, verify, explain."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
 from typing import Any
 
 from . import _envisa
+from ._command import command
 from ._envisa import Error
 
 
@@ -69,6 +71,21 @@ def disassemble(data: bytes, *, platform: str | None = None, name: str = "binary
     return text
 
 
-def verify(text: str, *, platform: str | None = None, name: str = "text") -> list[Diagnostic]:
-    """The violations of the specification in a vISA text, on one platform or on every platform; empty if there are none."""
-    return _read(_envisa.verify(text, name, platform))
+def verify(code: str | bytes, *, platform: str | None = None, name: str = "code") -> list[Diagnostic]:
+    """The violations of the specification in a vISA text (``str``) or CISA binary (``bytes``); empty if there are none.
+
+    ``platform`` is the platform to check for. Without it, everything is legal that is legal on at least one platform.
+    """
+    return _read(_envisa.verify(code, name, platform))
+
+
+def explain(query: str) -> str:
+    """What an instruction does (``"svm_gather"``, ``"0x3a"``), or what a code of an error, a fault or a finding means
+    (``"F0004"``). The text is what the command ``envisa explain`` prints; the wheel contains the command.
+
+    Raises :class:`Error` for a name that nothing has.
+    """
+    done = subprocess.run([command(), "explain", "--color", "never", "--", query], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Error(done.stderr.strip().removeprefix("error: "))
+    return done.stdout

@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 from typing import Any, Generator
 
 import pytest
@@ -59,17 +60,33 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         return None
     program = _command()
     worst = 0
-    for device in devices.split(","):
-        print(f"envisa: tests on {device}", flush=True)
-        with tempfile.TemporaryDirectory(prefix="envisa-pytest-") as folder:
-            status = pathlib.Path(folder, "status")
+    junit = config.getoption("xmlpath", None)
+    with tempfile.TemporaryDirectory(prefix="envisa-pytest-") as folder:
+        reports = {device: pathlib.Path(folder, f"{device}.xml") for device in devices.split(",")}
+        for device, report in reports.items():
+            print(f"envisa: tests on {device}", flush=True)
+            status = pathlib.Path(folder, device)
             call = [program, "exec", "--device", device]
             call += ["--check"] if config.getoption("--envisa-check") else []
             call += ["--", sys.executable, "-m", "pytest", *config.invocation_params.args]
+            call += ["--junitxml", str(report)] if junit else []
             # What exec prints at the end, each test has told.
             code = subprocess.call(call, env={**os.environ, _INSIDE: device, _STATUS: str(status)})
             worst = max(worst, int(status.read_text()) if status.exists() else code)
+        if junit:
+            _merge(reports, pathlib.Path(os.path.expandvars(junit)).expanduser())
     return worst
+
+
+def _merge(reports: dict[str, pathlib.Path], path: pathlib.Path) -> None:
+    """One JUnit file of the runs on all devices: each has suites of its own, which say the device in their names."""
+    root = xml.etree.ElementTree.Element("testsuites", name="pytest tests")
+    for device, report in reports.items():
+        for suite in xml.etree.ElementTree.parse(report).iter("testsuite") if report.exists() else ():
+            suite.set("name", f"{suite.get('name')} on {device}")
+            root.append(suite)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    xml.etree.ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

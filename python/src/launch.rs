@@ -2,6 +2,7 @@
 
 use envisa::diag::{Diagnostic, Files, TextOptions, render_one};
 use envisa::{Arg, Cancel, Launch, Outcome};
+use envisa_harness::profile;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Serialize;
@@ -78,7 +79,8 @@ pub struct Done {
     findings: Option<Vec<(String, String)>>,
     not_checked: Option<String>,
     dropped: Option<String>,
-    profile: Option<String>,
+    /// As JSON, and as a page.
+    profile: Option<(String, String)>,
     statistics: Option<String>,
 }
 
@@ -164,7 +166,7 @@ impl Done {
             findings,
             not_checked: outcome.not_checked,
             dropped: outcome.dropped.as_ref().map(json).transpose()?,
-            profile: outcome.profile.as_ref().map(json).transpose()?,
+            profile: outcome.profile.as_ref().map(|p| (profile::json(p), profile::page(p))),
             statistics: outcome.statistics.as_ref().map(json).transpose()?,
         })
     }

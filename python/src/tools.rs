@@ -32,6 +32,13 @@ fn parsed(
     result.complete.then_some((result.module, result.files))
 }
 
+/// vISA as text or as a CISA binary.
+#[derive(FromPyObject)]
+pub enum Code {
+    Text(String),
+    Binary(Vec<u8>),
+}
+
 /// Text to a CISA binary.
 #[pyfunction]
 pub fn assemble(py: Python<'_>, text: &str, name: &str, on: Option<&str>) -> Diagnosed<Py<PyBytes>> {
@@ -54,30 +61,47 @@ pub fn assemble(py: Python<'_>, text: &str, name: &str, on: Option<&str>) -> Dia
 #[pyfunction]
 pub fn disassemble(bytes: &[u8], name: &str, on: Option<&str>) -> Diagnosed<String> {
     let (platform, mut files, mut list) = (platform(on)?, Files::new(), Vec::new());
+    let mut text = None;
+    if let Some((module, _)) = read(bytes, name, platform, &mut files, &mut list) {
+        match envisa::text::print(&module, &PrintOptions::default()) {
+            Ok(printed) => text = Some(printed),
+            Err(e) => list.push(Diagnostic::error("E0830", e.to_string()).primary(FileId(0), (0, 0), "")),
+        }
+    }
+    Ok((text, render_json(&files, &list)))
+}
+
+/// A binary's module, and its only file; nothing where it cannot be read, and then a diagnostic.
+fn read(
+    bytes: &[u8],
+    name: &str,
+    platform: Option<Platform>,
+    files: &mut Files,
+    list: &mut Vec<Diagnostic>,
+) -> Option<(envisa::isa::Module, Vec<FileId>)> {
     let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
-    let read = envisa::binary::read_with(bytes, &options);
     let id = files.add_binary(name, bytes);
-    let text = match read {
+    match envisa::binary::read_with(bytes, &options) {
+        Ok(module) => {
+            let ids = vec![id; module.objects.len()];
+            Some((module, ids))
+        }
         Err(e) => {
             list.push(e.to_diagnostic(id));
             None
         }
-        Ok(module) => match envisa::text::print(&module, &PrintOptions::default()) {
-            Ok(text) => Some(text),
-            Err(e) => {
-                list.push(Diagnostic::error("E0830", e.to_string()).primary(id, (0, 0), ""));
-                None
-            }
-        },
-    };
-    Ok((text, render_json(&files, &list)))
+    }
 }
 
-/// What the reader and the verifier say of a text; on one platform, or on any.
+/// What the reader and the verifier say of a text or a binary; on one platform, or on any.
 #[pyfunction]
-pub fn verify(text: &str, name: &str, on: Option<&str>) -> PyResult<String> {
+pub fn verify(code: Code, name: &str, on: Option<&str>) -> PyResult<String> {
     let (platform, mut files, mut list) = (platform(on)?, Files::new(), Vec::new());
-    if let Some((module, ids)) = parsed(text, name, platform, &mut files, &mut list) {
+    let read = match code {
+        Code::Text(text) => parsed(&text, name, platform, &mut files, &mut list),
+        Code::Binary(bytes) => read(&bytes, name, platform, &mut files, &mut list),
+    };
+    if let Some((module, ids)) = read {
         let platforms = platform.map_or(Platforms::ALL, |p| Platforms::of(&[p]));
         let options = envisa::verify::Options { platforms, ..Default::default() };
         for f in envisa::verify::check(&module, &options) {

@@ -240,13 +240,37 @@ ret (M1,8)
     np.testing.assert_array_equal(out, 2 * floats(8))
     binary = envisa.assemble(text)
     assert envisa.assemble(envisa.disassemble(binary)) == binary
-    assert not [d for d in envisa.verify(text, platform="SKL") if d.level == "error"]
+    for code in (text, binary):
+        assert not [d for d in envisa.verify(code, platform="SKL") if d.level == "error"]
+    assert [d.level for d in envisa.verify(binary[:40])] == ["error"]
     with pytest.raises(envisa.Diagnostics) as caught:
         envisa.assemble(text.replace("mul (M1,8)", "mull (M1,8)"))
     assert caught.value.list[0].line == 8
 
 
+def test_instructions_and_codes_are_explained() -> None:
+    assert "data race" in envisa.explain("F0004") and "MAD" in envisa.explain("mad")
+    with pytest.raises(envisa.Error, match="no_such_thing"):
+        envisa.explain("no_such_thing")
+
+
 def test_representations_in_notebooks(module: envisa.Module) -> None:
     assert "vadd" in module["vadd"]._repr_html_()
     outcome = module["vadd"][8, 8].launch((floats(8), floats(8), floats(8), 8), profile=True, check=False)
-    assert "<table>" in outcome._repr_html_()
+    assert outcome.profile is not None and "out[i] = a[i] + b[i]" in outcome.profile.page
+    assert outcome.profile.data["format"] == "envisa-profile/1"
+    assert 'srcdoc="&lt;!doctype html&gt;' in outcome._repr_html_()
+
+
+def test_a_kernel_is_a_function_of_arrays(module: envisa.Module) -> None:
+    add = pickle.loads(pickle.dumps(module["vadd"].function("out", count="n")))
+    a = np.arange(12, dtype="f4").reshape(3, 4)
+    np.testing.assert_array_equal(add(a, 2 * a), 3 * a)
+    np.testing.assert_array_equal(add(a.T, a.T), 2 * a.T)
+    assert add(a[:0], a[:0]).shape == (0, 4)
+    add4 = envisa.Device("dg2").build("kernel void k(global const int* a, global int4* out) { out[get_global_id(0)] = a[get_global_id(0)]; }")
+    assert add4["k"].function("out")(np.arange(3, dtype="i4")).tolist() == [[0] * 4, [1] * 4, [2] * 4]
+    with pytest.raises(TypeError, match="takes a, b; 1 were given"):
+        add(a)
+    with pytest.raises(TypeError, match="no argument `output`"):
+        module["vadd"].function("output")

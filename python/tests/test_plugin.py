@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import pathlib
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 import pytest
 
@@ -36,10 +38,12 @@ def test_neighbour(barrier):
 '''
 
 
-def run(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    call = [sys.executable, "-m", "pytest", "-p", "envisa.pytest_plugin", "-v", *arguments, "test_program.py"]
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
-    return subprocess.run(call, cwd=folder, env=clean, capture_output=True, text=True, timeout=300, check=False)
+def run(folder: pathlib.Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    installed = any(point.name == "envisa" for point in importlib.metadata.entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "envisa.pytest_plugin"]
+    call = [sys.executable, "-m", "pytest", *plugin, "-v", *arguments, "test_program.py"]
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "GITHUB_"))}
+    return subprocess.run(call, cwd=folder, env={**clean, **more}, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_verdicts_and_the_planted_race(tmp_path: pathlib.Path) -> None:
@@ -59,3 +63,19 @@ def test_verdicts_and_the_planted_race(tmp_path: pathlib.Path) -> None:
     assert known.returncode == 0, known.stdout + known.stderr
     plain = run(tmp_path, "--envisa=dg2,pvc")
     assert plain.returncode == 0 and "2 passed" in plain.stdout
+
+
+def test_one_junit_file_of_all_devices_and_annotations(tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("pyopencl")
+    (tmp_path / "test_program.py").write_text(PROGRAM)
+    done = run(tmp_path, "--envisa=dg2,pvc", "--envisa-check", "--junitxml=all/report.xml", GITHUB_ACTIONS="true")
+    assert done.returncode == 1, done.stdout + done.stderr
+    suites = xml.etree.ElementTree.parse(tmp_path / "all/report.xml").findall("testsuite")
+    assert [s.get("name") for s in suites] == ["pytest on dg2", "pytest on pvc"]
+    for suite in suites:
+        failed = {case.get("name"): case.findtext("failure") for case in suite.iter("testcase")}
+        assert failed["test_neighbour[right]"] is None
+        assert "tile[i] = a[get_global_id(0)]" in (failed["test_neighbour[racy]"] or "")
+    line = next(n for n, text in enumerate(PROGRAM.splitlines(), 1) if text.startswith("@pytest"))
+    annotation = f"::error file=test_program.py,line={line},title=envisa::"
+    assert any(l.startswith(annotation) and "race" in l for l in done.stdout.splitlines()), done.stdout

@@ -86,6 +86,17 @@ def test_on_dask(tmp_path: pathlib.Path) -> None:
     assert len({r["worker"] for r in records}) == 2
 
 
+def test_a_kernel_maps_over_the_blocks_of_an_array() -> None:
+    distributed, blocks = pytest.importorskip("distributed"), pytest.importorskip("dask.array")
+    x = np.arange(1000, dtype="i4").reshape(20, 50)
+    scale = envisa.Device("dg2").build(SOURCE)["scale"].function("out", by=3)
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster):
+            scaled = blocks.map_blocks(scale, blocks.from_array(x, chunks=(7, 13)))
+            assert scaled.dtype == np.dtype("i4")
+            np.testing.assert_array_equal(scaled.compute(), 3 * x)
+
+
 def test_parquet(tmp_path: pathlib.Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "results.parquet"

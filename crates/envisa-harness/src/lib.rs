@@ -1,7 +1,8 @@
-//! The notation that the command and the suite share: jobs, values, pictures and comparisons.
+//! The notation that the command and the suite share: jobs, values, pictures, comparisons and profiles.
 
 pub mod compare;
 pub mod files;
 pub mod images;
 pub mod job;
+pub mod profile;
 pub mod values;

@@ -1,9 +1,9 @@
 //! What checks found, as a page: one file without network. The sources with findings in place, both sides of a race on a time
 //! line, buffers as maps of their bytes.
 
-use super::profile::html::{STYLE, escape};
 use envisa::diag::Files;
 use envisa::{Finding, Footprint, Race};
+use envisa_harness::profile::{STYLE, escape};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -46,7 +46,7 @@ fn rows_of(what: &str, rows: Vec<([String; 8], String)>, out: &mut String) {
             let _ = write!(out, "{cell:>width$}  ");
         }
         let place: String = place.trim_end().chars().take(QUOTED).collect();
-        let _ = writeln!(out, "{}", super::super::shown(&place));
+        let _ = writeln!(out, "{place}");
     }
     if rows.len() > ROWS {
         let _ = writeln!(out, "({} more; --profile-json has all)", rows.len() - ROWS);

@@ -5,7 +5,8 @@ use envisa::{Counts, Profile};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-pub(in crate::cmd) const STYLE: &str = "\
+/// The style of pages.
+pub const STYLE: &str = "\
 body{font:14px/1.4 system-ui,sans-serif;margin:1.5em;color:#1c1c1c;background:#fff}\
 h1{font-size:1.3em}h2{font-size:1.1em;margin-top:2em}p{max-width:60em}\
 table{border-collapse:collapse}\
@@ -130,7 +131,7 @@ fn row(out: &mut String, c: &Counts, all: u64, texts: &[&str]) {
 }
 
 /// A text as HTML, in elements and attributes: names and lines are foreign.
-pub(in crate::cmd) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

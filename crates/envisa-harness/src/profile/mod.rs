@@ -1,80 +1,21 @@
-//! Profiles of a run: as a table, a page, JSON, and a trace.
+//! Profiles of a launch: as a table, a page, JSON, and a trace.
 
-pub(super) mod html;
+mod html;
 mod text;
 mod trace;
 
-use crate::cmd::Failure;
-use envisa::Profile;
-use envisa_harness::files::{self, Staged};
-use serde_json::Value as Json;
-use std::path::{Path, PathBuf};
+pub use html::{STYLE, escape, page};
+pub use text::table;
+pub use trace::events;
 
-/// Options of profiles.
-#[derive(clap::Args)]
-pub struct ProfileArgs {
-    /// Print how often each line and each instruction was executed, with channel use, divergence, cache lines, bank
-    /// conflicts and waits at barriers. With a file name, write it to that file: as a page if the name ends in `.html`,
-    /// as a table otherwise.
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    profile: Option<PathBuf>,
-    /// Write the profile as JSON; `-` is standard output.
-    #[arg(long, value_name = "FILE")]
-    profile_json: Option<PathBuf>,
-    /// Write a timeline of the threads of the first groups, for Perfetto and Chrome. Its unit is executed instructions.
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-}
+use envisa::Profile;
+use serde_json::Value as Json;
 
 /// What the JSON of a profile is called: the number grows when a field changes its meaning or goes.
 pub const FORMAT: &str = "envisa-profile/1";
 
-impl ProfileArgs {
-    /// Is a profile wanted at all?
-    pub fn profile(&self) -> bool {
-        self.profile.is_some() || self.profile_json.is_some()
-    }
-
-    /// Is a trace wanted?
-    pub fn trace(&self) -> bool {
-        self.trace.is_some()
-    }
-
-    /// How many of the outputs go to standard output.
-    pub fn to_standard_output(&self) -> usize {
-        let all = [&self.profile, &self.profile_json, &self.trace];
-        all.into_iter().flatten().filter(|f| files::is_standard(f)).count()
-    }
-
-    /// Writes what was asked for: all of it, or nothing.
-    ///
-    /// # Errors
-    /// Where a file cannot be written.
-    pub fn write(&self, profile: &Profile) -> Result<(), Failure> {
-        let mut staged: Vec<Staged> = Vec::new();
-        let mut stage = |path: &Path, text: String| -> Result<(), Failure> {
-            staged.push(files::stage(path, |w| w.write_all(text.as_bytes()))?);
-            Ok(())
-        };
-        if let Some(path) = &self.profile {
-            let page = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
-            stage(path, if page { html::page(profile) } else { text::table(profile) })?;
-        }
-        if let Some(path) = &self.profile_json {
-            stage(path, json(profile))?;
-        }
-        if let (Some(path), Some(trace)) = (&self.trace, &profile.trace) {
-            stage(path, trace::events(profile, trace))?;
-        }
-        for file in staged {
-            file.publish()?;
-        }
-        Ok(())
-    }
-}
-
 /// For programs; `docs/profile.schema.json` describes it.
-fn json(profile: &Profile) -> String {
+pub fn json(profile: &Profile) -> String {
     let mut all = serde_json::to_value(profile).unwrap_or(Json::Null);
     all["format"] = FORMAT.into();
     format!("{all:#}\n")
