@@ -1,5 +1,5 @@
-// node browser.mjs URL WORKSPACE PICTURE: the extension in a real VS Code page (code-server with the extension installed, Playwright,
-// Chromium): a breakpoint in a kernel, the variables of lane 7, a step back, the lanes; a picture of it.
+// node browser.mjs URL WORKSPACE PICTURE, as `browser` beside it runs it: the extension in a real VS Code page (code-server with the extension,
+// Playwright, Chromium): a breakpoint in a kernel, the variables of lane 7, a step back, the lanes; a picture of it.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 const [url, workspace, picture] = process.argv.slice(2);
@@ -44,6 +44,8 @@ try {
     await page.keyboard.press('F5');
     await page.locator('.debug-top-stack-frame-line').first().waitFor({ timeout });
     await see('.debug-call-stack', 'blur');
+    // Variables have more room then: rows out of sight are not there.
+    for (const pane of ['Breakpoints', 'Watch']) await page.locator('.pane-header').filter({ hasText: pane }).first().click({ timeout });
   });
   await step('lane 7: i = 7', async () => {
     await palette('envisa: Look at a Lane');
@@ -51,7 +53,9 @@ try {
     await see('.debug-variables .monaco-list-row', /i\s*=\s*7/);
   });
   await step('a step, and back', async () => {
-    await page.keyboard.press('F10');
+    await page.locator('.debug-toolbar .codicon-debug-step-over').first().click({ timeout });
+    await page.locator('.debug-variables').hover();
+    await page.mouse.wheel(0, 400);
     await see('.debug-variables .monaco-list-row', /mean\s*=\s*7\.33/);
     await page.locator('.debug-toolbar .codicon-debug-step-back').first().click({ timeout });
     await see('.debug-variables .monaco-list-row', /mean\s*=\s*0/);

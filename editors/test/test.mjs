@@ -1,4 +1,4 @@
-// Drives `envisa debug --dap` by Microsoft's test client, and holds each message, both ways, against the protocol's types.
+// Drives `envisa debug --dap` by Microsoft's test client, and holds each message, both ways, against the protocol's JSON schema.
 import { DebugClient } from '@vscode/debugadapter-testsupport';
 import Ajv from 'ajv';
 import { createGenerator } from 'ts-json-schema-generator';
@@ -14,7 +14,7 @@ process.env.ENVISA_DAP_LOG = log;
 fs.writeFileSync(log, '');
 const file = path.join(here, 'blur.cl');
 const job = path.join(here, 'job.toml');
-const line = (text) => fs.readFileSync(file, 'utf8').split('\n').findIndex((l) => l.includes(text)) + 1;
+const line = (text, name = 'blur.cl') => fs.readFileSync(path.join(here, name), 'utf8').split('\n').findIndex((l) => l.includes(text)) + 1;
 
 let passed = 0;
 const slow = [];
@@ -155,6 +155,27 @@ await test('a NaN stops it; function and instruction breakpoints; restart', asyn
   await move(dc, 'restart', {}, 'instruction breakpoint');
 });
 
+const turn = { program: path.join(here, 'turn.cl'), device: 'dg2', global: [16], local: [16], args: { out: 'zeros:i32:16', l: 'local:64' } };
+await test('findings of the kinds that are wanted stop it, forwards and back', async (dc, config) => {
+  const answered = dc.waitForEvent('initialized');
+  const capabilities = (await dc.initializeRequest()).body;
+  const filters = capabilities.exceptionBreakpointFilters.map((f) => f.filter);
+  assert.ok(['fault', 'nan', 'F0002', 'F0004', 'F0008', 'F0025'].every((f) => filters.includes(f)), filters.join());
+  await Promise.all([answered, dc.launchRequest(config)]);
+  await dc.setExceptionBreakpointsRequest({ filters: ['fault', 'F0004'] });
+  const first = await move(dc, 'configurationDone', {}, 'exception');
+  assert.match(first.body.text, /F0004 a data race for local variable l|F0004 a data race/);
+  const frame = await top(dc, first.body.threadId);
+  assert.ok([line('l[i] = i', 'turn.cl'), line('= l[15 - i]', 'turn.cl')].includes(frame.line), `${frame.line}`);
+  assert.equal((await dc.send('exceptionInfo', { threadId: first.body.threadId })).body.exceptionId, 'F0004');
+  const second = await move(dc, 'continue', { threadId: 1 }, 'exception');
+  assert.notEqual(second.body.text, first.body.text);
+  const back = await move(dc, 'reverseContinue', { threadId: 1 }, 'exception');
+  assert.equal(back.body.text, first.body.text);
+  await dc.setExceptionBreakpointsRequest({ filters: [] });
+  await move(dc, 'reverseContinue', { threadId: 1 }, 'entry');
+}, turn);
+
 await test('a fault stops it, with its words', async (dc, config) => {
   const e = await begin(dc, config, () => {}, 'exception');
   assert.match(e.body.text, /F00/);
@@ -182,7 +203,8 @@ await test('what makes no sense is an error in words, and the session lives', as
   await ended;
 });
 
-// Each message, both ways, against the types that the protocol's own package declares.
+// Each message, both ways, against the protocol's own JSON schema, as Microsoft packs it in debugpy, and against the types that the
+// protocol's newer package declares.
 const types = createRequire(import.meta.url).resolve('@vscode/debugprotocol/lib/debugProtocol.d.ts');
 const names = [...new Set([...fs.readFileSync(types, 'utf8').matchAll(/interface (\w+(?:Request|Response|Event)) /g)].map((m) => m[1]))];
 const all_types = path.join(os.tmpdir(), `envisa-dap-${process.pid}.ts`);
@@ -191,6 +213,9 @@ const schema = createGenerator({ path: all_types, type: 'All', skipTypeCheck: tr
 fs.unlinkSync(all_types);
 const ajv = new Ajv({ strict: false, allErrors: true });
 ajv.addSchema({ $id: 'dap', definitions: schema.definitions });
+const own = JSON.parse(fs.readFileSync(process.env.ENVISA_DAP_SCHEMA, 'utf8'));
+ajv.addSchema({ $id: 'own', definitions: own.definitions });
+assert.ok(own.title === 'Debug Adapter Protocol' && own.definitions.StackTraceResponse, 'it is another schema');
 const upper = (s) => s[0].toUpperCase() + s.slice(1);
 const all = fs.readFileSync(log, 'utf8').trim().split('\n').map((l) => JSON.parse(l));
 let checked = 0;
@@ -201,6 +226,9 @@ for (const { who, message } of all) {
   const validate = names.includes(name) && ajv.getSchema(`dap#/definitions/All/properties/${name}`);
   assert.ok(validate, `${who} sent ${name}, which the protocol does not have`);
   assert.ok(validate(message), `${who} sent ${JSON.stringify(message)}: ${ajv.errorsText(validate.errors)}`);
+  const schema = ajv.getSchema(`own#/definitions/${name}`);
+  assert.ok(schema, `${who} sent ${name}, which the protocol's schema does not have`);
+  assert.ok(schema(message), `${who} sent ${JSON.stringify(message)}: ${ajv.errorsText(schema.errors)}`);
   checked++;
 }
 assert.ok(checked > 200, `${checked} messages only`);

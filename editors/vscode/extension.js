@@ -70,7 +70,9 @@ exports.activate = (context) => {
       const c = session.configuration;
       if (c.request === 'attach') return new vscode.DebugAdapterServer(c.port, c.host || '127.0.0.1');
       const command = vscode.workspace.getConfiguration('envisa').get('command');
-      return new vscode.DebugAdapterExecutable(command, ['debug', '--dap']);
+      if (!c.exec) return new vscode.DebugAdapterExecutable(command, ['debug', '--dap']);
+      const options = [`--debug=${c.at || 'first'}`, '--dap', ...(c.device ? ['--device', c.device] : []), ...(c.check ? ['--check'] : []), ...(c.optimised ? ['--optimised'] : [])];
+      return new vscode.DebugAdapterExecutable(command, ['exec', ...options, '--', ...c.exec], { cwd: c.cwd, env: c.env });
     },
   }));
   add(vscode.debug.registerDebugConfigurationProvider('envisa', {

@@ -3,6 +3,7 @@
 use crate::look::Frame;
 use crate::parse::{Expr, parse};
 use crate::session::{Focus, Session, Stop};
+use envisa::FindingKind;
 use envisa::lower::{Dst, ExecType, Src, Touched};
 use envisa::machine::group::log::{Place, Record};
 use std::collections::{BTreeSet, HashMap};
@@ -125,6 +126,8 @@ pub struct Breakpoints {
     pub watched: Vec<Watch>,
     /// At operations that make a NaN of what is none.
     pub nan: bool,
+    /// At findings of these kinds.
+    pub findings: BTreeSet<FindingKind>,
     next: u64,
     silent: bool,
 }

@@ -1,5 +1,6 @@
 //! Commands that the console of an editor and the terminal share.
 
+use crate::parse::parse;
 use crate::session::{Focus, Session};
 
 /// Runs a command; `None`: it is none.
@@ -100,17 +101,15 @@ fn lanes(s: &Session<'_, '_>, text: &str) -> Result<String, String> {
     } else {
         text.split(',').map(|e| e.trim().to_owned()).collect()
     };
+    let parsed: Vec<_> = names.iter().map(|n| parse(n)).collect();
     let mut said = String::new();
     for lane in (0..32).filter(|l| t.dispatch >> l & 1 != 0) {
         let focus = Focus { lane, ..s.focus };
         let mark = if lane == s.focus.lane { '>' } else { ' ' };
         let idle = if t.mask >> lane & 1 != 0 { "" } else { " (inactive)" };
         said.push_str(&format!("{mark} {lane:2} {}{idle}:", s.lane_name(focus)));
-        for name in &names {
-            let value = match s.evaluate(name, focus, 0) {
-                Ok(v) => s.types.borrow().show(v.ty, &v.bytes),
-                Err(why) => format!("<{why}>"),
-            };
+        for (name, e) in names.iter().zip(&parsed) {
+            let value = s.shown(e, focus, frame);
             said.push_str(&format!(" {name} = {value}"));
         }
         said.push('\n');

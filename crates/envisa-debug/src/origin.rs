@@ -38,13 +38,18 @@ impl Session<'_, '_> {
             return Err("nothing was executed yet".into());
         }
         let (place, bytes) = self.own_part(&value, place, focus);
-        let known = self.paused.log().len();
         let now = self.paused.clock();
+        let short = self.paused.log().len() < now;
+        if short && self.last_write(place, bytes, focus.thread, 0).is_none() {
+            self.remember();
+        }
+        let known = self.paused.log().len();
         let found = self.last_write(place, bytes, focus.thread, 0);
         let Some((past, channel)) = found else {
             return Err(if known < now {
+                let earlier = now - known;
                 format!(
-                    "nothing has written `{text}` in the last {known} instructions, which are all that is kept (--history): go back further first"
+                    "nothing has written `{text}` in the last {known} instructions, which are all that is kept (--history): `goto {earlier}` and ask again there"
                 )
             } else {
                 format!("nothing of this launch has written `{text}`: it is as it was before")

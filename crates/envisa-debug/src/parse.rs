@@ -65,7 +65,7 @@ fn tokens(text: &str) -> Result<Vec<String>, String> {
             c.is_ascii_digit() || c == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit());
         let length = if starts_number {
             number_length(rest)
-        } else if c.is_alphabetic() || matches!(c, '_' | '%' | '$') && is_name(&rest[1..]) {
+        } else if c.is_alphabetic() || c == '_' || matches!(c, '%' | '$') && is_name(c, &rest[1..]) {
             let end = rest[c.len_utf8()..].find(|c: char| !(c.is_alphanumeric() || c == '_'));
             end.map_or(rest.len(), |n| n + c.len_utf8())
         } else if matches!(c, '(' | ')' | '[' | ']' | ',') {
@@ -80,8 +80,11 @@ fn tokens(text: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Is what follows `%` the rest of a register's name, rather than a space or an operand?
-fn is_name(rest: &str) -> bool {
+/// Is what follows `%` the rest of a register's name, rather than a space or an operand? Behind `$` a name follows.
+fn is_name(mark: char, rest: &str) -> bool {
+    if mark == '$' {
+        return rest.starts_with(|c: char| c.is_alphabetic());
+    }
     ["fp", "sp", "arg", "retval", "r0", "sr0", "cr0", "ce0", "null"].iter().any(|n| rest.starts_with(n))
         || rest.starts_with('_')
 }
@@ -340,15 +343,18 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told() {
-        for text in
-            ["", "1 +", "a b", "(a", "a[1", "a.", "1x", "#", "a ? b", "0xzz", "'", "f(1,", "sizeof", "\u{0}"]
-        {
+        for text in [
+            "", "1 +", "a b", "(a", "a[1", "a.", "1x", "#", "$", "$1", "a ? b", "0xzz", "'", "f(1,",
+            "sizeof", "\u{0}",
+        ] {
             assert!(parse(text).is_err_and(|e| !e.is_empty()), "{text}");
         }
         assert!(parse(&"(".repeat(4000)).is_err() && parse(&"-".repeat(4000)).is_err());
         assert!(parse(&format!("1{}", "+1".repeat(2000))).is_err() && parse(&"a".repeat(5000)).is_err());
         for text in
             ["a[1].b->c + (float)d * 2.5f", "(x) - 1", "(int*)p", "v.xyzw == 1 && !b", "a % b", "%fp + 1"]
+                .into_iter()
+                .chain(["$lane + 1", "_a", "_", "b&_c1", "$mask>>3"])
         {
             assert!(parse(text).is_ok(), "{text}: {:?}", parse(text));
         }

@@ -1,5 +1,7 @@
 //! From which line to which a variable can be seen, by the braces of the source.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 /// A source's text with what is no code blanked out.
@@ -8,7 +10,11 @@ pub struct Braces {
     code: Vec<u8>,
     /// Where each line starts.
     lines: Vec<usize>,
+    /// What was looked for: names, and the lines that declare them.
+    known: RefCell<Known>,
 }
+
+type Known = HashMap<(String, u32), Option<RangeInclusive<u32>>>;
 
 impl Braces {
     /// Of a text.
@@ -40,7 +46,7 @@ impl Braces {
         }
         let lines = std::iter::once(0)
             .chain(code.iter().enumerate().filter(|(_, c)| **c == b'\n').map(|(i, _)| i + 1));
-        Braces { lines: lines.collect(), code }
+        Braces { lines: lines.collect(), code, known: RefCell::default() }
     }
 
     fn line_of(&self, at: usize) -> u32 {
@@ -49,6 +55,16 @@ impl Braces {
 
     /// The lines at which what a line declares under a name can be seen; `None` where the name does not stand there.
     pub fn seen(&self, name: &str, line: u32) -> Option<RangeInclusive<u32>> {
+        let key = (name.to_owned(), line);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.look_for(name, line);
+        self.known.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    fn look_for(&self, name: &str, line: u32) -> Option<RangeInclusive<u32>> {
         let start = *self.lines.get((line as usize).checked_sub(1)?)?;
         let end = self.lines.get(line as usize).copied().unwrap_or(self.code.len());
         let word = |c: Option<&u8>| c.is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_');

@@ -2,6 +2,7 @@
 
 use crate::breakpoints::Breakpoints;
 use crate::eval::{Eval, Value};
+use crate::finds::Find;
 use crate::lines::{Line, Lines};
 use crate::look::{Frame, Seen};
 use crate::parse::{Expr, parse};
@@ -26,13 +27,15 @@ pub struct Options {
     pub order: Order,
     /// Bytes that the log of the past may take.
     pub history: u64,
+    /// It stops at findings of all kinds that are no hints.
+    pub check: bool,
     /// What somebody should know before it begins.
     pub notes: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { order: Order::Forward, history: 1 << 30, notes: Vec::new() }
+        Options { order: Order::Forward, history: 1 << 30, check: false, notes: Vec::new() }
     }
 }
 
@@ -122,6 +125,8 @@ pub struct Session<'s, 'a> {
     options: Options,
     changes: Vec<Change>,
     flags: Vec<u8>,
+    /// What checks find in the launch, in the order of time, once somebody wants to stop there.
+    pub(crate) finds: Option<Vec<Find>>,
     /// The types of vISA variables by their names.
     pub(crate) declared: HashMap<String, envisa::isa::Type>,
     /// Where functions write the frame pointer, of those that were looked at.
@@ -163,9 +168,13 @@ impl<'s, 'a> Session<'s, 'a> {
             pause: Arc::default(),
             options,
             changes: Vec::new(),
+            finds: None,
             declared: stage.kernel().variables().iter().map(|v| (v.name.clone(), v.ty)).collect(),
             frame_writes: RefCell::default(),
         };
+        if session.options.check {
+            session.breakpoints.findings.extend(crate::finds::kinds("finding"));
+        }
         session.look_at_turn();
         Ok(session)
     }
@@ -258,10 +267,25 @@ impl<'s, 'a> Session<'s, 'a> {
         self.paused.clock() == now && !self.paused.log().is_empty()
     }
 
+    /// The flags of the program without breakpoints.
+    pub(crate) fn plain_flags(&self) -> Vec<u8> {
+        self.flags.iter().map(|f| f & flag::MESSAGE).collect()
+    }
+
+    /// Runs again what led here, and keeps nothing of it.
+    pub(crate) fn run_again(&mut self) {
+        let now = self.paused.clock();
+        if let Ok(again) = self.stage.begin(self.options.order, self.options.history) {
+            self.paused = again;
+            self.change_again();
+            self.run_to(now);
+        }
+    }
+
     /// Runs to a clock and keeps nothing.
     fn run_to(&mut self, clock: u64) {
         let stops: Vec<u64> = self.changes.iter().map(|c| c.clock).filter(|c| *c < clock).collect();
-        let plain: Vec<u8> = self.flags.iter().map(|f| f & flag::MESSAGE).collect();
+        let plain = self.plain_flags();
         for until in stops.into_iter().chain([clock]) {
             self.paused.run(&plain, until);
             self.change_again();
@@ -318,7 +342,7 @@ impl<'s, 'a> Session<'s, 'a> {
             if self.is_over() {
                 return self.stopped(self.over());
             }
-            let until = self.paused.clock() + SLICE;
+            let until = (self.paused.clock() + SLICE).min(self.next_find());
             let until = self
                 .changes
                 .iter()
@@ -332,7 +356,7 @@ impl<'s, 'a> Session<'s, 'a> {
             if self.is_over() {
                 continue;
             }
-            if let Some(stop) = self.reached() {
+            if let Some(stop) = self.arrived() {
                 return self.stopped(stop);
             }
             if self.asked() {
@@ -369,7 +393,13 @@ impl<'s, 'a> Session<'s, 'a> {
         if self.is_over() {
             return Some(self.over());
         }
-        self.reached()
+        self.arrived()
+    }
+
+    /// The finding or the breakpoints that stop it here.
+    fn arrived(&mut self) -> Option<Stop> {
+        let hit = self.reached();
+        self.find_here().or(hit)
     }
 
     /// The instruction whose turn it is.
@@ -400,6 +430,7 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Writes the breakpoints into the flags of the program.
     fn mark(&mut self) {
+        self.find();
         self.flags.iter_mut().for_each(|f| *f &= flag::MESSAGE);
         for pc in self.breakpoints.places() {
             if let Some(f) = self.flags.get_mut(pc as usize) {
@@ -423,7 +454,7 @@ impl<'s, 'a> Session<'s, 'a> {
                 return stop;
             }
             let was = self.breakpoints.count_hits(false);
-            let stop = self.reached();
+            let stop = self.arrived();
             self.breakpoints.count_hits(was);
             if let Some(stop) = stop {
                 return stop;
@@ -451,6 +482,18 @@ impl<'s, 'a> Session<'s, 'a> {
             Way::Forward => self.step_forward(step),
             Way::Back => self.step_back(step),
         }
+    }
+
+    /// Does the thread still put parameters in their places, at the head of a function that has more lines?
+    fn in_head(&self) -> bool {
+        let pc = self.pc();
+        let program = self.program();
+        let function =
+            program.code().get(pc as usize).and_then(|i| program.functions().get(i.function as usize));
+        let Some(f) = function else { return false };
+        let Some(declared) = self.symbols.functions.get(&f.name).map(|f| f.line) else { return false };
+        let behind = |pc: u32| self.lines.of(pc).is_some_and(|l| l.line > declared);
+        !behind(pc) && (pc..f.end).any(behind)
     }
 
     fn step_forward(&mut self, step: Step) -> Stop {
@@ -481,6 +524,7 @@ impl<'s, 'a> Session<'s, 'a> {
                 Step::Out => d < depth,
                 Step::Over if d < depth => true,
                 Step::Over => d == depth && l.is_some() && l != line && active,
+                Step::In if d > depth => l.is_some() && active && !self.in_head(),
                 Step::In => l.is_some() && (d != depth || l != line) && active,
                 Step::Instruction => false,
             };
@@ -520,7 +564,7 @@ impl<'s, 'a> Session<'s, 'a> {
                 }
                 (_, None) => {
                     let near = step == Step::In || d <= depth;
-                    if near && active && l.is_some() && (d, l) != (depth, line) {
+                    if near && active && l.is_some() && (d, l) != (depth, line) && !self.in_head() {
                         aim = Some((d, l));
                         best = Some(self.paused.clock());
                     } else if near && active && l == line && d == depth && self.lines.begins(self.pc()) {
@@ -570,6 +614,15 @@ impl<'s, 'a> Session<'s, 'a> {
         Eval { types: &mut self.types.borrow_mut(), look: &seen }.value(e)
     }
 
+    /// The same in words, or why there is no value.
+    pub fn shown(&self, e: &Result<Expr, String>, focus: Focus, frame: &Frame) -> String {
+        let value = e.as_ref().map_err(Clone::clone).and_then(|e| self.evaluate_in(e, focus, frame));
+        match value {
+            Ok(v) => self.types.borrow().show(v.ty, &v.bytes),
+            Err(why) => format!("<{why}>"),
+        }
+    }
+
     /// Changes a value; gives what it is now.
     ///
     /// # Errors
@@ -603,6 +656,14 @@ impl<'s, 'a> Session<'s, 'a> {
         let clock = self.paused.clock();
         self.paused.write_kept(place, bytes);
         self.changes.push(Change { clock, place, bytes: bytes.to_vec() });
+        // What would be found from here on was another launch's.
+        if let Some(finds) = &mut self.finds {
+            let known = finds.len();
+            finds.retain(|f| f.clock <= clock);
+            if finds.len() < known {
+                self.said.push("after this change, findings are not looked for".into());
+            }
+        }
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::breakpoints::{Kind, When};
 use crate::commands;
 use crate::session::{Session, Step, Stop, Way};
+use crate::view::{self, Host};
 use envisa::machine::group::log::Place;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -22,7 +23,8 @@ Stopping
   break LINE | FUNCTION | FILE:LINE | *PC [if EXPR] [hits N]
   log LINE TEXT {EXPR}              says it for each lane and goes on
   watch EXPR, rwatch EXPR           stops where it is written, or read
-  catch nan                         stops where a NaN is made of what is none
+  catch nan, catch finding, catch F0004, uncatch WHAT
+                                    stops where a NaN is made of what is none, and where checks find something
   info breaks, delete N
 
 Looking
@@ -32,12 +34,13 @@ Looking
   lane N, thread N, work-item X,Y,Z who is looked at
   origin EXPR                       who wrote this value, and of what: repeat it on what it names
   set EXPR = EXPR, x EXPR [BYTES], disassemble, threads, registers
+  view                              source, vISA and lanes on the whole screen, with a key for each step
   quit
 
 A line alone repeats the last step. `help WORD` tells more of a word.";
 
 /// More of a word.
-const MORE: [(&str, &str); 6] = [
+const MORE: [(&str, &str); 7] = [
     (
         "origin",
         "`origin x` finds the last instruction that wrote x for the lane that is looked at, and what that value was made\nof: variables, buffers, constants. `goto CLOCK` goes to just before it; `origin` of one of its parts goes on from there.",
@@ -59,12 +62,16 @@ const MORE: [(&str, &str); 6] = [
         "`watch out[3]` stops after an instruction that wrote to it, whichever lane did; going back, before it.",
     ),
     (
+        "catch",
+        "`catch finding` runs the launch once with the checks of `envisa run --check`, and then stops before each instruction at which\na finding arises, going on or back. `catch hint` is for what --check-hints finds, `catch F0005` for one kind alone.",
+    ),
+    (
         "history",
         "The past is kept in a log of old bytes, 1 GiB of it unless --history says otherwise; what is older is run again from the\nstart when somebody goes back that far.",
     ),
 ];
 
-const WORDS: [&str; 45] = [
+const WORDS: [&str; 47] = [
     "run",
     "continue",
     "next",
@@ -83,6 +90,8 @@ const WORDS: [&str; 45] = [
     "watch",
     "rwatch",
     "catch",
+    "uncatch",
+    "view",
     "info",
     "delete",
     "print",
@@ -133,11 +142,11 @@ impl Completer for Names {
 
 /// Runs a session in the terminal; without one, of commands on standard input.
 pub fn run(session: &mut Session<'_, '_>, commands: &[String]) {
-    let mut t = Terminal { s: session, printed: 0, last: String::new() };
+    let mut t = Terminal { s: session, printed: 0, last: String::new(), out: String::new() };
     t.greet();
     for c in commands {
         println!("(envisa) {c}");
-        if !t.command(c) {
+        if !t.executed(c) {
             return;
         }
     }
@@ -148,7 +157,7 @@ pub fn run(session: &mut Session<'_, '_>, commands: &[String]) {
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { return };
         println!("(envisa) {line}");
-        if !t.command(&line) {
+        if !t.executed(&line) {
             return;
         }
     }
@@ -158,6 +167,19 @@ struct Terminal<'t, 's, 'a> {
     s: &'t mut Session<'s, 'a>,
     printed: usize,
     last: String,
+    /// What is to be printed.
+    out: String,
+}
+
+impl<'s, 'a> Host<'s, 'a> for Terminal<'_, 's, 'a> {
+    fn session(&mut self) -> &mut Session<'s, 'a> {
+        self.s
+    }
+
+    fn command(&mut self, line: &str) -> (String, bool) {
+        let goes_on = Terminal::command(self, line);
+        (std::mem::take(&mut self.out), !goes_on)
+    }
 }
 
 impl Terminal<'_, '_, '_> {
@@ -192,7 +214,7 @@ impl Terminal<'_, '_, '_> {
             editor.set_helper(Some(Names(names)));
             match editor.readline("(envisa) ") {
                 Ok(line) => {
-                    if !self.command(&line) {
+                    if !self.executed(&line) {
                         return;
                     }
                 }
@@ -200,6 +222,20 @@ impl Terminal<'_, '_, '_> {
                 Err(_) => return,
             }
         }
+    }
+
+    /// Runs a command and prints what it says; `false`: it was the last.
+    fn executed(&mut self, line: &str) -> bool {
+        let goes_on = self.command(line);
+        print!("{}", std::mem::take(&mut self.out));
+        let _ = std::io::stdout().flush();
+        goes_on
+    }
+
+    /// A line, or several.
+    fn say(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
     }
 
     /// Runs a command; `false`: it was the last.
@@ -247,6 +283,11 @@ impl Terminal<'_, '_, '_> {
                 self.printed = 0;
                 self.s.restart().map(|_| commands::here(self.s)).map_err(|e| e.to_string())
             }
+            "view" => match view::run(self) {
+                Ok(true) => Ok(commands::here(self.s)),
+                Ok(false) => return false,
+                Err(why) => Err(why),
+            },
             "help" => Ok(match MORE.iter().find(|(w, _)| *w == rest) {
                 Some((_, text)) => (*text).to_owned(),
                 None => HELP.to_owned(),
@@ -258,38 +299,37 @@ impl Terminal<'_, '_, '_> {
         };
         match said {
             Ok(text) if text.is_empty() => {}
-            Ok(text) => println!("{text}"),
-            Err(why) => println!("error: {why}"),
+            Ok(text) => self.say(&text),
+            Err(why) => self.say(&format!("error: {why}")),
         }
-        let _ = std::io::stdout().flush();
         true
     }
 
     fn stopped(&mut self, stop: &Stop) {
         for said in std::mem::take(&mut self.s.said) {
-            println!("{said}");
+            self.say(&said);
         }
         let text = self.s.stage.printed();
         if let Some(new) = text.get(self.printed..).filter(|t| !t.is_empty()) {
-            print!("{new}");
+            self.out.push_str(new);
         }
         self.printed = text.len().max(self.printed);
         match stop {
-            Stop::Fault(fault) => println!("fault {}: {}", fault.code, fault.message),
-            Stop::Data(id, what) => println!("watch {id}: {what}"),
-            Stop::Exception(_, what) => println!("{what}"),
+            Stop::Fault(fault) => self.say(&format!("fault {}: {}", fault.code, fault.message)),
+            Stop::Data(id, what) => self.say(&format!("watch {id}: {what}")),
+            Stop::Exception(_, what) => self.say(what),
             Stop::Breakpoint(ids) => {
                 let ids: Vec<String> = ids.iter().map(u64::to_string).collect();
-                println!("breakpoint {}", ids.join(", "));
+                self.say(&format!("breakpoint {}", ids.join(", ")));
             }
-            Stop::Beginning => println!("there is nothing before"),
-            Stop::End => println!("all groups have ended: go back, or restart"),
-            Stop::Pause => println!("stopped"),
+            Stop::Beginning => self.say("there is nothing before"),
+            Stop::End => self.say("all groups have ended: go back, or restart"),
+            Stop::Pause => self.say("stopped"),
             Stop::Entry | Stop::Step | Stop::Goto => {}
         }
         if *stop != Stop::End {
-            println!("{}", commands::here(self.s));
-            println!("{}", self.lines(0));
+            self.say(&commands::here(self.s));
+            self.say(&self.lines(0));
         }
     }
 
@@ -420,10 +460,7 @@ impl Terminal<'_, '_, '_> {
                 });
                 Ok(format!("watch {id}: {rest}"))
             }
-            "catch" if rest == "nan" => {
-                self.s.breakpoints.nan = true;
-                Ok("stops where a NaN is made".into())
-            }
+            "catch" | "uncatch" => self.catch(rest, word == "catch"),
             "delete" => {
                 let id = rest.parse().map_err(|_| "`delete N`")?;
                 if self.s.breakpoints.remove(id) {
@@ -451,6 +488,29 @@ impl Terminal<'_, '_, '_> {
             }
             _ => Err(format!("`{word}` is no command: `help` tells them")),
         }
+    }
+
+    /// Stops at what should not happen, or no more.
+    fn catch(&mut self, what: &str, yes: bool) -> Result<String, String> {
+        let kinds = crate::finds::kinds(what);
+        let b = &mut self.s.breakpoints;
+        if what == "nan" {
+            b.nan = yes;
+            return Ok(format!("{} where a NaN is made", if yes { "stops" } else { "does not stop" }));
+        }
+        if kinds.is_empty() {
+            return Err(format!("`{what}` is nothing to stop at: nan, finding, hint, or a code as F0004"));
+        }
+        for kind in &kinds {
+            if yes {
+                b.findings.insert(*kind)
+            } else {
+                b.findings.remove(kind)
+            };
+        }
+        let names: Vec<String> =
+            kinds.iter().map(|k| format!("{} ({})", k.code(), crate::finds::title(*k))).collect();
+        Ok(format!("{} at {}", if yes { "stops" } else { "does not stop" }, names.join(", ")))
     }
 
     fn place(&self, at: &str) -> Result<(Vec<u32>, Kind, String), String> {

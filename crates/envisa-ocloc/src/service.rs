@@ -106,7 +106,7 @@ impl Service {
         }
         let compiled = match input {
             Input::Link(modules) => {
-                let linked = self.link(modules)?;
+                let linked = self.link(modules, &options)?;
                 self.one(device, "linked.bc", linked, "-llvm_input", &[], &options, output)?
             }
             Input::Spirv(bytes) => {
@@ -140,7 +140,7 @@ impl Service {
         self.cache.as_ref()?;
         let mut key = KeyMaker::default()
             .with(env!("CARGO_PKG_VERSION").as_bytes())
-            .with(b"with debug information of several kernels")
+            .with(b"with debug information of several kernels, linked by its options")
             .with(self.identity())
             .with(device.as_bytes())
             .with(options.as_bytes())
@@ -246,7 +246,8 @@ impl Service {
         }
     }
 
-    fn link(&self, modules: &[Vec<u8>]) -> Result<Vec<u8>, Failure> {
+    /// Options that the linker optimises by are its own, too.
+    fn link(&self, modules: &[Vec<u8>], options: &str) -> Result<Vec<u8>, Failure> {
         let mut request = Request { program: self.program.clone(), ..Request::default() };
         request.args.push("link".into());
         for (i, bytes) in modules.iter().enumerate() {
@@ -255,6 +256,12 @@ impl Service {
             request.sources.push((name, bytes.clone()));
         }
         request.args.extend(["-out", "linked", "-out_format", "LLVM_BC"].map(str::to_owned));
+        let kept =
+            ["-g", "-cl-opt-disable"].into_iter().filter(|o| options.split_whitespace().any(|w| w == *o));
+        let kept = kept.collect::<Vec<_>>().join(" ");
+        if !kept.is_empty() {
+            request.args.extend(["-options".into(), kept]);
+        }
         let (response, log) = self.call("", &request)?;
         match response.output("linked") {
             Some(bytes) if response.code == 0 => Ok(bytes.to_vec()),

@@ -12,6 +12,8 @@
 
 #[path = "driver/cl.rs"]
 mod cl;
+#[path = "exec/debugged.rs"]
+mod debugged;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -136,6 +138,9 @@ fn program() {
     if does("unnamed") {
         unnamed(&s);
     }
+    if does("linked") {
+        linked(&s);
+    }
     if does("late") {
         let (api, context) = (s.api, s.context as usize);
         let thread = std::thread::spawn(move || {
@@ -156,6 +161,31 @@ fn program() {
     if does("fail") {
         std::process::exit(3);
     }
+}
+
+/// A kernel of a program that is linked of two.
+fn linked(s: &Session) {
+    let compiled = |text: &str| {
+        let text = std::ffi::CString::new(text).unwrap();
+        let mut start = text.as_ptr();
+        let program = make!(s, clCreateProgramWithSource(s.context, 1, &raw mut start, null()));
+        call!(s, clCompileProgram(program, 0, null(), null(), 0, null(), null_mut(), None, null_mut()));
+        program
+    };
+    let parts = [
+        compiled("int thrice(int x) {\n  int y = 3 * x;\n  return y;\n}\n"),
+        compiled("int thrice(int x);\nkernel void joined(global int *p) {\n  p[0] = thrice(p[0]);\n}\n"),
+    ];
+    let whole = make!(s, clLinkProgram(s.context, 0, null(), null(), 2, parts.as_ptr(), None, null_mut()));
+    let (kernel, out) = (s.kernel(whole, "joined"), s.buffer(&[14i32]));
+    assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+    assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(out, 1), [42]);
+    call!(s, clReleaseKernel(kernel));
+    for program in parts.into_iter().chain([whole]) {
+        call!(s, clReleaseProgram(program));
+    }
+    call!(s, clReleaseMemObject(out));
 }
 
 /// A kernel works on memory of the program, which changes it before the kernel may begin, or not.
@@ -238,7 +268,7 @@ fn unnamed(s: &Session) {
     let mut at = 5;
     while let Some(word) = binary.get(at) {
         let end = at + (word >> 16) as usize;
-        if !matches!(word & 0xffff, 5..=7) {
+        if !matches!(word & 0xffff, 5 | 6) {
             short.extend(&binary[at..end]);
         }
         at = end;
@@ -367,27 +397,26 @@ fn exec(options: &[&str], does: &str) -> Option<(i32, String, String)> {
     exec_with(options, does, &[])
 }
 
-/// As [`exec`], with further environment variables.
-fn exec_with(options: &[&str], does: &str, environment: &[(&str, &Path)]) -> Option<(i32, String, String)> {
+/// The command, to be started.
+fn exec_command(options: &[&str], does: &str) -> Option<Command> {
     // A loader and a compiler are there, or that is said aloud.
     driver()?;
     let command = command()?;
     let own = std::env::current_exe().expect("the test is a file");
     let driver = driver_for(&command);
-    let output: Output = Command::new(command)
-        .arg("exec")
-        .args(options)
-        .arg("--driver")
-        .arg(driver)
-        .arg("--")
-        .arg(own)
-        .args(["--ignored", "--exact", "program", "--nocapture", "--test-threads=1"])
+    let mut exec = Command::new(command);
+    exec.arg("exec").args(options).arg("--driver").arg(driver).arg("--").arg(own);
+    exec.args(["--ignored", "--exact", "program", "--nocapture", "--test-threads=1"])
         .env("PROGRAM_DOES", does)
-        .envs(environment.iter().copied())
         .env_remove("OCL_ICD_VENDORS")
-        .env_remove("OCL_ICD_FILENAMES")
-        .output()
-        .expect("it starts");
+        .env_remove("OCL_ICD_FILENAMES");
+    Some(exec)
+}
+
+/// As [`exec`], with further environment variables.
+fn exec_with(options: &[&str], does: &str, environment: &[(&str, &Path)]) -> Option<(i32, String, String)> {
+    let output: Output =
+        exec_command(options, does)?.envs(environment.iter().copied()).output().expect("it starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     let (out, err) = (text(output.stdout), text(output.stderr));
     eprintln!("--- {options:?} {does}: {:?}\n{out}\n{err}", output.status);
@@ -670,24 +699,4 @@ fn launches_are_kept_with_their_source() {
         assert!(text.contains(&format!("void {kernel}(")), "{text}");
         assert!(folder.join("program.options").is_file());
     }
-}
-
-/// A program stops at the launch that is asked for, with the memory of that launch, and goes on as if nothing were.
-#[test]
-fn a_launch_of_a_program_is_debugged() {
-    let commands = ["-x", "break 4", "-x", "run", "-x", "print i", "-x", "print x[5]", "-x", "quit"];
-    let with =
-        |options: &[&str], does: &str| exec(&[&["--device", "dg2"], options, &commands[..]].concat(), does);
-    // Line 4 doubles the element: it is 1 before the first launch, 2 before the second.
-    for (place, element) in [("--debug", "1"), ("--debug=twice:2", "2")] {
-        let Some((code, out, err)) = with(&[place], "") else { return };
-        assert_eq!(code, 0, "{err}");
-        let printed: Vec<&str> = out.lines().filter(|l| **l == format!("(int) {element}")).collect();
-        assert!(!printed.is_empty() && out.contains("1 passed"), "{place}: {out}");
-    }
-    // The first launch that faults is the one of `wild`.
-    let (_, out, err) = with(&["--debug=wrong"], "wild").expect("as before");
-    assert!(out.contains("wild"), "{out}{err}");
-    let (code, _, err) = with(&["--debug=nothing"], "").expect("as before");
-    assert!(code == 0 && err.contains("no launch was the one to stop at"), "{code}: {err}");
 }

@@ -58,8 +58,10 @@ pub fn build(
     options: &str,
     sources: Vec<SourceText>,
 ) -> Result<(Arc<Module>, String), NotBuilt> {
+    let kept = lines::debugging().then(|| lines::keeping_variables(options));
+    let options = kept.as_deref().unwrap_or(options);
     let rewrite = match () {
-        () if lines::debugging() && matches!(input, Input::Source(..)) => Rewrite::Frames,
+        () if lines::debugging() => Rewrite::Frames,
         () if report::builds_for_checks() => Rewrite::Checks,
         () => return as_is(spec, input, options, sources).map(made),
     };

@@ -16,6 +16,13 @@ pub fn debugging() -> bool {
     *DEBUGGING.get_or_init(|| std::env::var_os("ENVISA_DEBUG_BUILDS").is_some_and(|v| v == "1"))
 }
 
+/// Options by which variables are where debug information says; of SPIR-V, where it has that.
+pub fn keeping_variables(options: &str) -> String {
+    let has = |option: &str| options.split_whitespace().any(|w| w == option);
+    let more = ["-g", KEEPS_VARIABLES].into_iter().filter(|o| !has(o));
+    std::iter::once(options).filter(|o| !o.is_empty()).chain(more).collect::<Vec<_>>().join(" ")
+}
+
 /// The texts of a program that is debugged.
 static DEBUGGED: Mutex<Vec<SourceText>> = Mutex::new(Vec::new());
 
@@ -50,9 +57,7 @@ impl Told {
         let mut options = format!("{options} {more}").trim().to_owned();
         let source = SourceText { name, text: text.as_bytes().to_vec() };
         if debugging() {
-            if !options.split_whitespace().any(|w| w == KEEPS_VARIABLES) {
-                options = format!("{options} {KEEPS_VARIABLES}");
-            }
+            options = keeping_variables(&options);
             DEBUGGED.lock().unwrap().push(source.clone());
         }
         Told { options, source }
@@ -74,6 +79,13 @@ fn name_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_are_kept_once() {
+        assert_eq!(keeping_variables(""), "-g -cl-opt-disable");
+        assert_eq!(keeping_variables("-DX -g"), "-DX -g -cl-opt-disable");
+        assert_eq!(keeping_variables("-cl-opt-disable -g"), "-cl-opt-disable -g");
+    }
 
     #[test]
     fn options_of_the_application_are_kept() {

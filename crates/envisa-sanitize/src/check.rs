@@ -67,6 +67,9 @@ use sites::Sites;
 use steps::{Partial, Registers};
 use uninitialised::{Shadow, is_data};
 
+/// What tells findings apart: the program counter, the kind and, of a race, the other program counter.
+pub type Key = (u32, FindingKind, u32);
+
 /// Calls that a finding tells of.
 const MAX_CALLS: usize = 16;
 
@@ -74,7 +77,7 @@ const MAX_CALLS: usize = 16;
 #[derive(Debug, Default)]
 pub struct Checks {
     /// What was found, by instruction, kind and, of a race, the other instruction.
-    found: HashMap<(u32, FindingKind, u32), Finding>,
+    found: HashMap<Key, Finding>,
     /// Of each thread of the group.
     shadows: Vec<Shadow>,
     /// Which bytes of memory have content.
@@ -138,7 +141,17 @@ impl Checks {
 
     /// Findings, by instruction.
     pub fn findings(&self) -> Vec<Finding> {
-        let mut all: HashMap<(u32, FindingKind, u32), Finding> = self.found.clone();
+        self.findings_at().into_iter().map(|(_, f)| f).collect()
+    }
+
+    /// What was found up to now, by instruction; races between groups are found at the end.
+    pub fn so_far(&self) -> impl ExactSizeIterator<Item = &Key> {
+        self.found.keys()
+    }
+
+    /// Findings, with what tells them apart.
+    pub fn findings_at(&self) -> Vec<(Key, Finding)> {
+        let mut all: HashMap<Key, Finding> = self.found.clone();
         for race in self.launch.races() {
             let (pc, other) = (race.first.pc(), race.second.pc());
             let who = |w: Who| (w.thread(), self.sites.id(w.group()));
@@ -192,7 +205,7 @@ impl Checks {
         });
         let mut all: Vec<_> = all.into_iter().collect();
         all.sort_by_key(|(k, _)| *k);
-        all.into_iter().map(|(_, f)| f).collect()
+        all
     }
 
     /// What was not looked at, if anything.

@@ -6,7 +6,7 @@ pub mod profile;
 pub mod stats;
 
 pub use check::{
-    Checks, Elements, Finding, FindingKind, LaunchFacts, Other, ProgramFacts, RaceAccess, Related,
+    Checks, Elements, Finding, FindingKind, Key, LaunchFacts, Other, ProgramFacts, RaceAccess, Related,
     pointed_bytes,
 };
 pub use footprint::Footprint;

@@ -86,6 +86,35 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    /// All kinds, hints last.
+    pub const ALL: [FindingKind; 13] = [
+        FindingKind::UninitialisedRead,
+        FindingKind::StoreConflict,
+        FindingKind::Race,
+        FindingKind::OutOfBounds,
+        FindingKind::UninitialisedMemory,
+        FindingKind::DivergentBarrier,
+        FindingKind::ConstantWrite,
+        FindingKind::AsyncCopy,
+        FindingKind::DivisionByZero,
+        FindingKind::ShiftCount,
+        FindingKind::ConversionRange,
+        FindingKind::Misaligned,
+        FindingKind::LocalNeighbour,
+    ];
+
+    /// Is it a hint: sound vISA, and seldom meant?
+    pub const fn is_hint(self) -> bool {
+        matches!(
+            self,
+            FindingKind::DivisionByZero
+                | FindingKind::ShiftCount
+                | FindingKind::ConversionRange
+                | FindingKind::Misaligned
+                | FindingKind::LocalNeighbour
+        )
+    }
+
     /// Its code.
     pub const fn code(self) -> &'static str {
         match self {

@@ -81,6 +81,7 @@ mod error;
 pub mod evaluated;
 mod fault;
 mod finding;
+mod found;
 mod host;
 mod image;
 mod instruments;
@@ -108,6 +109,7 @@ pub use fault::{
     ThreadState,
 };
 pub use finding::{Finding, FindingKind, Race, Related};
+pub use found::Found;
 pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Mip,
     Reduction, Sampler,

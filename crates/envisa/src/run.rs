@@ -190,7 +190,7 @@ impl Run {
             checks: check.then(|| {
                 let others = statistics || footprint || profile || !self.launch.registers.is_empty();
                 let alone = !others && !self.launch.at_length;
-                Checks::new(LaunchFacts { alone, ..self.facts() })
+                Checks::new(LaunchFacts { alone, ..facts(&self.kernel.code, &self.launch) })
             }),
             stats: statistics.then(Stats::default),
             profile: profile.then(|| envisa_sanitize::Profile::new(self.launch.trace)),
@@ -236,7 +236,9 @@ impl Run {
         let Run { device, kernel, launch, bound } = self;
         let code = &*kernel.code;
         let options = RunOptions { jobs: 1, ..options(&device, code, &launch) };
-        let mut ready = prepare(device.0.memory(), code, bound, &options, 0).map_err(|e| refused(code, e))?;
+        let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
+        let mut ready =
+            prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
         let prepared = ready.prepared();
         prepared.names = names(code, &launch);
         Ok(play(&kernel, &launch, prepared, options.limit))
@@ -251,76 +253,6 @@ impl Run {
     pub(crate) fn is_instrumented(&self) -> bool {
         let l = &self.launch;
         l.check || l.statistics || l.profile || l.trace || !l.registers.is_empty()
-    }
-
-    /// What the checks are told.
-    fn facts(&self) -> LaunchFacts {
-        let code = &*self.kernel.code;
-        let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
-        let (mut of_four, mut elements) = (Vec::new(), Vec::new());
-        for (key, arg) in &self.launch.args {
-            let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key))
-            else {
-                continue;
-            };
-            let Some(argument) = code.arguments.get(i) else { continue };
-            let name = if buffer.name().is_empty() { &code.argument_names[i] } else { buffer.name() };
-            let constant = argument.address_qualifier == "__constant"
-                || argument.type_qualifiers.split_whitespace().any(|q| q == "const");
-            let address = buffer.address();
-            ranges.push((address..address + buffer.len(), constant, name.to_owned()));
-            if let Some(bytes) = pointed_bytes(&argument.type_name) {
-                elements.push(Elements {
-                    local: false,
-                    range: address..address + buffer.len(),
-                    name: argument.name.clone(),
-                    bytes,
-                    dimensions: vec![buffer.len() / bytes],
-                });
-            }
-            if argument.type_name.trim_end_matches('*').ends_with('4') {
-                of_four.push(address..address + buffer.len());
-            }
-        }
-        let local_variables = code.metadata.as_ref().map_or(&[][..], |m| &m.local_variables);
-        let arrays = local_variables.iter().filter_map(|v| {
-            let count = v.dimensions.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).filter(|n| *n > 0)?;
-            Some(Elements {
-                local: true,
-                range: v.offset..v.offset.saturating_add(v.bytes),
-                name: v.name.clone(),
-                bytes: Some(v.bytes / count).filter(|n| *n > 0)?,
-                dimensions: v.dimensions.clone(),
-            })
-        });
-        elements.extend(arrays);
-        let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
-        let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
-        let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
-        let apart = |r: &Range<u64>| writable.iter().all(|w| w.end <= r.start || r.end <= w.start);
-        let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
-        LaunchFacts {
-            arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
-            in_step: code.metadata.is_none(),
-            vector_code: code.metadata.as_ref().is_some_and(|m| m.kernel.execution_env.simd_size == 1),
-            sub_groups: code.metadata.as_ref().map(|m| &m.kernel).is_some_and(|k| {
-                k.execution_env.required_sub_group_size != 0
-                    || k.user_attributes.intel_reqd_sub_group_size.is_some()
-            }),
-            fresh: self.launch.fresh.clone(),
-            constant: constant.collect(),
-            of_four,
-            elements,
-            hints: self.launch.hints,
-            checks_itself: self.launch.checks_itself,
-            buffer_bytes,
-            local_variables: local_variables.iter().map(variable).collect(),
-            program: match self.launch.at_length {
-                true => Arc::new(ProgramFacts::of(code.program(), true)),
-                false => code.facts(),
-            },
-            alone: false,
-        }
     }
 
     /// Runs it under an observer of the machine, or none. Under one, with what native code would leave to the
@@ -405,8 +337,76 @@ fn execute<O: Observer>(
     Ok(Done { outcome, trap: done.trap, left, items })
 }
 
+/// What the checks are told.
+pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
+    let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
+    let (mut of_four, mut elements) = (Vec::new(), Vec::new());
+    for (key, arg) in &launch.args {
+        let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key)) else {
+            continue;
+        };
+        let Some(argument) = code.arguments.get(i) else { continue };
+        let name = if buffer.name().is_empty() { &code.argument_names[i] } else { buffer.name() };
+        let constant = argument.address_qualifier == "__constant"
+            || argument.type_qualifiers.split_whitespace().any(|q| q == "const");
+        let address = buffer.address();
+        ranges.push((address..address + buffer.len(), constant, name.to_owned()));
+        if let Some(bytes) = pointed_bytes(&argument.type_name) {
+            elements.push(Elements {
+                local: false,
+                range: address..address + buffer.len(),
+                name: argument.name.clone(),
+                bytes,
+                dimensions: vec![buffer.len() / bytes],
+            });
+        }
+        if argument.type_name.trim_end_matches('*').ends_with('4') {
+            of_four.push(address..address + buffer.len());
+        }
+    }
+    let local_variables = code.metadata.as_ref().map_or(&[][..], |m| &m.local_variables);
+    let arrays = local_variables.iter().filter_map(|v| {
+        let count = v.dimensions.iter().try_fold(1u64, |n, d| n.checked_mul(*d)).filter(|n| *n > 0)?;
+        Some(Elements {
+            local: true,
+            range: v.offset..v.offset.saturating_add(v.bytes),
+            name: v.name.clone(),
+            bytes: Some(v.bytes / count).filter(|n| *n > 0)?,
+            dimensions: v.dimensions.clone(),
+        })
+    });
+    elements.extend(arrays);
+    let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
+    let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
+    let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
+    let apart = |r: &Range<u64>| writable.iter().all(|w| w.end <= r.start || r.end <= w.start);
+    let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
+    LaunchFacts {
+        arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
+        in_step: code.metadata.is_none(),
+        vector_code: code.metadata.as_ref().is_some_and(|m| m.kernel.execution_env.simd_size == 1),
+        sub_groups: code.metadata.as_ref().map(|m| &m.kernel).is_some_and(|k| {
+            k.execution_env.required_sub_group_size != 0
+                || k.user_attributes.intel_reqd_sub_group_size.is_some()
+        }),
+        fresh: launch.fresh.clone(),
+        constant: constant.collect(),
+        of_four,
+        elements,
+        hints: launch.hints,
+        checks_itself: launch.checks_itself,
+        buffer_bytes,
+        local_variables: local_variables.iter().map(variable).collect(),
+        program: match launch.at_length {
+            true => Arc::new(ProgramFacts::of(code.program(), true)),
+            false => code.facts(),
+        },
+        alone: false,
+    }
+}
+
 /// Which work-items channels are; `None` of hand-written code, whose channels are none, and of code of the vector compiler.
-fn work_items(code: &Code, launch: &Launch, prepared: &Prepared) -> Option<WorkItems> {
+pub(crate) fn work_items(code: &Code, launch: &Launch, prepared: &Prepared) -> Option<WorkItems> {
     code.metadata.as_ref().filter(|_| prepared.simd > 1)?;
     let crate::launch::Sizes::Range { global, .. } = &launch.sizes else { return None };
     let range = (global.numbers(), launch.offset.numbers());

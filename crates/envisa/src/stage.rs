@@ -3,6 +3,7 @@
 use crate::bind::find;
 use crate::error::Error;
 use crate::fault::{Fault, Place};
+use crate::found::{Found, found};
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, Launch};
 use crate::run::Run;
@@ -95,13 +96,24 @@ impl<'a> Stage<'a> {
     /// # Errors
     /// [`Error::Launch`]: the host has no memory for a group.
     pub fn begin(&self, order: Order, history: u64) -> Result<Paused<'_>, Error> {
+        self.put_memory();
+        Paused::new(&self.view, Arc::clone(&self.instructions), order, history)
+            .map_err(|trap| Error::Launch(trap.cause.to_string()))
+    }
+
+    fn put_memory(&self) {
         let prepared = self.view.prepared;
         for (a, kept) in prepared.map.iter().zip(&self.memory) {
             kept.put(&a.block);
         }
         self.window.put(&prepared.window);
-        Paused::new(&self.view, Arc::clone(&self.instructions), order, history)
-            .map_err(|trap| Error::Launch(trap.cause.to_string()))
+    }
+
+    /// What checks and hints find in the whole launch, and where: it runs, with memory as it was, and memory is as it leaves
+    /// it then. Who has begun it must begin again.
+    pub fn findings(&self, order: crate::launch::Order) -> Vec<Found> {
+        self.put_memory();
+        found(self.code(), self.launch, self.view.prepared, (self.view.limit, order))
     }
 
     /// The kernel.

@@ -37,8 +37,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-debug",
-        &["breakpoints", "look", "session"],
-        "a session stops at breakpoints, whose conditions look at what the session has stopped at",
+        &["breakpoints", "finds", "look", "session"],
+        "a session stops at breakpoints and findings, whose conditions and times are looked for in the session",
     ),
     (
         "envisa-interp",

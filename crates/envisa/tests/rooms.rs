@@ -64,7 +64,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-opencl", &["envisa", "envisa-ocloc", "envisa-runtime"]),
     ("envisa-levelzero", &["envisa-runtime"]),
     ("envisa-python", &["envisa", "envisa-harness", "envisa-ocloc"]),
-    ("envisa-fuzz-smoke", &["envisa", "envisa-harness", "envisa-smith"]),
+    ("envisa-fuzz-smoke", &["envisa", "envisa-debug", "envisa-harness", "envisa-smith"]),
 ];
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the fuzz targets do to an input: they panic where a promise is broken.
 
+pub mod debug;
 pub mod memory;
 pub mod message;
 pub mod mutate;
@@ -17,7 +18,7 @@ use envisa_harness::values::{HostValue, ValueSpec};
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 8] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("binary", binary),
     ("text", text),
     ("zebin", zebin),
@@ -26,14 +27,27 @@ pub const TARGETS: [(&str, Target); 8] = [
     ("job", job),
     ("program", program),
     ("message", message::message),
+    ("protocol", debug::protocol),
+    ("expression", debug::expression),
+    ("dwarf", debug::dwarf),
 ];
 
 /// Which part of a run's inputs a target gets, in hundredths.
 pub fn share(target: &str) -> u64 {
     match target {
         "binary" => 32,
-        "text" => 38,
+        "text" => 35,
+        // A session begins with each.
+        "protocol" | "expression" | "dwarf" => 1,
         _ => 5,
+    }
+}
+
+/// Memory that is not counted, besides what grows with the input: of the debugger's targets, the private memory of a launch too.
+pub fn free(target: &str) -> usize {
+    match target {
+        "protocol" | "expression" | "dwarf" => 24 << 20,
+        _ => 4 << 20,
     }
 }
 

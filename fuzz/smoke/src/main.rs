@@ -1,6 +1,6 @@
 //! Runs mutated inputs through the fuzz targets: `cargo run --release -p envisa-fuzz-smoke -- --inputs 1000000`.
 
-use envisa_fuzz_smoke::{TARGETS, Target, memory, mutate, share};
+use envisa_fuzz_smoke::{TARGETS, Target, free, memory, mutate, share};
 use envisa_smith::generate::Rng;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -16,10 +16,8 @@ static ALLOCATOR: memory::Counting = memory::Counting;
 const TIME: Duration = Duration::from_secs(5);
 /// An input that takes as long ends the run.
 const HANG: Duration = Duration::from_secs(30);
-/// An input takes no more memory for each of its bytes, after [`FREE`].
+/// An input takes no more memory for each of its bytes, after [`free`].
 const FACTOR: usize = 100;
-/// Memory that is not counted.
-const FREE: usize = 4 << 20;
 
 struct Settings {
     inputs: u64,
@@ -30,7 +28,8 @@ struct Settings {
 
 const USAGE: &str = "usage: envisa-fuzz-smoke [--inputs N] [--seed N] [--threads N] [--target NAME]
 
-Runs N mutated inputs (1,000,000) on the targets binary, text, zebin, ze_info, npy, job, program and message, or on one.
+Runs N mutated inputs (1,000,000) on the targets binary, text, zebin, ze_info, npy, job, program, message, protocol, expression and
+dwarf, or on one.
 What breaks a promise is kept below tests/fuzz-cases. Exit code 1 if anything does.";
 
 fn settings() -> Result<Settings, String> {
@@ -155,7 +154,7 @@ impl Work<'_> {
             let complaint = match result {
                 Err(panic) => Some(format!("panicked: {}", message(&*panic))),
                 Ok(()) if time > TIME => Some(format!("took {time:?}")),
-                Ok(()) if bytes > FREE + FACTOR * input.len() => {
+                Ok(()) if bytes > free(self.name) + FACTOR * input.len() => {
                     Some(format!("took {bytes} bytes for an input of {}", input.len()))
                 }
                 Ok(()) => None,

@@ -1,5 +1,6 @@
 //! Making inputs: seeds from the generator and from files, and changes to them.
 
+use crate::debug;
 use envisa::binary::{WriteOptions, write, write_as_reference};
 use envisa::isa::{Module, TABLE};
 use envisa::text::{self, PrintOptions};
@@ -36,6 +37,9 @@ impl Source {
                 files(&root.join("crates/envisa-lower/tests/lowering"), &mut seeds);
                 seeds.retain(|s| s.starts_with(b"program "));
             }
+            "protocol" => seeds.extend(debug::protocol_seeds()),
+            "expression" => seeds.extend(debug::EXPRESSIONS.iter().map(|e| e.as_bytes().to_vec())),
+            "dwarf" => seeds.push(debug::dwarf_seed()),
             "message" => seeds.extend((0..72).map(crate::message::seed)),
             "npy" => {
                 files(&root.join("examples"), &mut seeds);
@@ -203,6 +207,40 @@ pub fn files(folder: &Path, out: &mut Vec<Vec<u8>>) {
     }
 }
 
+/// Words of the debugger's expressions and messages.
+const DEBUG_WORDS: [&str; 30] = [
+    "(",
+    ")",
+    "[",
+    "]",
+    ".",
+    "->",
+    " + ",
+    " << ",
+    " ? ",
+    " : ",
+    "*",
+    "&",
+    "(int *)",
+    "(S)",
+    "s.f",
+    "v.xyzw",
+    "get_local_id(2)",
+    "9223372036854775807",
+    "-1",
+    "1e308",
+    "0x",
+    "\"condition\":\"",
+    "\"line\":",
+    "\"threadId\":",
+    "\"frameId\":",
+    "\"variablesReference\":",
+    "{",
+    "}",
+    "\n",
+    "\"logMessage\":\"{\"",
+];
+
 /// Words that mean something to a target that reads neither modules nor their texts.
 fn other_words(target: &str) -> &'static [&'static str] {
     match target {
@@ -265,6 +303,8 @@ fn other_words(target: &str) -> &'static [&'static str] {
             "true",
             ": ",
         ],
+        "protocol" | "expression" => &DEBUG_WORDS,
+        "dwarf" => &["\x11\x01", "\x23", "\x13", "\x34", "\0\0\0\0", "\x7f\x7f\x7f\x7f", "int\0"],
         "npy" => &[
             "\x01\0",
             "\x02\0",

@@ -9,6 +9,8 @@ use envisa_harness::job::{ArgText, Job, Ready};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 const AFTER_HELP: &str = "\
 In the terminal, `help` lists the commands. The log of past states takes --history bytes; to go back further, the debugger runs
@@ -56,6 +58,9 @@ pub struct Args {
     /// The order in which groups and threads run: forward, reverse, random:SEED.
     #[arg(long, value_name = "ORDER", default_value = "forward", value_parser = order)]
     order: Order,
+    /// Stop at what `envisa run --check` finds: races, uninitialised reads, colliding stores, accesses out of bounds.
+    #[arg(long)]
+    check: bool,
     /// A command to execute before those of the terminal.
     #[arg(short = 'x', value_name = "COMMAND")]
     commands: Vec<String>,
@@ -71,9 +76,6 @@ pub struct Args {
     bare: BareArgs,
 }
 
-/// Bytes of the log of the past, unless `--history` says otherwise.
-const HISTORY: u64 = 1 << 30;
-
 fn bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.trim_end_matches(['B', 'b', 'i']) {
         t if t.ends_with(['K', 'k']) => (&t[..t.len() - 1], 1 << 10),
@@ -85,7 +87,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     n.ok_or_else(|| format!("`{text}` is no number of bytes: 64M, 1G"))
 }
 
-fn order(text: &str) -> Result<Order, String> {
+pub(super) fn order(text: &str) -> Result<Order, String> {
     match text.split_once(':') {
         None if text == "forward" => Ok(Order::Forward),
         None if text == "reverse" => Ok(Order::Reverse),
@@ -112,26 +114,73 @@ fn in_terminal(job: (Job, bool), options: Options, commands: &[String]) -> Done 
     let (run, options) = ready(job, options).map_err(Failure)?;
     run.stage(|stage| {
         let mut session = Session::new(stage, options).map_err(|e| Failure(e.to_string()))?;
+        stop_at_interrupts(&session.pause);
         terminal::run(&mut session, commands);
         Ok(Exit::Fine)
     })
     .map_err(|e| Failure(e.to_string()))?
 }
 
-/// Debugs a job as it is, in the terminal.
+/// What Ctrl-C stops: the session that is under way.
+static UNDER_WAY: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+
+/// Ctrl-C stops a session's launch; where that has not taken it up by the next one, the command ends.
+fn stop_at_interrupts(pause: &Arc<AtomicBool>) {
+    let under_way = || UNDER_WAY.lock().unwrap_or_else(|e| e.into_inner());
+    if under_way().replace(Arc::clone(pause)).is_some() {
+        return;
+    }
+    let handler = move || {
+        let asked = under_way().as_ref().is_none_or(|pause| pause.swap(true, Ordering::Relaxed));
+        if asked {
+            // What a shell gives to what a signal ended.
+            std::process::exit(130);
+        }
+    };
+    // Without a handler it ends, as other commands do.
+    let _ = ctrlc::set_handler(handler);
+}
+
+/// Debugs a launch that was kept, in the terminal.
 ///
 /// # Errors
 /// If it cannot be run.
-pub(super) fn of_file(job: PathBuf, commands: &[String]) -> Done {
-    let job = Job::read(&job).map_err(|e| Failure(e.to_string()))?;
-    in_terminal((job, true), Options { order: Order::Forward, history: HISTORY, notes: Vec::new() }, commands)
+pub(super) fn of_kept(job: &Path, options: Options, commands: &[String]) -> Done {
+    in_terminal(kept(job).map_err(Failure)?, options, commands)
 }
 
-fn listen(args: &Args, at: &str) -> Done {
+/// A launch that was kept, for a client whose launch request this is.
+///
+/// # Errors
+/// If it cannot be run.
+pub(super) fn of_request(
+    job: &Path,
+    launch: &Value,
+    mut options: Options,
+) -> Result<(envisa::Run, Options), String> {
+    requested(launch, &mut options)?;
+    ready(kept(job)?, options)
+}
+
+fn kept(job: &Path) -> Result<(Job, bool), String> {
+    Ok((Job::read(job).map_err(|e| e.to_string())?, true))
+}
+
+/// Listens on a port of this machine, or on ADDRESS:PORT.
+///
+/// # Errors
+/// If that cannot be.
+pub(super) fn bound(at: &str) -> Result<(TcpListener, std::net::SocketAddr), Failure> {
     let address = if at.contains(':') { at.to_owned() } else { format!("127.0.0.1:{at}") };
     let fail = |e: std::io::Error| Failure(format!("{address}: {e}"));
     let listener = TcpListener::bind(&address).map_err(fail)?;
     let local = listener.local_addr().map_err(fail)?;
+    Ok((listener, local))
+}
+
+fn listen(args: &Args, at: &str) -> Done {
+    let (listener, local) = bound(at)?;
+    let fail = |e: std::io::Error| Failure(format!("{local}: {e}"));
     crate::io::print(&format!("listening on {local}\n"))?;
     for client in listener.incoming() {
         let client = client.map_err(fail)?;
@@ -144,17 +193,27 @@ fn listen(args: &Args, at: &str) -> Done {
 /// What a launch request makes.
 fn launched(args: &Args, launch: &Value) -> Result<(envisa::Run, Options), String> {
     let mut options = args.options();
+    requested(launch, &mut options)?;
+    ready(args.job(launch)?, options)
+}
+
+/// How a launch request wants it.
+fn requested(launch: &Value, options: &mut Options) -> Result<(), String> {
     if let Some(text) = launch["order"].as_str() {
         options.order = order(text)?;
     }
     if let Some(text) = launch["history"].as_str() {
         options.history = bytes(text)?;
     }
-    ready(args.job(launch)?, options)
+    options.check |= launch["check"] == Value::Bool(true);
+    Ok(())
 }
 
 fn ready(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Options), String> {
     let (job, optimised) = (&mut job.0, job.1);
+    // What a debugger has no use for. Checks look at the build that is debugged.
+    (job.check, job.check_hints, job.as_is, job.stats) = (options.check, false, true, false);
+    job.outputs.clear();
     let compiles = job.file.extension().is_some_and(|e| e == "cl" || e == "spv");
     if compiles && !optimised {
         job.rewrite = Some(envisa_ocloc::Rewrite::Frames);
@@ -177,7 +236,7 @@ fn ready(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Opt
 
 impl Args {
     fn options(&self) -> Options {
-        Options { order: self.order, history: self.history, notes: Vec::new() }
+        Options { order: self.order, history: self.history, check: self.check, notes: Vec::new() }
     }
 
     /// The job of the command line and of a launch request, and is it to be optimised?
@@ -241,9 +300,6 @@ impl Args {
                 job.args.insert(name.clone(), ArgText::Text(text));
             }
         }
-        // What a debugger has no use for.
-        (job.check, job.check_hints, job.stats) = (false, false, false);
-        job.outputs.clear();
         Ok((job, self.optimised || launch["optimised"] == Value::Bool(true)))
     }
 }

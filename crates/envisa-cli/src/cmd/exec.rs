@@ -7,11 +7,10 @@ use crate::io;
 use envisa::diag::{Diagnostic, Files, Severity, render_json};
 use envisa::zebin::DeviceFamily;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::Duration;
 
 /// Run a program with envisa as its OpenCL and Level Zero driver.
 ///
@@ -31,7 +30,8 @@ Examples:
   envisa exec --device pvc -- python3 script.py
   envisa exec --check --json findings.json -- ./app --its-own arguments
   envisa exec --check --suppress known.txt --sarif findings.sarif -- ./app
-  envisa exec --debug=scale:3 -- ./app    stops at the third launch of kernel scale and debugs it")]
+  envisa exec --debug=scale:3 -- ./app    stops at the third launch of kernel scale and debugs it
+  envisa exec --debug --listen 4711 -- ./app    waits at the first launch for an editor that attaches to port 4711")]
 pub struct Args {
     /// The devices, separated by commas: dg2, pvc, skl, tgllp. The first is the default device. Without this option,
     /// there are all four.
@@ -76,6 +76,13 @@ pub struct Args {
     /// With --debug, a command that the debugger executes before those of the terminal.
     #[arg(short = 'x', value_name = "COMMAND", requires = "debug")]
     commands: Vec<String>,
+    /// With --debug, speak the Debug Adapter Protocol on standard input and output. The program reads nothing, and what it
+    /// writes to its standard output goes to standard error.
+    #[arg(long, requires = "debug", conflicts_with_all = ["listen", "commands"])]
+    dap: bool,
+    /// With --debug, speak the protocol on a port of this machine, or on ADDRESS:PORT.
+    #[arg(long, value_name = "PORT", requires = "debug", conflicts_with = "commands")]
+    listen: Option<String>,
     /// The driver's file. By default, `libenvisa_opencl.so` next to this command.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
@@ -237,7 +244,7 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
             if !args.optimised {
                 command.env("ENVISA_DEBUG_BUILDS", "1").env("PYOPENCL_NO_CACHE", "1");
             }
-            debugged(&mut command, &scratch.join("launches"), &args.commands)
+            debugged(&mut command, &scratch.join("launches"), args)?
         }
     };
     let status = started.map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
@@ -263,32 +270,30 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
 }
 
 /// Runs a program whose launches stop in a folder, and debugs each that does.
-fn debugged(command: &mut Command, folder: &Path, commands: &[String]) -> std::io::Result<ExitStatus> {
-    let mut child = command.spawn()?;
-    let mut seen = BTreeSet::new();
-    loop {
-        let stopped = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
-        for launch in stopped.filter(|p| p.join("stopped").exists()) {
-            if seen.insert(launch.clone()) {
-                let job = launch.join("job.toml");
-                if let Err(Failure(why)) = super::debug::of_file(job, commands) {
-                    say(Severity::Error, &format!("the launch cannot be debugged: {why}"), None);
-                }
-                std::fs::write(launch.join("go"), "")?;
-            }
-        }
-        if let Some(status) = child.try_wait()? {
-            if seen.is_empty() {
-                line("envisa exec: the program ended, and no launch was the one to stop at");
-            }
-            return Ok(status);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
+#[cfg(feature = "debug")]
+fn debugged(
+    command: &mut Command,
+    folder: &Path,
+    args: &Args,
+) -> Result<std::io::Result<ExitStatus>, Failure> {
+    use super::debugged::{Face, run};
+    let face = match &args.listen {
+        Some(port) => Face::Port(port),
+        None if args.dap => Face::Stdio,
+        None => Face::Terminal(&args.commands),
+    };
+    let order = super::debug::order(args.order.as_deref().unwrap_or("forward")).map_err(Failure)?;
+    let options = envisa_debug::session::Options { order, check: args.checks(), ..Default::default() };
+    run(command, folder, &face, &options)
+}
+
+#[cfg(not(feature = "debug"))]
+fn debugged(_: &mut Command, _: &Path, _: &Args) -> Result<std::io::Result<ExitStatus>, Failure> {
+    Err(Failure("this command was built without the debugger".into()))
 }
 
 /// A message that is about no place of a module.
-fn say(severity: Severity, text: &str, note: Option<String>) {
+pub(super) fn say(severity: Severity, text: &str, note: Option<String>) {
     if super::json() {
         let said = Diagnostic::new(severity, "", text.to_owned());
         let said = note.into_iter().fold(said, Diagnostic::note);
@@ -299,7 +304,7 @@ fn say(severity: Severity, text: &str, note: Option<String>) {
 }
 
 /// A line of what there is to say besides.
-fn line(text: &str) {
+pub(super) fn line(text: &str) {
     if super::json() { say(Severity::Note, text, None) } else { eprintln!("{}", super::shown(text)) }
 }
 

@@ -9,6 +9,8 @@ pub mod check;
 #[cfg(feature = "debug")]
 pub mod debug;
 #[cfg(feature = "debug")]
+mod debugged;
+#[cfg(feature = "debug")]
 pub mod diff;
 pub mod dis;
 pub mod exec;

@@ -8,8 +8,9 @@ mod requests;
 mod shown;
 pub mod wire;
 
+use crate::finds;
 use crate::session::{Options, Session, Step, Stop, Way};
-use envisa::Run;
+use envisa::{FindingKind, Run};
 use serde_json::{Value, json};
 use shown::Shown;
 use std::io::{BufReader, Read as Input, Write};
@@ -52,8 +53,15 @@ pub fn serve(input: impl Input + Send + 'static, output: impl Write, launcher: &
             }
         }
     });
-    let mut server =
-        Server { out: Writer::new(output), incoming: receive, pause, base: 1, columns: 1, paths: true };
+    let mut server = Server {
+        out: Writer::new(output),
+        incoming: receive,
+        pause,
+        base: 1,
+        columns: 1,
+        paths: true,
+        exception: None,
+    };
     server.begin(launcher);
 }
 
@@ -65,11 +73,22 @@ struct Server<W> {
     base: u32,
     columns: u32,
     paths: bool,
+    /// What it stopped at, where that was no fault and no breakpoint.
+    exception: Option<(&'static str, String)>,
 }
 
 /// What a client is told that there is.
 fn capabilities() -> Value {
     let filter = |id: &str, label: &str, description: &str, default: bool| json!({ "filter": id, "label": label, "description": description, "default": default });
+    let mut filters = vec![
+        filter("fault", "Faults", "A fault ends the launch: it stops there", true),
+        filter("nan", "NaN made", "An instruction makes a NaN of operands that are none", false),
+    ];
+    for kind in FindingKind::ALL {
+        let (code, title) = (kind.code(), finds::title(kind));
+        let what = if kind.is_hint() { "A hint of the checks" } else { "A finding of the checks" };
+        filters.push(filter(code, &format!("{code}: {title}"), what, false));
+    }
     json!({
         "supportsConfigurationDoneRequest": true,
         "supportsFunctionBreakpoints": true,
@@ -92,10 +111,7 @@ fn capabilities() -> Value {
         "supportsValueFormattingOptions": false,
         "supportsLoadedSourcesRequest": true,
         "supportsBreakpointLocationsRequest": true,
-        "exceptionBreakpointFilters": [
-            filter("fault", "Faults", "A fault ends the launch: it stops there", true),
-            filter("nan", "NaN made", "An instruction makes a NaN of operands that are none", false),
-        ],
+        "exceptionBreakpointFilters": filters,
     })
 }
 
@@ -304,6 +320,10 @@ impl<W: Write> Server<W> {
     }
 
     fn stopped(&mut self, session: &Session<'_, '_>, stop: &Stop) {
+        self.exception = match stop {
+            Stop::Exception(id, what) => Some((id, what.clone())),
+            _ => None,
+        };
         let thread = session.focus.thread + 1;
         let mut body = json!({ "threadId": thread, "allThreadsStopped": true });
         let (reason, text) = match stop {

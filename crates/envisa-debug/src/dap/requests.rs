@@ -4,8 +4,10 @@ use super::Server;
 use super::shown::{Behind, SCOPES, Shown};
 use crate::breakpoints::{Kind, Watch, When};
 use crate::commands;
+use crate::finds;
 use crate::lines::Line;
 use crate::look::Frame;
+use crate::parse::parse;
 use crate::session::{Focus, Session};
 use envisa::machine::group::log::Place;
 use serde_json::{Value, json};
@@ -35,6 +37,9 @@ impl<W: Write> Server<W> {
             "setExceptionBreakpoints" => {
                 let all = a["filters"].as_array().map_or(&[][..], |f| f);
                 s.breakpoints.nan = all.iter().any(|f| f == "nan");
+                let wanted = all.iter().filter_map(Value::as_str).flat_map(finds::kinds);
+                let checked = s.options().check.then(|| finds::kinds("finding"));
+                s.breakpoints.findings = wanted.chain(checked.into_iter().flatten()).collect();
                 Ok(
                     json!({ "breakpoints": all.iter().map(|_| json!({ "verified": true })).collect::<Vec<_>>() }),
                 )
@@ -61,7 +66,7 @@ impl<W: Write> Server<W> {
                 let value = s.assign(&text("expression"), &text("value"), frame)?;
                 Ok(assigned(s, &value))
             }
-            "exceptionInfo" => exception(s),
+            "exceptionInfo" => self.exception(s),
             "source" => source(s, a),
             "loadedSources" => {
                 let all: Vec<Value> = (0..s.lines.files.len()).map(|i| self.source_of(s, i)).collect();
@@ -197,6 +202,19 @@ impl<W: Write> Server<W> {
             }
         }
         Ok(answer)
+    }
+
+    fn exception(&self, s: &Session<'_, '_>) -> Answer {
+        let (code, what) = match (&self.exception, s.paused.trap()) {
+            (Some((id, what)), _) => ((*id).to_owned(), what.clone()),
+            (None, Some(trap)) => {
+                let fault = s.stage.fault(trap);
+                (fault.code.to_string(), fault.message)
+            }
+            (None, None) => return Err("it did not stop at an exception".into()),
+        };
+        Ok(json!({ "exceptionId": code, "description": what, "breakMode": "always",
+            "details": { "message": what, "typeName": code } }))
     }
 
     fn disassemble(&self, s: &Session<'_, '_>, a: &Value) -> Answer {
@@ -339,6 +357,10 @@ fn set_variable(s: &mut Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
         Behind::Parts(_, path) if name.starts_with('[') => (format!("{path}{name}"), 0),
         Behind::Parts(_, path) => (format!("{path}.{name}"), 0),
         Behind::Pointed(_, path) => (format!("*({path})"), 0),
+        Behind::Registers(_, focus, frame) => {
+            s.focus = *focus;
+            (name.to_owned(), *frame)
+        }
         Behind::Lanes(..) | Behind::Buffer(..) => {
             return Err("set it in the lane that is looked at: `lane N` in the console changes that".into());
         }
@@ -350,17 +372,6 @@ fn set_variable(s: &mut Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
 fn assigned(s: &Session<'_, '_>, value: &crate::eval::Value) -> Value {
     let types = s.types.borrow();
     json!({ "value": types.show(value.ty, &value.bytes), "type": types.name(value.ty), "variablesReference": 0 })
-}
-
-fn exception(s: &Session<'_, '_>) -> Answer {
-    let Some(trap) = s.paused.trap() else {
-        return Ok(
-            json!({ "exceptionId": "nan", "description": "an instruction made a NaN", "breakMode": "always" }),
-        );
-    };
-    let fault = s.stage.fault(trap);
-    Ok(json!({ "exceptionId": fault.code, "description": fault.message, "breakMode": "always",
-        "details": { "message": fault.message, "typeName": fault.code } }))
 }
 
 fn source(s: &Session<'_, '_>, a: &Value) -> Answer {
@@ -511,15 +522,11 @@ fn lanes(s: &Session<'_, '_>, a: &Value) -> Answer {
         (true, Some(frame)) => s.variables(frame).into_iter().map(|v| v.name).take(16).collect(),
         _ => given,
     };
+    let parsed: Vec<_> = expressions.iter().map(|e| parse(e)).collect();
     let one = |lane: u32| {
         let focus = Focus { thread, lane };
-        let values: Vec<String> = expressions
-            .iter()
-            .map(|e| match s.evaluate(e, focus, 0) {
-                Ok(v) => s.types.borrow().show(v.ty, &v.bytes),
-                Err(why) => format!("<{why}>"),
-            })
-            .collect();
+        let shown = |e| frames.first().map_or("?".to_owned(), |frame| s.shown(e, focus, frame));
+        let values: Vec<String> = parsed.iter().map(shown).collect();
         json!({ "lane": lane, "name": s.lane_name(focus), "active": t.mask >> lane & 1 != 0,
             "focused": s.focus == focus, "values": values })
     };

@@ -2,9 +2,11 @@
 
 use crate::eval::{Look, Value};
 use crate::look::{Frame, Seen};
+use crate::parse::parse;
 use crate::session::{Focus, Session};
 use crate::types::{Type, TypeId};
 use envisa::Given;
+use envisa::lower::VarHome;
 use envisa::machine::group::log::Place;
 use serde_json::{Value as Json, json};
 
@@ -19,6 +21,8 @@ pub enum Behind {
     Pointed(Value, String),
     /// A variable in each lane: its name.
     Lanes(String, Focus, usize),
+    /// Some of the registers of vISA: which part of them.
+    Registers(usize, Focus, usize),
     /// A buffer: address and bytes.
     Buffer(u64, u64, TypeId),
 }
@@ -61,6 +65,8 @@ pub struct Shown {
     pub stays: bool,
 }
 
+/// Most registers of vISA that are shown beside each other; more are shown in parts.
+const MAX_REGISTERS: usize = 256;
 /// Most variables that one answer has.
 const MAX_SHOWN: u64 = 256;
 
@@ -156,6 +162,12 @@ impl Shown {
                 let value = Value { ty: to, bytes, place: Some(place) };
                 Ok(vec![self.variable(s, &format!("*{path}"), &format!("*({path})"), &value)])
             }
+            Behind::Registers(part, focus, frame) => {
+                let frames = s.frames(focus.thread);
+                let of = frames.get(*frame).ok_or("the thread has no such frame")?;
+                let homes = s.registers(of).chunks(MAX_REGISTERS).nth(*part).unwrap_or_default();
+                Ok(self.registers(s, *focus, homes))
+            }
             Behind::Lanes(name, focus, frame) => Ok(self.lanes(s, name, *focus, *frame)),
             Behind::Buffer(address, bytes, ty) => {
                 let size = s.types.borrow().bytes(*ty).max(1);
@@ -211,12 +223,18 @@ impl Shown {
     fn lanes(&mut self, s: &Session<'_, '_>, name: &str, focus: Focus, frame: usize) -> Vec<Json> {
         let Some(t) = s.paused.threads().get(focus.thread) else { return Vec::new() };
         let (dispatch, mask) = (t.dispatch, t.mask);
+        let (frames, e) = (s.frames(focus.thread), parse(name));
         let mut all = Vec::new();
         for lane in (0..32).filter(|l| dispatch >> l & 1 != 0) {
             let at = Focus { lane, ..focus };
             let active = if mask >> lane & 1 != 0 { "" } else { " (inactive here)" };
             let label = format!("lane {lane}, {}{active}", s.lane_name(at));
-            all.push(match s.evaluate(name, at, frame) {
+            let value = match (&e, frames.get(frame)) {
+                (Ok(e), Some(frame)) => s.evaluate_in(e, at, frame),
+                (Err(why), _) => Err(why.clone()),
+                (_, None) => Err("the thread has no such frame".into()),
+            };
+            all.push(match value {
                 Ok(value) => {
                     let mut v = self.variable(s, &label, "", &value);
                     if !active.is_empty() {
@@ -262,14 +280,18 @@ impl Shown {
             Scope::Arguments => self.arguments(s),
             Scope::Local => self.local(s, focus, frame),
             Scope::Registers => {
-                let mut all = Vec::new();
-                for home in s.registers(frame) {
-                    let value = s.register(focus.thread, home, &mut s.types.borrow_mut());
-                    if let Some(value) = value {
-                        all.push(self.variable(s, &home.name, &home.name, &value));
-                    }
+                let homes = s.registers(frame);
+                if homes.len() <= MAX_REGISTERS {
+                    return self.registers(s, focus, homes);
                 }
-                all
+                let parts = homes.chunks(MAX_REGISTERS).enumerate();
+                let one = |(k, part): (usize, &[VarHome])| {
+                    let name = format!("{} … {}", part[0].name, part[part.len() - 1].name);
+                    let number = self.number(Behind::Registers(k, focus, index));
+                    let value = format!("{} registers", part.len());
+                    json!({ "name": name, "value": value, "variablesReference": number, "namedVariables": part.len() })
+                };
+                parts.map(one).collect()
             }
             Scope::Masks => masks(s, focus, frame),
             Scope::Buffers => {
@@ -289,6 +311,17 @@ impl Shown {
                 all
             }
         }
+    }
+
+    fn registers(&mut self, s: &Session<'_, '_>, focus: Focus, homes: &[VarHome]) -> Vec<Json> {
+        let mut all = Vec::new();
+        for home in homes {
+            let value = s.register(focus.thread, home, &mut s.types.borrow_mut());
+            if let Some(value) = value {
+                all.push(self.variable(s, &home.name, &home.name, &value));
+            }
+        }
+        all
     }
 
     fn arguments(&mut self, s: &Session<'_, '_>) -> Vec<Json> {

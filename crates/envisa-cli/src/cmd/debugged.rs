@@ -1,0 +1,144 @@
+//! `envisa exec --debug`: a program that waits at a launch while that is debugged.
+
+use super::debug;
+use super::exec::{line, say};
+use super::{Exit, Failure};
+use envisa::diag::Severity;
+use envisa_debug::dap;
+use envisa_debug::session::Options;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Who looks at it.
+pub(super) enum Face<'a> {
+    /// People, after these commands.
+    Terminal(&'a [String]),
+    /// A client of the protocol, on standard input and output.
+    Stdio,
+    /// One that attaches to a port.
+    Port(&'a str),
+}
+
+/// Runs a program whose launches stop in a folder, and debugs each that does; of the client on standard input, the first.
+///
+/// # Errors
+/// If the port cannot be listened on; inside, if the program cannot be started.
+pub(super) fn run(
+    command: &mut Command,
+    folder: &Path,
+    face: &Face<'_>,
+    options: &Options,
+) -> Result<io::Result<ExitStatus>, Failure> {
+    let listener = match face {
+        Face::Port(port) => Some(debug::bound(port)?),
+        _ => None,
+    };
+    if let Face::Stdio = face {
+        command.stdin(Stdio::null()).stdout(io::stderr());
+    }
+    let child = match command.spawn() {
+        Ok(child) => child,
+        Err(e) => return Ok(Err(e)),
+    };
+    let mut program = Program { child, folder, seen: BTreeSet::new() };
+    if let Face::Stdio = face {
+        return Ok(on_stdio(&mut program, options));
+    }
+    loop {
+        let launch = match program.next() {
+            Ok(Next::Launch(launch)) => launch,
+            Ok(Next::Ended(status)) => return Ok(Ok(status)),
+            Err(e) => return Ok(Err(e)),
+        };
+        let job = launch.join("job.toml");
+        let done = match (face, &listener) {
+            (_, Some((listener, at))) => {
+                line(&format!("envisa exec: the program waits at a launch; listening on {at}"));
+                attached(listener, &job, options).map(|()| Exit::Fine)
+            }
+            (Face::Terminal(commands), _) => debug::of_kept(&job, options.clone(), commands),
+            _ => Ok(Exit::Fine),
+        };
+        if let Err(Failure(why)) = done {
+            say(Severity::Error, &format!("the launch cannot be debugged: {why}"), None);
+        }
+        if let Err(e) = go_on(&launch) {
+            return Ok(Err(e));
+        }
+    }
+}
+
+/// Serves the next client that attaches.
+fn attached(listener: &std::net::TcpListener, job: &Path, options: &Options) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure(e.to_string());
+    let (client, _) = listener.accept().map_err(failed)?;
+    let input = client.try_clone().map_err(failed)?;
+    dap::serve(input, client, &mut |launch| debug::of_request(job, launch, options.clone()));
+    Ok(())
+}
+
+fn on_stdio(program: &mut Program<'_>, options: &Options) -> io::Result<ExitStatus> {
+    let (mut stopped, mut ended) = (None, None);
+    dap::serve(io::stdin(), io::stdout(), &mut |launch| match program.next() {
+        Ok(Next::Launch(folder)) => {
+            let job = folder.join("job.toml");
+            stopped = Some(folder);
+            debug::of_request(&job, launch, options.clone())
+        }
+        Ok(Next::Ended(status)) => {
+            ended = Some(status);
+            Err("the program ended, and no launch was the one to stop at".into())
+        }
+        Err(e) => Err(e.to_string()),
+    });
+    if let Some(launch) = stopped {
+        go_on(&launch)?;
+    }
+    // What other processes of the program launch is not looked at.
+    loop {
+        match ended.take().map_or_else(|| program.next(), |status| Ok(Next::Ended(status)))? {
+            Next::Launch(launch) => go_on(&launch)?,
+            Next::Ended(status) => return Ok(status),
+        }
+    }
+}
+
+fn go_on(launch: &Path) -> io::Result<()> {
+    std::fs::write(launch.join("go"), "")
+}
+
+/// What a program does next.
+enum Next {
+    /// It waits at a launch, which is kept in this folder.
+    Launch(PathBuf),
+    Ended(ExitStatus),
+}
+
+struct Program<'a> {
+    child: Child,
+    folder: &'a Path,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Program<'_> {
+    fn next(&mut self) -> io::Result<Next> {
+        loop {
+            let stopped = std::fs::read_dir(self.folder).into_iter().flatten().flatten().map(|e| e.path());
+            for launch in stopped.filter(|p| p.join("stopped").exists()) {
+                if self.seen.insert(launch.clone()) {
+                    return Ok(Next::Launch(launch));
+                }
+            }
+            if let Some(status) = self.child.try_wait()? {
+                if self.seen.is_empty() {
+                    line("envisa exec: the program ended, and no launch was the one to stop at");
+                }
+                return Ok(Next::Ended(status));
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
