@@ -111,8 +111,9 @@ rmdir "$data/data/bin"
 RUSTFLAGS=$remap CARGO_TARGET_DIR=$target/shared maturin build --profile "$profile" --locked --zig \
     --manifest-path python/Cargo.toml --target "$triple" --compatibility "manylinux_${glibc/./_}" --strip --out "$out"
 
-unzip -l "$out"/envisa-"$version"-*.whl | grep -q 'scripts/envisa$' || { echo "release: the wheel has no command" >&2; exit 1; }
-"$tools/bin/auditwheel" show "$out"/envisa-"$version"-*.whl | grep -q "manylinux_${glibc/./_}" ||
+# `grep -q` would end before who writes to it, which then fails.
+unzip -l "$out"/envisa-"$version"-*.whl | grep 'scripts/envisa$' >/dev/null || { echo "release: the wheel has no command" >&2; exit 1; }
+"$tools/bin/auditwheel" show "$out"/envisa-"$version"-*.whl | grep "manylinux_${glibc/./_}" >/dev/null ||
     { echo "release: the wheel needs a newer C library than it says" >&2; exit 1; }
 
 # What it is made of, and what the files are.

@@ -342,7 +342,7 @@ fn findings_stop_it_forwards_and_back() {
     let Some(k) = kernel(&device, RACE, "dg2") else { return };
     for order in [Order::Forward, Order::Reverse, Order::Random(5)] {
         let (args, _) = launch(&device);
-        let run = device.launch(&k, &args.check(true)).expect("a launch");
+        let run = device.launch(&k, args.check(true)).expect("a launch");
         run.stage(|stage| {
             let options = Options { order, ..Options::default() };
             let mut s = Session::new(stage, options).expect("a session");
