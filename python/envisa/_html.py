@@ -63,7 +63,7 @@ def png(texels: np.ndarray[Any, Any], description: str) -> bytes | None:
     channels = {"r": 1, "rg": 2, "rgb": 3, "rgba": 4, "bgra": 4}.get(parts[2])
     if channels is None or texels.dtype.itemsize * width * height * channels != texels.nbytes:
         return None
-    pixels = texels.reshape(height, width, channels)
+    pixels: np.ndarray[Any, Any] = texels.reshape(height, width, channels)
     if pixels.dtype.kind == "f":
         pixels = (np.clip(np.nan_to_num(pixels), 0, 1) * 255).astype("u1")
     elif pixels.dtype.itemsize != 1:
