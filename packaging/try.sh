@@ -5,7 +5,9 @@
 #
 # the static binary in a root with no other file but an example; the .deb and the wheel in a fresh Debian, where an example
 # runs, a kernel of ours is compiled and its race found, a program runs through the driver, and removal leaves nothing. Needs
-# root (chroot) and debootstrap. DEBIAN_RELEASE (bookworm) and DEBIAN_MIRROR say which Debian, or Ubuntu.
+# root (chroot) and debootstrap. DEBIAN_RELEASE (bookworm) and DEBIAN_MIRROR say which Debian, or Ubuntu. PYTHONS are interpreters
+# of this machine ("python3.10 python3.12"): each gets the wheel in an empty virtual environment, where all tests of the Python
+# package pass.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(realpath "${1:-target/packages}")
@@ -86,3 +88,8 @@ k = envisa.Device("dg2").build("kernel void k(global int* o) { o[get_global_id(0
 k[64, 64](out)
 assert (out == np.arange(64)).all()
 print("from Python:", out[:4])')"
+
+for python in ${PYTHONS:-}; do
+    WHEEL=$(ls "$out"/envisa-*.whl) PYTHON=$python python/test.sh >"$work/tests.log" 2>&1 || { cat "$work/tests.log" >&2; fail "$python: tests fail"; }
+    told wheel "$("$python" --version): $(tail -n 1 "$work/tests.log")"
+done

@@ -22,10 +22,15 @@ from typing import TYPE_CHECKING, Any
 from ._envisa import ArgumentError, BuildError, Error, Unsupported, __version__
 
 if TYPE_CHECKING:
+    from . import campaign as campaign
+    from . import testing as testing
     from ._arguments import Argument, Image, Local, Sampler, values
     from ._device import DEVICES, Device, Kernel, Launcher, Module
+    from ._function import Function
     from ._reports import DroppedAccess, Fault, Finding, Line, Outcome, Profile
+    from ._sweep import Run, sweep
     from ._tools import Diagnostic, Diagnostics, assemble, disassemble, explain, verify
+    from ._work import Point, Record, reproduce
 
 __all__ = [
     "DEVICES",
@@ -39,6 +44,7 @@ __all__ = [
     "Error",
     "Fault",
     "Finding",
+    "Function",
     "Image",
     "Kernel",
     "Launcher",
@@ -46,13 +52,18 @@ __all__ = [
     "Local",
     "Module",
     "Outcome",
+    "Point",
     "Profile",
+    "Record",
+    "Run",
     "Sampler",
     "Unsupported",
     "__version__",
     "assemble",
     "disassemble",
     "explain",
+    "reproduce",
+    "sweep",
     "values",
     "verify",
 ]
@@ -61,13 +72,19 @@ __all__ = [
 _PLACES = {
     "_arguments": ("Argument", "Image", "Local", "Sampler", "values"),
     "_device": ("DEVICES", "Device", "Kernel", "Launcher", "Module"),
+    "_function": ("Function",),
     "_reports": ("DroppedAccess", "Fault", "Finding", "Line", "Outcome", "Profile"),
+    "_sweep": ("Run", "sweep"),
     "_tools": ("Diagnostic", "Diagnostics", "assemble", "disassemble", "explain", "verify"),
+    "_work": ("Point", "Record", "reproduce"),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_SUBMODULES = ("campaign", "testing")
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f".{_MODULES[name]}", __name__)

@@ -5,7 +5,7 @@
 ...                           failures="found")                          # doctest: +SKIP
 >>> [r["point"]["program"] for r in records if not r["ok"]]              # doctest: +SKIP
 
-``on``, ``results``, ``chunk``, ``retries`` and ``progress`` are as for :func:`envisa.sweep.sweep`: a campaign that was interrupted
+``on``, ``results``, ``chunk``, ``retries`` and ``progress`` are as for :func:`envisa.sweep`: a campaign that was interrupted
 continues where it stopped. ``failures`` is a folder for files that :func:`reproduce` runs again.
 """
 

@@ -16,7 +16,7 @@ from typing import Any, Mapping
 
 import envisa
 import numpy as np
-from envisa.sweep import Record, Run, sweep
+from envisa import Record, Run, sweep
 
 SIZE = 64
 SOURCE = """

@@ -20,8 +20,7 @@ from typing import Any, Iterator
 
 import envisa
 import numpy as np
-from envisa import _work
-from envisa.sweep import Record, Run, sweep
+from envisa import Record, Run, _work, sweep
 
 SOURCE = """
 kernel void logistic(global float* x, float r, int rounds) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import inspect
 import mmap
 import subprocess
 import sys
@@ -150,5 +152,18 @@ def test_names_are_where_the_package_says() -> None:
     """What is imported when it is asked for is there, and listed."""
     program = "import envisa; print([getattr(envisa, n) for n in envisa.__all__] and sorted(envisa.__all__) == [n for n in dir(envisa) if n in envisa.__all__])"
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "True"
+    program = "import envisa; print(envisa.campaign.kernels.__module__, envisa.testing.same.__module__)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).split() == ["envisa.campaign", "envisa.testing"]
     with pytest.raises(AttributeError, match="nothing"):
         envisa.nothing  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["envisa", "envisa.campaign", "envisa.testing"])
+def test_everything_public_has_a_docstring(name: str) -> None:
+    module = importlib.import_module(name)
+    public = [getattr(module, n) for n in getattr(module, "__all__", [n for n in vars(module) if n[0] != "_"])]
+    own = [o for o in public if getattr(o, "__module__", "").startswith("envisa") and callable(o)]
+    members = [(o, n, m) for o in own if inspect.isclass(o) for n, m in vars(o).items() if n[0] != "_"]
+    missing = [o.__qualname__ for o in own if not inspect.getdoc(o)]
+    missing += [f"{o.__qualname__}.{n}" for o, n, m in members if callable(m) or isinstance(m, property) if not m.__doc__]
+    assert own and not missing

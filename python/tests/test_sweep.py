@@ -16,8 +16,7 @@ from typing import Any
 import envisa
 import numpy as np
 import pytest
-from envisa import _work
-from envisa.sweep import Run, reproduce, sweep
+from envisa import Run, _work, reproduce, sweep
 
 SOURCE = """
 kernel void scale(global const int* a, global int* out, int by) {

@@ -1,12 +1,12 @@
 """Many launches of one kernel over a grid of points: in this process, in several processes, on Dask or on Ray.
 
->>> from envisa.sweep import Run, sweep
+>>> import envisa
 >>> def prepare(n, local):                                               # doctest: +SKIP
 ...     a = np.arange(n, dtype="f4")
-...     return Run(n, local, dict(a=a, out=np.zeros_like(a), n=n))
->>> records = sweep(kernel, {"n": [256, 1024], "local": [32, 64]}, prepare,
-...                 reference=lambda n, local: {"out": 2 * np.arange(n, dtype="f4")},
-...                 on=dask.distributed.Client(), results="sweep.jsonl")     # doctest: +SKIP
+...     return envisa.Run(n, local, dict(a=a, out=np.zeros_like(a), n=n))
+>>> records = envisa.sweep(kernel, {"n": [256, 1024], "local": [32, 64]}, prepare,
+...                        reference=lambda n, local: {"out": 2 * np.arange(n, dtype="f4")},
+...                        on=dask.distributed.Client(), results="sweep.jsonl")     # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ import numpy as np
 from . import _work
 from ._device import Kernel, Size
 from ._reports import Outcome
-from ._work import Point, Record, reproduce
-
-__all__ = ["Point", "Record", "Run", "points", "reproduce", "sweep"]
+from ._work import Point, Record
 
 
 @dataclasses.dataclass
@@ -66,16 +64,18 @@ def sweep(
     retries: int = 3,
     progress: bool = False,
 ) -> list[Record]:
-    """Launches the kernel at every point and gives a record for each, in the grid's order: ``point``, ``ok``, ``seconds`` of
+    """Launches the kernel at every point and returns a record for each, in the grid's order: ``point``, ``ok``, ``seconds`` of
     the launch, ``total_seconds`` with everything around it, ``worker``, and of failing points ``error`` and ``reproduction``.
 
-    ``kernel`` can be a function, ``kernel(**point)``, that builds another kernel at each point. ``prepare(**point)`` returns the launch. ``reference(**point)`` returns the expected arrays, by name; outputs must equal them
-    within ``rtol`` and ``atol`` (exactly, if both are 0). ``check`` enables all checks,
-    ``statistics`` counts instructions, and what ``measure(outcome)`` returns is added to the record.
+    ``grid`` has lists by name, of which all combinations are points, or is a list of points. ``kernel`` can be a function,
+    ``kernel(**point)``, that builds another kernel at each point. ``prepare(**point)`` returns the launch, a :class:`Run`.
+    ``reference(**point)`` returns the expected arrays, by name; outputs must equal them within ``rtol`` and ``atol`` (exactly, if
+    both are 0). ``check`` enables all checks, ``statistics`` counts instructions, and what ``measure(outcome)`` returns is added
+    to the record.
 
     ``on`` runs the launches: nothing (this process), a ``concurrent.futures`` executor, a ``dask.distributed.Client``, or the
-    module ``ray``, initialised. A task has ``chunk`` points, by default so many that each worker gets about 16 tasks. If a worker dies, its task runs again, up to
-    ``retries`` times (Dask, Ray). Each worker compiles the kernel once.
+    module ``ray``, initialised. A task has ``chunk`` points, by default so many that each worker gets about 16 tasks. If a worker dies,
+    its task runs again, up to ``retries`` times (Dask, Ray). Each worker compiles the kernel once.
 
     ``progress`` shows the number of points that are done and that failed, on standard error.
 
