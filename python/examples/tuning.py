@@ -97,8 +97,12 @@ def plot(records: list[Record], path: str) -> None:
     shares = sorted({(r["point"]["item_m"] * r["point"]["item_n"]) for r in records})
     for share in shares:
         some = [r for r in records if r["point"]["item_m"] * r["point"]["item_n"] == share]
-        axes.scatter([r["bytes_read"] / 2**10 for r in some], [r["instructions"] for r in some], s=12, label=f"{share}")
-    axes.set(xscale="log", yscale="log", xlabel="KiB read from memory", ylabel="instructions of all threads")
+        axes.scatter([r["bytes_read"] / 2**10 for r in some], [r["instructions"] / 1000 for r in some], s=12, label=f"{share}")
+    axes.set(xscale="log", yscale="log", xlabel="KiB read from memory", ylabel="thousands of instructions of all threads")
+    ticks = sorted({r["bytes_read"] / 2**10 for r in records})
+    axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    axes.set_yticks(rows := [50, 100, 200, 400], labels=[f"{row}" for row in rows])
+    axes.minorticks_off()
     axes.legend(title="elements of a work-item")
     axes.set_title(f"{len(records)} variants of a product of {SIZE} x {SIZE} matrices")
     figure.savefig(path, dpi=120)
