@@ -35,6 +35,7 @@ use context::{Context, Line};
 use envisa_codegen::Help;
 use envisa_codegen::layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
 use functions::Functions;
+pub(crate) use key::Walk;
 use key::{Key, Tails};
 use turns::{Turn, Turning};
 
@@ -153,15 +154,12 @@ fn told(e: NotAnalysed) -> String {
 /// Ways of launching a program that are remembered: programs that launch a kernel often do so in few ways.
 const REMEMBERED: usize = 4;
 
-/// Rows of so many groups are short.
-const SHORT: u32 = 8;
-
 /// What a launch runs by.
 struct Chosen {
-    /// What it was chosen by: the payloads of its groups' threads, and where in the image they are; how long rows are.
+    /// What it was chosen by: the payloads of its groups' threads, and where in the image they are; how groups follow one another.
     classes: Vec<GroupClass>,
     kinds: Vec<(u32, Kind)>,
-    short: bool,
+    walk: Walk,
     payload: Range<usize>,
     varying: Vec<Range<u32>>,
     image: usize,
@@ -186,7 +184,7 @@ impl Chosen {
             && self.image == prepared.image.len()
             && prepared.varying().eq(self.varying.iter().cloned())
             && self.classes == prepared.classes()
-            && self.short == native.short(prepared)
+            && self.walk == Walk::new(prepared, native.together)
             && self.kinds == plan::kinds(&native.program, prepared);
         if is {
             self.number.store(prepared.number(), Ordering::Relaxed);
@@ -256,7 +254,7 @@ impl Native {
         Chosen {
             classes: prepared.classes().to_vec(),
             kinds: plan::kinds(&self.program, prepared),
-            short: self.short(prepared),
+            walk: Walk::new(prepared, self.together),
             payload: prepared.payload(),
             varying: prepared.varying().collect(),
             image: prepared.image.len(),
@@ -281,7 +279,7 @@ impl Native {
     ) -> Result<Chosen, String> {
         let seeds = |of| sites::seeds(&self.program, prepared, of);
         let kinds = plan::kinds(&self.program, prepared);
-        let (alone, short) = (prepared.most_threads() == 1, self.short(prepared));
+        let (alone, walk) = (prepared.most_threads() == 1, Walk::new(prepared, self.together));
         let active = |of| {
             let live = if of == Of::Whole { self.live()? } else { &self.part()?.0 };
             let given = sites::given(&self.program, prepared, of);
@@ -290,7 +288,7 @@ impl Native {
         let key = |of, start| {
             let (full, kinds) = (of == Of::Whole, kinds.clone());
             let (seeds, active) = (seeds(of), active(of)?);
-            variant(Key { full, alone, seeds, active, start, short, kinds })
+            variant(Key { full, alone, seeds, active, start, walk, kinds })
         };
         let whole = Loader::new(&self.program, prepared);
         let starts = |reads: &[(u32, u32)], lacking: bool| {
@@ -337,11 +335,6 @@ impl Native {
         let loader = if variants[0].is_ok() { loader } else { whole };
         let (unstarted, loader) = (start.err(), Arc::new(loader));
         Ok(Chosen { variants, unstarted, loader, ..self.none(prepared, String::new()) })
-    }
-
-    /// Do groups take turns in short rows of groups? What the next row wants is fetched when one runs, then.
-    fn short(&self, prepared: &Prepared) -> bool {
-        self.together && prepared.groups[0] <= SHORT
     }
 
     fn live(&self) -> Result<&Liveness, String> {
@@ -451,7 +444,7 @@ impl Native {
             let start = key.start.as_ref();
             passes.over("allocation");
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start)
-                .with(&key.kinds, key.short)
+                .with(&key.kinds, key.walk)
                 .run(passes)
         };
         let facts = (key.full, &self.modes);

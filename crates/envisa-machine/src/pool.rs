@@ -44,20 +44,30 @@ pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F
 const LINGER: Duration = Duration::from_micros(100);
 /// How often threads were wanted: those that linger look for work when it changes.
 static WANTED: AtomicU64 = AtomicU64::new(0);
+/// Threads that linger.
+static AWAKE: AtomicU64 = AtomicU64::new(0);
 
 fn linger() {
     let (start, seen) = (Instant::now(), WANTED.load(Ordering::Relaxed));
+    AWAKE.fetch_add(1, Ordering::Relaxed);
     while WANTED.load(Ordering::Relaxed) == seen && start.elapsed() < LINGER {
         (0..8).for_each(|_| std::hint::spin_loop());
     }
+    AWAKE.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// Bytes that one host thread copies sooner than it has another one begin.
-const PIECE: usize = 1 << 20;
+/// Does a thread of the pool begin at once with what it is given? Else one has to be woken.
+pub(crate) fn awake() -> bool {
+    AWAKE.load(Ordering::Relaxed) > 0
+}
+
+/// Bytes that one host thread copies sooner than another one begins that sleeps, and than one begins that is awake.
+/// Each copies the same part each time, so that what a launch wants of it is in the cache of the core that will run it.
+const PIECE: (usize, usize) = (1 << 20, 1 << 16);
 
 /// How many bytes each host thread gets of a copy: all of them, unless they are many.
 fn piece(bytes: usize) -> usize {
-    let n = (bytes / PIECE).clamp(1, hardware_threads());
+    let n = (bytes / if awake() { PIECE.1 } else { PIECE.0 }).clamp(1, hardware_threads());
     // Whole pages: of a target that begins with one, no two threads write to the same one.
     bytes.div_ceil(n).max(1).next_multiple_of(4096)
 }
@@ -89,9 +99,17 @@ mod tests {
 
     #[test]
     fn pieces_are_all_there_is_and_nothing_twice() {
-        for bytes in
-            [0, 1, 4096, PIECE - 1, PIECE, 2 * PIECE - 1, 2 * PIECE + 1, 7 * PIECE + 4095, 64 * PIECE]
-        {
+        for bytes in [
+            0,
+            1,
+            4096,
+            PIECE.0 - 1,
+            PIECE.0,
+            2 * PIECE.0 - 1,
+            2 * PIECE.0 + 1,
+            7 * PIECE.0 + 4095,
+            64 * PIECE.0,
+        ] {
             let (ranges, filled) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
             copy_by_pieces(bytes, |r| ranges.lock().unwrap().push((r.start, r.end)));
             fill_by_pieces(&mut vec![0; bytes], |at, p| filled.lock().unwrap().push((at, at + p.len())));
@@ -105,7 +123,7 @@ mod tests {
                 }
                 assert_eq!(at, bytes);
                 assert!(all.len() <= hardware_threads());
-                assert!(bytes < 2 * PIECE || all.len() > 1 || hardware_threads() == 1);
+                assert!(bytes < 2 * PIECE.0 || all.len() > 1 || hardware_threads() == 1);
             }
         }
     }

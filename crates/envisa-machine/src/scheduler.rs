@@ -1,15 +1,19 @@
 //! Runs a launch: spreads its groups over host threads, whose workers run them.
 
 mod contention;
+mod spans;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use self::contention::{Contention, Watch};
+use self::spans::Spans;
+use envisa_lower::{Inst, Op, Program, fence};
+
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::order::Order;
-use crate::pool::{beside, hardware_threads};
+use crate::pool::{awake, beside, hardware_threads};
 
 pub use self::contention::Learnt;
 pub use crate::engine::Cancel;
@@ -102,13 +106,14 @@ pub fn run<W: Worker>(
     worker: impl Fn(u32) -> Result<W, Box<Trap>> + Sync,
 ) -> Outcome {
     let total = launch.prepared.group_count();
-    let contended = options.workers(total) > 1 && contention::locks(launch.env.program);
+    let workers = options.workers(total);
+    let contended = workers > 1 && contention::locks(launch.env.program);
+    let ordered = workers == 1 || contended || launch.env.observed || may_wait(launch.env.program);
     let shared = Shared {
-        next: AtomicU64::new(0),
+        spans: Spans::new(total),
         stop: Stop::new(options.cancel.clone()),
         traps: Mutex::default(),
-        total,
-        workers: options.workers(total) as u64,
+        workers: workers as u64,
         most: if launch.env.program.runs_forward() { 256 } else { 64 },
         contention: contended.then(Contention::default),
         learnt: options.learnt.as_deref(),
@@ -118,7 +123,11 @@ pub fn run<W: Worker>(
         progress.total.store(total, Ordering::Relaxed);
     }
     let start = Instant::now();
-    let workers = options.workers(total);
+    let divide = || {
+        if !ordered {
+            shared.spans.divide(workers as u64);
+        }
+    };
     let work = |number: u32| match worker(number) {
         Ok(mut w) => shared.work(&mut w, number, options.progress),
         Err(trap) => shared.fault(0, trap),
@@ -133,12 +142,14 @@ pub fn run<W: Worker>(
         match worker(0) {
             Ok(mut w) => {
                 if !shared.work_alone(&mut w, options.progress, start) {
+                    divide();
                     beside(others, || shared.work(&mut w, 0, options.progress));
                 }
             }
             Err(trap) => shared.fault(0, trap),
         }
     } else {
+        divide();
         beside(others, || work(0));
     }
     let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
@@ -148,12 +159,12 @@ pub fn run<W: Worker>(
     let trap = traps.next();
     // A kernel's own fault is told of the lowest group, as if the groups had run one after the other.
     let others = traps.filter(|t| t.cause == Cause::Cancelled && !t.threads.is_empty()).collect();
-    Outcome { trap, others, groups: shared.next.into_inner().min(total), elapsed: start.elapsed() }
+    Outcome { trap, others, groups: shared.spans.claimed(), elapsed: start.elapsed() }
 }
 
-/// How long the caller's host thread runs a launch alone that may be a small one: to wake another one and to have it
-/// begin takes longer.
-const PATIENCE: Duration = Duration::from_micros(25);
+/// How long the caller's host thread runs a launch alone that may be a small one: to have another one begin takes longer,
+/// if that one sleeps, and if it is awake.
+const PATIENCE: (Duration, Duration) = (Duration::from_micros(25), Duration::from_micros(3));
 /// Instructions, counted once a thread, of launches that may be small, and of one of their groups.
 const MAY_BE_SMALL: (u64, u64) = (1 << 18, 1 << 12);
 
@@ -168,12 +179,18 @@ fn begins_alone(launch: &LaunchView<'_>) -> bool {
         && program.runs_forward()
 }
 
+/// May a group wait for what a lower one stores? It looks again and again then, and says with a fence, or by its
+/// atomics, that others' stores matter.
+fn may_wait(program: &Program) -> bool {
+    let fence = |i: &Inst| i.op == Op::Fence && i.aux & fence::GLOBAL != 0;
+    !program.runs_forward() && program.code().iter().any(fence)
+}
+
 /// What workers share.
 struct Shared<'a> {
-    next: AtomicU64,
+    spans: Spans,
     stop: Stop,
     traps: Mutex<Vec<(u64, Box<Trap>)>>,
-    total: u64,
     /// Host threads.
     workers: u64,
     /// Groups that are claimed at once at most. Long runs of them are what the CPU's prefetchers see; groups with loops may
@@ -190,10 +207,11 @@ impl Shared<'_> {
         match &self.contention {
             Some(c) if number == 0 => {
                 let mut watch = Watch::new(c, self.workers, self.learnt);
-                self.work_watched(worker, progress, |groups, took| watch.look(groups, took, self.left()));
+                let left = || self.spans.left();
+                self.work_watched(worker, progress, |groups, took| watch.look(groups, took, left()));
             }
             Some(c) => self.work_watched(worker, progress, |_, _| c.pass()),
-            None => while self.claim(worker, self.step(), progress) {},
+            None => while self.claim(worker, number, |left| self.step(left), progress) {},
         }
     }
 
@@ -207,36 +225,32 @@ impl Shared<'_> {
         let mut step = 1;
         loop {
             let start = Instant::now();
-            if !self.claim(worker, step, progress) {
+            if !self.claim(worker, 0, |_| step, progress) {
                 return;
             }
             let took = start.elapsed();
             after(step, took);
-            step = contention::claim(self.step(), step, took);
+            step = contention::claim(self.step(self.spans.left()), step, took);
         }
     }
 
-    /// Groups that nobody has claimed.
-    fn left(&self) -> u64 {
-        self.total.saturating_sub(self.next.load(Ordering::Relaxed))
-    }
-
-    /// How many groups to claim next: few claims where groups are many, fine ones where they are few, and finer ones
-    /// towards the end, so that all workers end together.
-    fn step(&self) -> u64 {
-        (self.left() / (self.workers * 8)).clamp(1, self.most)
+    /// How many groups to claim next of those that are left: few claims where groups are many, fine ones where they are few,
+    /// and finer ones towards the end, so that all workers end together.
+    fn step(&self, left: u64) -> u64 {
+        (left / (self.workers * 8)).clamp(1, self.most)
     }
 
     /// The same with nobody beside it, for a while; gives whether there are no more.
     fn work_alone<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>, start: Instant) -> bool {
         let mut step = 1;
-        while self.claim(worker, step, progress) {
-            let done = self.next.load(Ordering::Relaxed);
-            if done >= self.total {
+        let patience = if awake() { PATIENCE.1 } else { PATIENCE.0 };
+        while self.claim(worker, 0, |_| step, progress) {
+            let done = self.spans.claimed();
+            if self.spans.left() == 0 {
                 return true;
             }
             let taken = start.elapsed();
-            let Some(left) = PATIENCE.checked_sub(taken).filter(|left| !left.is_zero()) else { return false };
+            let Some(left) = patience.checked_sub(taken).filter(|left| !left.is_zero()) else { return false };
             // Half of what is left, if the next ones take as long as those before.
             let each = (taken.as_nanos() as u64 / done).max(1);
             step = (left.as_nanos() as u64 / 2 / each).max(1);
@@ -244,17 +258,22 @@ impl Shared<'_> {
         true
     }
 
-    /// Has a worker run the next groups, so many; `false`: there are none for it any more.
-    fn claim<W: Worker>(&self, worker: &mut W, step: u64, progress: Option<&Progress>) -> bool {
-        let first = self.next.fetch_add(step, Ordering::Relaxed);
-        if first >= self.total || self.stop.before(first) {
+    /// Has a worker run the next groups, as many as `step` says of those that are left; `false`: there are none for it any
+    /// more.
+    fn claim<W: Worker>(
+        &self,
+        worker: &mut W,
+        number: u32,
+        step: impl Fn(u64) -> u64,
+        progress: Option<&Progress>,
+    ) -> bool {
+        let Some(groups) = self.spans.claim(number as usize, step, |first| self.stop.before(first)) else {
             return false;
-        }
-        let end = (first + step).min(self.total);
+        };
         if let Some(progress) = progress {
-            progress.begun.fetch_add(end - first, Ordering::Relaxed);
+            progress.begun.fetch_add(groups.end - groups.start, Ordering::Relaxed);
         }
-        match worker.groups(first..end, &self.stop) {
+        match worker.groups(groups, &self.stop) {
             Some((number, trap)) => {
                 self.fault(number, trap);
                 false

@@ -4,10 +4,18 @@ use super::memory::{Form, PTR};
 use super::*;
 use envisa_lower::{Simt, Space};
 
+/// How far ahead rows are fetched by threads that stream, in bytes: a page, which the CPU's own prefetchers do not leave.
+const AHEAD: u32 = 4096;
+
 /// Where the next tile's part of a row is, in bytes from that of a group which loads one into its local memory.
 const NEXT_TILE: i64 = 128;
 
 impl Emit<'_> {
+    /// How far ahead a row is fetched by threads that stream, in bytes: of several rows less of each, as much together.
+    pub(super) fn ahead(&self) -> u32 {
+        AHEAD >> self.walk.rows
+    }
+
     /// Fetches the lines behind a thread's part of a row, which the next group in that row will want, where groups have
     /// several threads: they go on by a little in each of so many rows that the CPU's prefetchers lose sight of them.
     /// Of loads in short rows of groups, which soon begin anew elsewhere, what the same group of the next row will want
@@ -26,7 +34,7 @@ impl Emit<'_> {
         let row = u32::from(i.channels) * u32::from(s.element);
         let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
         let mut from = r;
-        if self.short && !s.write {
+        if self.walk.short && !s.write {
             let [last, farther] = [0, 4].map(|f| Mem::at(CTX, self.rows_at() + 8 * i.aux + f));
             if part.index == 0 {
                 let (entry, back) = (self.a.label(), self.a.label());
@@ -61,7 +69,7 @@ impl Emit<'_> {
 
     /// Where that ends.
     pub(super) fn rows_end(&self) -> u32 {
-        let messages = if self.short { self.p.messages().len() } else { 0 };
+        let messages = if self.walk.short { self.p.messages().len() } else { 0 };
         self.rows_at() + 8 * messages as u32
     }
 

@@ -71,10 +71,10 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Emit<'a> {
-    /// The same for these images and samplers, and for short rows of groups or others.
+    /// The same for these images and samplers, and for groups that follow one another so.
     #[must_use]
-    pub fn with(self, kinds: &'a [(u32, Kind)], short: bool) -> Emit<'a> {
-        Emit { kinds, short, ..self }
+    pub fn with(self, kinds: &'a [(u32, Kind)], walk: Walk) -> Emit<'a> {
+        Emit { kinds, walk, ..self }
     }
 }
 

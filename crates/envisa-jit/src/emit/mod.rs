@@ -60,6 +60,7 @@ use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;
+use crate::engine::Walk;
 use crate::general::{Given, keep};
 use crate::known::Known;
 use crate::level::Level;
@@ -180,8 +181,8 @@ pub(crate) struct Emit<'a> {
     active: &'a Active,
     /// Images and samplers, by message.
     pub kinds: &'a [(u32, Kind)],
-    /// Rows of groups are short.
-    pub short: bool,
+    /// How groups follow one another.
+    pub walk: Walk,
     /// All threads start with all channels.
     pub full: bool,
     /// Threads of a group take turns.
@@ -287,7 +288,7 @@ impl<'a> Emit<'a> {
             known,
             active,
             kinds: &[],
-            short: false,
+            walk: Walk::default(),
             full,
             together,
             level,

@@ -23,8 +23,6 @@ const FEW: usize = 3;
 const OTHER: V = 5;
 /// Vectors in which elements are put together, by turns.
 const MADE: [V; 2] = [2, 4];
-/// How far ahead rows are fetched by threads that stream.
-const AHEAD: u32 = 4096;
 
 /// How the elements of sixteen channels are moved.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -490,7 +488,7 @@ impl Emit<'_> {
         for (k, row) in plan.rows.iter().enumerate() {
             let from = m.plus(*row as u32);
             if self.streaming {
-                self.a.m(Code::Prefetcht0_m8, from.plus(AHEAD));
+                self.a.m(Code::Prefetcht0_m8, from.plus(self.ahead()));
             }
             all.push(match known.rows.get(k) {
                 Some(v) => {
@@ -647,7 +645,7 @@ impl Emit<'_> {
         for (units, row) in plan.units.iter().zip(&plan.rows) {
             let to = m.plus(*row as u32);
             if self.streaming {
-                self.a.m(Code::Prefetchw_m8, to.plus(AHEAD));
+                self.a.m(Code::Prefetchw_m8, to.plus(self.ahead()));
             }
             let v = self.put_together(units, plan.unit, from)?;
             self.a.store(STORE32, Width::Z, to, v, Lanes::All);

@@ -8,8 +8,6 @@ use crate::asm::Aside;
 use envisa_codegen::layout::site;
 use envisa_lower::Simt;
 
-/// How far ahead rows are fetched by threads that stream, in bytes: a page, which the CPU's own prefetchers do not leave.
-const AHEAD: u32 = 4096;
 /// How far ahead rows are fetched that threads load once, and then do more, in bytes: what one of the next threads loads.
 const NEXT_THREADS: u32 = 384;
 
@@ -481,7 +479,7 @@ impl Emit<'_> {
         if row && self.streaming && part.lanes == 16 && matches!(s.element, 4 | 8) {
             let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
             for line in 0..u32::from(s.element) / 4 {
-                self.a.m(code, m.plus(AHEAD + 64 * line));
+                self.a.m(code, m.plus(self.ahead() + 64 * line));
             }
         }
         // Who loops meanwhile uses lines enough for the CPU's own prefetchers to lose track of these.
