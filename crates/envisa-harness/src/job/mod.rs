@@ -33,11 +33,14 @@
 
 mod arguments;
 mod deliver;
+mod error;
 mod places;
 mod portable;
+mod sizes;
 mod template;
 
 pub use deliver::Delivered;
+pub use error::JobError;
 pub use places::KeySpans;
 pub use portable::Portable;
 pub use template::template;
@@ -46,13 +49,12 @@ use crate::files::{self, Kind};
 use crate::values::{ElemType, HostValue, ValueSpec};
 use arguments::{Held, Target};
 use envisa::diag::{Diagnostic, Files};
-use envisa::isa::Platform;
-use envisa::zebin::DeviceFamily;
 use envisa::{
-    Arg, ArgKey, Buffer, Cancel, Config, Device, Error, Kernel, Launch, LoadOptions, Module, Order, Outcome,
-    Progress, Source as Form, SourceText,
+    Arg, ArgKey, Buffer, Cancel, Config, Device, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
+    Source as Form, SourceText,
 };
 use envisa_ocloc::{Build, BuildError, Lines, Rewrite};
+use error::no_kernel;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -660,155 +662,6 @@ impl Ready {
     /// The kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
-    }
-}
-
-/// What the job says of sizes, in the terms of the library.
-impl Job {
-    /// The platform that a zebin is for; options of hand-written code are out of place.
-    fn platform_of_zebin(&self, source: &Source, form: Form<'_>) -> Result<Platform, JobError> {
-        for (given, option) in [
-            (self.platform.is_some(), "platform"),
-            (!self.groups.is_empty(), "groups"),
-            (self.threads.is_some(), "threads"),
-            (self.simd.is_some(), "simd"),
-            (self.slm.is_some(), "slm"),
-        ] {
-            if given {
-                return Err(JobError::Usage(format!(
-                    "`{option}` is for hand-written code; a zebin says it itself"
-                )));
-            }
-        }
-        let here = |e: Error| JobError::Input(format!("{}: {e}", source.name));
-        let Some(platform) = form.platform().map_err(here)? else {
-            return Err(JobError::Input(format!("{}: is no zebin", source.name)));
-        };
-        let known = self.device.as_ref().and_then(|d| d.parse::<DeviceFamily>().ok());
-        if let Some(device) = &self.device
-            && !source.compiled_now
-            && known.map(DeviceFamily::platform) != Some(platform)
-        {
-            let name = DeviceFamily::of_platform(platform).map_or(platform.name(), DeviceFamily::name);
-            return Err(JobError::Usage(format!("{} is for {name}, not {device}", source.name)));
-        }
-        Ok(platform)
-    }
-
-    /// The platform that the job says; options of compiled kernels are out of place.
-    fn platform_by_hand(&self) -> Result<Platform, JobError> {
-        let usage = |s: &str| Err(JobError::Usage(s.to_owned()));
-        if !self.global.is_empty() || !self.local.is_empty() || !self.offset.is_empty() {
-            return usage(
-                "hand-written code has no work-items: give thread groups and threads (--groups, --threads) instead of --global, --local and --offset",
-            );
-        }
-        if self.device.is_some() {
-            return usage("hand-written code follows a platform's rules: --platform SKL, not --device");
-        }
-        let Some(platform) = &self.platform else {
-            return usage("hand-written code needs the platform whose rules it follows: --platform SKL");
-        };
-        if self.simd.is_some_and(|n| !matches!(n, 1 | 8 | 16 | 32)) {
-            return usage("a thread has 1, 8, 16 or 32 channels (--simd)");
-        }
-        envisa::platform(platform).map_err(|e| JobError::Usage(e.to_string()))
-    }
-
-    /// Sizes, and how it is run.
-    fn launch(&self, compiled: bool) -> Result<Launch, JobError> {
-        if compiled && self.global.is_empty() {
-            return Err(JobError::Usage("say how many work-items there are: --global X[,Y[,Z]]".into()));
-        }
-        let mut launch = if compiled {
-            let local: Vec<u64> = self.local.iter().map(|n| u64::from(*n)).collect();
-            Launch::range(&self.global, &local).offset(&self.offset)
-        } else {
-            Launch::threads(&self.groups, self.threads.unwrap_or(1))
-        };
-        if let Some(bytes) = self.slm {
-            launch = launch.local_memory(bytes);
-        }
-        let limit = if self.limit == 0 { u64::MAX } else { self.limit };
-        let order = self.order.as_ref().map_or(Ok(Order::Forward), |o| o.parse()).map_err(JobError::Usage)?;
-        Ok(launch
-            .order(order)
-            .limit(limit)
-            .check(self.check || self.check_hints)
-            .hints(self.check_hints)
-            .footprint(self.footprint)
-            .statistics(self.stats)
-            .profile(self.profile)
-            .trace(self.trace))
-    }
-}
-
-fn no_kernel(e: Error) -> JobError {
-    match e {
-        Error::NoKernel { name, available } if name.is_empty() => JobError::Usage(format!(
-            "the module has {} kernels; say which, as --kernel {}: {}",
-            available.len(),
-            available.first().map_or("", String::as_str),
-            available.join(", ")
-        )),
-        e => e.into(),
-    }
-}
-
-/// Why a job cannot run.
-#[derive(Debug)]
-pub enum JobError {
-    /// It is written wrongly, or a file is not there.
-    Usage(String),
-    /// The module is damaged, or cannot be compiled or lowered.
-    Input(String),
-    /// The module's text or binary has errors.
-    Text(Vec<Diagnostic>, Arc<Files>),
-    /// Something in the job's file is wrong.
-    Job(Vec<Diagnostic>, Arc<Files>),
-    /// The kernel is sound, and asks for what envisa does not support.
-    Unsupported(String),
-}
-
-impl JobError {
-    fn usage(e: impl std::fmt::Display) -> JobError {
-        JobError::Usage(e.to_string())
-    }
-
-    fn of_argument(self, name: &str) -> JobError {
-        match self {
-            JobError::Usage(s) => JobError::Usage(format!("argument `{name}`: {s}")),
-            other => other,
-        }
-    }
-}
-
-impl std::fmt::Display for JobError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            JobError::Usage(s) | JobError::Input(s) | JobError::Unsupported(s) => f.write_str(s),
-            JobError::Job(d, files) => {
-                let text = d.iter().map(|d| envisa::diag::render_one(files, d, &Default::default()));
-                f.write_str(&text.collect::<Vec<_>>().join("\n"))
-            }
-            JobError::Text(d, _) => match d.iter().find(|d| d.is_error()) {
-                Some(first) => write!(f, "the vISA text has errors; the first: {}", first.message),
-                None => f.write_str("the vISA text has errors"),
-            },
-        }
-    }
-}
-
-impl std::error::Error for JobError {}
-
-impl From<Error> for JobError {
-    fn from(e: Error) -> JobError {
-        match e {
-            Error::Diagnostics(d) => JobError::Text(d.list, d.files),
-            Error::Module(why) => JobError::Input(why),
-            e @ Error::Unsupported(_) => JobError::Unsupported(e.to_string()),
-            e => JobError::Usage(e.to_string()),
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Messages of shaders: RT_WRITE, URB_WRITE, and the append counters of surfaces.
 
+use crate::formats::{FORMATS, image};
 use crate::founding::{some_em, text};
 use crate::harness::{A_BYTES, Bench, COUNTER, Case, Predicate, Rng, Texels, URB_UNIT, covers, mask_name};
-use crate::typed::{FORMATS, image};
 use envisa::ImageShape;
 use envisa::isa::Platform;
 use envisa_machine::messages::AccessSpace;

@@ -1,8 +1,8 @@
 //! Images of several levels of detail: loads and stores by level, RESINFO, samplers that choose among levels.
 
+use crate::formats::{As, FORMATS, Format, texel};
 use crate::founding::{some_em, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, covers};
-use crate::typed::{As, FORMATS, Format, texel};
 use envisa::isa::Platform;
 use envisa::{Addressing, ImageShape, Mip, Sampler};
 use envisa_machine::trap::Cause;

@@ -3,6 +3,7 @@
 
 mod atomics;
 mod blocks;
+mod formats;
 mod founding;
 mod graphics;
 mod harness;

@@ -2,9 +2,9 @@
 //! addressing and filtering. Sizes are powers of two and coordinates multiples of a sixteenth of a texel, so that
 //! all formulas are exact and results are compared bit by bit.
 
+use crate::formats::{As, Format, letters, place};
 use crate::founding::{some_em, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, covers, mask_name, size};
-use crate::typed::{As, Format, letters, place};
 use envisa::isa::Platform;
 use envisa::{Addressing, Compare, ImageShape, Reduction, Sampler};
 use envisa_machine::trap::Cause;

@@ -1,9 +1,9 @@
 //! Images with several samples a texel: LOAD_3D_2DMS_W, LSC_TYPED_LOAD_QUAD_MSRT, LSC_TYPED_STORE_QUAD_MSRT,
 //! SAMPLEINFO.
 
+use crate::formats::{FORMATS, Format, letters, texel};
 use crate::founding::{some_em, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, covers, mask_name};
-use crate::typed::{FORMATS, Format, letters, texel};
 use envisa::ImageShape;
 use envisa::isa::Platform;
 use envisa_machine::trap::Cause;
