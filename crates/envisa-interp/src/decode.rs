@@ -11,6 +11,7 @@ use crate::messages;
 use crate::operand::Exec;
 use crate::ops::*;
 use crate::parts::{self, Parts, PartsK, Splitter};
+use crate::predicates::{MovPredK, PredLogicK, SetpK};
 use crate::special::*;
 use crate::unit::{Unit, UnitK};
 use crate::wide::{ByValueK, is_by_value};

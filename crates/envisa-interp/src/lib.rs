@@ -9,6 +9,7 @@ mod moves;
 mod operand;
 mod ops;
 mod parts;
+mod predicates;
 mod registers;
 mod run;
 mod special;

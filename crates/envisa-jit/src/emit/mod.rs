@@ -17,6 +17,7 @@ mod fetch;
 mod few;
 mod fields;
 mod float;
+mod frame;
 mod gather;
 mod image;
 mod indirect;
@@ -28,6 +29,7 @@ mod media;
 pub(crate) mod memory;
 mod mode;
 mod packed;
+mod parts;
 mod pointed;
 mod row;
 mod scalar;
@@ -42,6 +44,7 @@ mod turns;
 mod typed;
 mod wide;
 mod windows;
+mod written;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -253,7 +256,7 @@ pub(crate) struct Emit<'a> {
     /// Loads of places that locked operations go to.
     lines: Map<Pc, Line>,
     /// What the program writes, once that is asked for.
-    written: OnceCell<memory::Written>,
+    written: OnceCell<written::Written>,
     /// Which places are multiples of what, once that is asked for.
     multiples: OnceCell<crate::multiples::Multiples>,
     /// Where vectors begin that are written 32 bytes at a time.
@@ -630,323 +633,5 @@ impl<'a> Emit<'a> {
             Op::Dpas => self.dpas(pc),
             _ => self.compute(pc),
         }
-    }
-
-    /// The parts of an instruction whose channels compute in a type of so many bytes, but for those whose channels are
-    /// off whenever it is executed. There is one at least.
-    pub fn parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
-        let all = self.all_parts(i, bytes)?;
-        let on: Vec<Part> = all.iter().filter(|p| self.may_run(i, p.channel, p.lanes)).copied().collect();
-        Ok(if on.is_empty() { all } else { on })
-    }
-
-    /// May any of so many channels run when the instruction at hand, or one that is executed with it, is executed?
-    pub fn may_run(&self, i: &Inst, channel: u32, lanes: u32) -> bool {
-        i.no_mask || lanes == 1 || self.active.at(self.now) >> channel & (u32::MAX >> (32 - lanes)) != 0
-    }
-
-    /// Is the first channel of a part the only one of it that may run then?
-    pub fn runs_alone(&self, i: &Inst, part: &Part) -> bool {
-        let of = u32::MAX >> (32 - part.lanes);
-        part.lanes > 1 && !i.no_mask && self.active.at(self.now) >> part.channel & of == 1
-    }
-
-    /// The parts of all channels.
-    pub fn all_parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
-        let n = u32::from(i.channels);
-        if n == 1 {
-            let channel = i.first.into();
-            return Ok(vec![Part { index: 0, lanes: 1, lane: 0, channel, width: Width::X, bytes }]);
-        }
-        if n < 8 {
-            return Err("fewer than eight channels");
-        }
-        let lanes = n.min(64 / bytes);
-        Ok((0..n / lanes)
-            .map(|index| Part {
-                index,
-                lanes,
-                lane: index * lanes,
-                channel: u32::from(i.first) + index * lanes,
-                width: Width::of(lanes * bytes),
-                bytes,
-            })
-            .collect())
-    }
-
-    /// Would a later part read what an earlier one wrote?
-    pub fn hazard(&self, i: &Inst, parts: &[Part]) -> bool {
-        let Dst::Reg { offset: to, ty, stride, .. } = i.dst else { return false };
-        if parts.len() < 2 {
-            return false;
-        }
-        let written = |p: &Part| {
-            let step = u32::from(stride) * ty.size();
-            to + p.lane * step..to + (p.lane + p.lanes) * step
-        };
-        i.src.iter().any(|s| {
-            let Src::Reg { offset, ty, strides, constant: false, .. } = *s else { return false };
-            let read = |p: &Part| {
-                let (mut low, mut high) = (u32::MAX, 0);
-                for l in p.lane..p.lane + p.lanes {
-                    let e = offset + strides.element(l) * ty.size();
-                    (low, high) = (low.min(e), high.max(e + ty.size()));
-                }
-                low..high
-            };
-            parts.iter().enumerate().any(|(k, a)| {
-                parts[k + 1..].iter().any(|b| {
-                    let (w, r) = (written(a), read(b));
-                    w.start < r.end && r.start < w.end
-                })
-            })
-        })
-    }
-
-    /// The execution mask of a part in a mask register; `MASK` may be overwritten.
-    pub fn exec(&mut self, part: &Part) -> K {
-        let k = EXEC[(part.channel / 16) as usize & 1];
-        match part.channel % 16 {
-            0 => k,
-            _ => {
-                // A part may begin in one of the two and end in the other.
-                let all = [MASK, EXEC[1], EXEC[0]].map(kreg);
-                self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, all[0], all[1], all[2]);
-                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(MASK), kreg(MASK), part.channel as i32);
-                MASK
-            }
-        }
-    }
-
-    /// A predicate's bits of a part, as they are, in `k`; registers 1 to 5 may be overwritten where it is made here.
-    pub fn pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
-        if let Some(chain) = self.deferred.pred(self.now, offset) {
-            return self.chain(chain, part, k, None);
-        }
-        self.kept_pred(offset, part, k)
-    }
-
-    /// The same of one that is where it is kept.
-    pub fn kept_pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
-        let m = self.reg(offset + part.channel / 8);
-        match part.channel % 8 {
-            0 if part.lanes == 16 => self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(k), m),
-            0 => self.a.rm(Code::VEX_Kmovb_kr_km8, kreg(k), m),
-            _ => return Err("channels that do not begin at a byte"),
-        }
-        Ok(())
-    }
-
-    /// Writes a predicate's bits of a part.
-    pub fn set_pred(&mut self, pc: Pc, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
-        let i = self.inst(pc);
-        if !part.channel.is_multiple_of(8) {
-            return Err("channels that do not begin at a byte");
-        }
-        let id = self.cells.at(offset).ok_or("a predicate that is no cell")?;
-        let all = i.no_mask || self.all_active(pc) || self.live.unmasked(pc, id);
-        if !all {
-            // Bits of channels that are off stay.
-            let e = self.exec(part);
-            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
-            self.kept_pred(offset, part, 5)?;
-            self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(5), kreg(e), kreg(5));
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(k), kreg(5));
-        }
-        let m = self.reg(offset + part.channel / 8);
-        if part.lanes == 16 {
-            self.a.mr(Code::VEX_Kmovw_m16_kr, m, kreg(k));
-        } else {
-            self.a.mr(Code::VEX_Kmovb_m8_kr, m, kreg(k));
-        }
-        Ok(())
-    }
-
-    /// The lanes that a part of an instruction writes of a destination: `None` for all of them.
-    pub fn lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
-        self.held = self.find_lanes(pc, part, to)?;
-        Ok(self.held)
-    }
-
-    fn find_lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
-        let i = self.inst(pc);
-        let predicated = i.pred.offset != 0 && i.op != Op::Sel;
-        let id = self.cells.at(to).ok_or("a destination that is no cell")?;
-        let exec = !(i.no_mask || self.all_active(pc) || (!predicated && self.live.unmasked(pc, id)));
-        if !predicated {
-            return Ok(exec.then(|| self.exec(part)));
-        }
-        if i.pred.combine != Combine::None {
-            return Err("a predicate of all channels");
-        }
-        self.pred(i.pred.offset, part, PRED)?;
-        if i.pred.invert {
-            self.a.rr(Code::VEX_Knotw_kr_kr, kreg(PRED), kreg(PRED));
-        }
-        if exec {
-            let e = self.exec(part);
-            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(PRED), kreg(PRED), kreg(e));
-        }
-        Ok(Some(PRED))
-    }
-
-    /// The number of a resumption at an instruction.
-    pub fn resumption(&mut self, pc: Pc) -> u32 {
-        let (a, all) = (&mut self.a, &mut self.resumptions);
-        *self.resumption_at.entry(pc).or_insert_with(|| {
-            all.push((pc, a.label()));
-            all.len() as u32 - 1
-        })
-    }
-
-    /// Puts all that is wanted at an instruction where a resumption finds it.
-    pub fn spill_all(&mut self, pc: Pc) {
-        let all: Vec<CellId> = self.live.cells(pc).collect();
-        for c in all {
-            // A first element is in its place already.
-            if self.shapes.plain(c) {
-                self.spill(c);
-            }
-            self.want(c);
-        }
-    }
-
-    fn prologue(&mut self) {
-        for r in [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15] {
-            self.a.r(Code::Push_r64, r);
-        }
-        self.a.ri(Code::Sub_rm64_imm32, Register::RSP, 8);
-        self.a.rr(Code::Mov_r64_rm64, CTX, Register::RSI);
-        self.a.rr(Code::Mov_r64_rm64, REGS, Register::RDI);
-        self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
-        self.forget_streams(None);
-        match self.start {
-            Some(start) if !self.together => self.start_thread(start),
-            start => {
-                let body = self.a.label();
-                if start.is_some() {
-                    self.enter_turns();
-                }
-                self.load_exec();
-                self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::RESUME));
-                self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
-                // Bound to the resumptions' dispatch, which is behind the code.
-                let dispatch = self.a.label();
-                self.resumptions.push((Pc::MAX, dispatch));
-                self.a.jump(Code::Jne_rel32_64, dispatch);
-                if let Some(start) = start {
-                    self.a.jmp(body);
-                    self.start_thread(start);
-                }
-                self.a.bind(body);
-            }
-        }
-        let first: Vec<CellId> = self.live.cells(0).collect();
-        for c in first {
-            let cell = *self.cells.get(c);
-            if cell.input {
-                self.reload(c);
-                continue;
-            }
-            if let Some(v) = self.alloc.vector(c) {
-                self.a.v3(VPXORD, Width::Z, v, v, Opd::Reg(v), Lanes::All);
-            } else if cell.written {
-                self.fill(cell.offset, cell.bytes, 0);
-            }
-        }
-    }
-
-    /// Fills bytes of the register file with the same one.
-    fn fill(&mut self, offset: RegOffset, bytes: u32, with: u8) {
-        let all = u32::from_le_bytes([with; 4]);
-        if with == 0 {
-            self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
-        } else {
-            let all = self.literal(all);
-            self.a.v2(VPBROADCASTD, Width::Z, 0, Opd::Mem(all), Lanes::All);
-        }
-        let (mut at, end) = (offset, offset + bytes);
-        while at < end {
-            let rest = end - at;
-            let m = self.reg(at);
-            at += match rest {
-                64.. => {
-                    self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
-                    64
-                }
-                32.. => {
-                    self.a.store(STORE32, Width::Y, m, 0, Lanes::All);
-                    32
-                }
-                16.. => {
-                    self.a.store(STORE32, Width::X, m, 0, Lanes::All);
-                    16
-                }
-                4.. => {
-                    self.a.mi(Code::Mov_rm32_imm32, m, all as i32);
-                    4
-                }
-                _ => {
-                    self.a.mi(Code::Mov_rm8_imm8, m, with.into());
-                    1
-                }
-            };
-        }
-    }
-
-    fn resume_points(&mut self) {
-        let all = std::mem::take(&mut self.resumptions);
-        let Some(dispatch) = all.first() else { return };
-        self.a.bind(dispatch.1);
-        for (k, (_, l)) in all.iter().enumerate().skip(1) {
-            self.a.ri(Code::Cmp_EAX_imm32, Register::EAX, k as i32);
-            self.a.jump(Code::Je_rel32_64, *l);
-        }
-        self.a.op0(Code::Ud2);
-        for (pc, l) in &all[1..] {
-            self.a.bind(*l);
-            let cells: Vec<CellId> = self.live.cells(*pc).collect();
-            cells.into_iter().for_each(|c| self.reload(c));
-            let to = self.labels[*pc as usize];
-            self.a.jmp(to);
-        }
-        self.resumptions = all;
-    }
-
-    fn epilogue(&mut self) {
-        let (done, leave, out) = (self.done, self.leave, self.out);
-        self.a.bind(done);
-        match self.start {
-            Some(_) if self.together => self.thread_ends(),
-            Some(start) => self.end_thread(start),
-            None => {}
-        }
-        self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::DONE);
-        self.a.jmp(out);
-        self.a.bind(leave);
-        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, exit::ENDED);
-        if self.takes_turns() {
-            let stopped = self.a.label();
-            self.a.jump(Code::Jne_rel32_64, stopped);
-            // Nobody waits for a thread that has ended.
-            self.no_waits();
-            self.a.jmp(done);
-            self.a.bind(stopped);
-        } else {
-            self.a.jump(Code::Je_rel32_64, done);
-        }
-        self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::STOPPED);
-        self.a.bind(out);
-        self.exit();
-    }
-
-    /// Returns what is in `eax`.
-    pub fn exit(&mut self) {
-        self.a.op0(Code::VEX_Vzeroupper);
-        self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
-        for r in [Register::R15, Register::R14, Register::R13, Register::R12, Register::RBP, Register::RBX] {
-            self.a.r(Code::Pop_r64, r);
-        }
-        self.a.op0(Code::Retnq);
     }
 }
