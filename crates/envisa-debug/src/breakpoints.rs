@@ -1,12 +1,13 @@
 //! Where a session stops: at instructions, at accesses, at what should not happen.
 
+use crate::hits::{HitCondition, Hits};
 use crate::look::Frame;
 use crate::parse::{Expr, parse};
 use crate::session::{Focus, Session, Stop};
 use envisa::FindingKind;
 use envisa::lower::{Dst, ExecType, Src, Touched};
 use envisa::machine::group::log::{Place, Record};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 /// What a breakpoint is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,10 +25,12 @@ pub enum Kind {
 pub struct When {
     /// An expression that is true.
     pub condition: Option<Expr>,
-    /// Which of a lane's hits: `5`, `>= 5`, `% 5`.
-    pub hits: Option<(char, u64)>,
+    /// Which of a lane's hits.
+    pub hits: Option<HitCondition>,
     /// What is said instead of stopping, with expressions in braces.
     pub message: Option<Vec<Part>>,
+    /// All of that as it was written.
+    pub text: String,
 }
 
 /// A part of a message.
@@ -46,21 +49,12 @@ impl When {
     /// What is wrong in one of them.
     pub fn of(condition: &str, hits: &str, message: &str) -> Result<When, String> {
         let some = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
-        let hits = some(hits).map(|text| {
-            let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-            let op = text[..text.len() - digits.len()].trim().to_owned();
-            let n = digits.trim().parse().map_err(|_| format!("`{text}` is no number of hits"))?;
-            match op.as_str() {
-                "" | "=" | "==" => Ok(('=', n)),
-                ">=" => Ok(('>', n)),
-                ">" => Ok(('>', n + 1)),
-                "%" if n > 0 => Ok(('%', n)),
-                _ => Err(format!("`{text}`: write a number of hits as 5, >= 5, > 5 or % 5")),
-            }
-        });
+        let told = [("if", some(condition)), ("hits", some(hits)), ("says", some(message))].into_iter();
+        let told = told.filter_map(|(word, text)| Some(format!(" {word} {}", text?)));
         Ok(When {
+            text: told.collect(),
             condition: some(condition).map(|c| parse(&c)).transpose()?,
-            hits: hits.transpose()?,
+            hits: some(hits).map(|h| HitCondition::read(&h)).transpose()?,
             message: some(message).map(|m| parts(&m)).transpose()?,
         })
     }
@@ -92,8 +86,14 @@ pub struct Breakpoint {
     pub when: When,
     /// What people call it: `k.cl:12`.
     pub name: String,
-    hits: HashMap<(u64, usize, u32), u64>,
-    counted: u64,
+    pub(crate) hits: Hits,
+}
+
+impl Breakpoint {
+    /// Is it reached at an instruction? A line is where its thread came from another one.
+    pub(crate) fn is_at(&self, pc: u32, same_line: bool) -> bool {
+        self.at.contains(&pc) && !(self.kind == Kind::Line && same_line)
+    }
 }
 
 /// A data breakpoint.
@@ -113,8 +113,17 @@ pub struct Watch {
     pub reads: bool,
     /// See `reads`.
     pub writes: bool,
-    /// When it counts.
+    /// When it counts; hits are those since it was set.
     pub when: When,
+    pub(crate) hits: Hits,
+}
+
+impl Watch {
+    /// Of writes to a place, from this clock on; its number comes with [`Breakpoints::watch`].
+    pub fn new(name: String, place: Place, bytes: u64, when: When, now: u64) -> Watch {
+        let (reads, writes, hits) = (false, true, Hits::from(now));
+        Watch { id: 0, name, place, bytes, thread: 0, reads, writes, when, hits }
+    }
 }
 
 /// All of them.
@@ -142,7 +151,14 @@ impl Breakpoints {
     /// One more.
     pub fn add(&mut self, kind: Kind, at: Vec<u32>, when: When, name: String) -> u64 {
         let id = self.number();
-        self.all.push(Breakpoint { id, kind, at, when, name, hits: HashMap::new(), counted: 0 });
+        self.all.push(Breakpoint { id, kind, at, when, name, hits: Hits::default() });
+        id
+    }
+
+    /// One more data breakpoint.
+    pub fn watch(&mut self, watch: Watch) -> u64 {
+        let id = self.number();
+        self.watched.push(Watch { id, ..watch });
         id
     }
 
@@ -164,17 +180,9 @@ impl Breakpoints {
         self.nan || !self.watched.is_empty()
     }
 
-    /// Hits are counted, and messages said, or not; gives what was before.
-    pub fn count_hits(&mut self, yes: bool) -> bool {
+    /// Messages are said, or not; gives what was before.
+    pub fn say(&mut self, yes: bool) -> bool {
         !std::mem::replace(&mut self.silent, !yes)
-    }
-
-    /// No lane has hit any.
-    pub fn forget_hits(&mut self) {
-        for b in &mut self.all {
-            b.hits.clear();
-            b.counted = 0;
-        }
     }
 }
 
@@ -188,37 +196,25 @@ impl Session<'_, '_> {
     /// The breakpoints that stop a thread at an instruction, which it came to from another one.
     pub(crate) fn breakpoint(&mut self, thread: usize, pc: u32, before: Option<u32>) -> Option<Stop> {
         let same = self.same_line(pc, before);
-        let clock = self.paused.clock();
         let mask = self.paused.threads().get(thread)?.mask;
         let frames = self.frames(thread);
         let mut stopping = Vec::new();
         let mut lane = None;
         for i in 0..self.breakpoints.all.len() {
-            let b = &self.breakpoints.all[i];
-            if !b.at.contains(&pc) || b.kind == Kind::Line && same {
+            if !self.breakpoints.all[i].is_at(pc, same) {
                 continue;
             }
-            let (when, id) = (b.when.clone(), b.id);
-            let mut met = None;
-            for l in (0..32).filter(|l| mask >> l & 1 != 0) {
-                if self.counts(i, (Focus { thread, lane: l }, frames.first()), &when, clock) {
-                    if let Some(message) = &when.message {
-                        if !self.breakpoints.silent {
-                            let text = self.interpolated(message, thread, l);
-                            self.said.push(text);
-                        }
-                        continue;
-                    }
-                    met.get_or_insert(l);
+            let met = self.lanes_hit(i, thread, frames.first());
+            let b = &self.breakpoints.all[i];
+            if let Some(message) = &b.when.message {
+                if !self.breakpoints.silent {
+                    let met = (0..32).filter(|l| met >> l & 1 != 0);
+                    let said: Vec<String> = met.map(|l| self.interpolated(message, thread, l)).collect();
+                    self.said.extend(said);
                 }
-            }
-            if !self.breakpoints.silent {
-                let b = &mut self.breakpoints.all[i];
-                b.counted = b.counted.max(clock);
-            }
-            if let Some(l) = met {
-                stopping.push(id);
-                lane.get_or_insert(l);
+            } else if met != 0 {
+                stopping.push(b.id);
+                lane.get_or_insert(met.trailing_zeros());
             }
         }
         let lane = lane?;
@@ -236,31 +232,27 @@ impl Session<'_, '_> {
         of.clone().count() > 0 && of.clone().all(|b| b.when.condition.is_some() || b.when.hits.is_some())
     }
 
-    /// Does a breakpoint count for a lane? Hits are counted once, however often one goes back.
-    fn counts(&mut self, i: usize, (focus, frame): (Focus, Option<&Frame>), when: &When, clock: u64) -> bool {
-        let Focus { thread, lane } = focus;
-        if let Some(c) = &when.condition {
-            match self.truth(c, focus, frame) {
-                Ok(true) => {}
-                Ok(false) => return false,
-                Err(why) => self
-                    .said
-                    .push(format!("{}: the condition has no value: {why}", self.breakpoints.all[i].name)),
+    /// The lanes of a thread that hit a breakpoint, and whose hit counts.
+    pub(crate) fn lanes_hit(&mut self, i: usize, thread: usize, frame: Option<&Frame>) -> u32 {
+        let clock = self.paused.clock();
+        let (b, mask) = (&self.breakpoints.all[i], self.paused.threads().get(thread).map_or(0, |t| t.mask));
+        if let Some(known) = b.when.hits.and_then(|_| b.hits.known(clock)) {
+            return known;
+        }
+        let (mut lanes, mut trouble) = (mask, None);
+        if let Some(c) = &b.when.condition {
+            for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
+                match self.truth(c, Focus { thread, lane }, frame) {
+                    Ok(true) => {}
+                    Ok(false) => lanes &= !(1 << lane),
+                    Err(why) => trouble = Some(format!("{}: the condition has no value: {why}", b.name)),
+                }
             }
         }
-        let Some((op, n)) = when.hits else { return true };
-        let silent = self.breakpoints.silent;
-        let group = self.paused.group().id.iter().fold(0u64, |n, d| n << 21 | u64::from(*d));
+        self.said.extend(trouble.filter(|_| !self.breakpoints.silent));
+        let by = (self.paused.group().id, thread);
         let b = &mut self.breakpoints.all[i];
-        let hits = b.hits.entry((group, thread, lane)).or_insert(0);
-        if !silent && (clock > b.counted || b.counted == 0) {
-            *hits += 1;
-        }
-        match op {
-            '=' => *hits == n,
-            '>' => *hits >= n,
-            _ => (*hits).is_multiple_of(n),
-        }
+        b.when.hits.map_or(lanes, |condition| b.hits.hit(condition, clock, by, lanes))
     }
 
     fn truth(&self, e: &Expr, focus: Focus, frame: Option<&Frame>) -> Result<bool, String> {
@@ -302,8 +294,9 @@ impl Session<'_, '_> {
         }
         let past = self.paused.log().entries().next()?;
         let entry = past.entry;
-        let (mut found, watched) = (None, self.breakpoints.watched.clone());
-        for w in &watched {
+        let mut met = Vec::new();
+        for (i, w) in self.breakpoints.watched.iter().enumerate() {
+            let (mut lanes, mut read) = (0, false);
             for r in past.records() {
                 let who = matches!(w.place, Place::Register(_)) && entry.thread() != w.thread;
                 let kind = if r.read { w.reads } else { w.writes };
@@ -313,17 +306,30 @@ impl Session<'_, '_> {
                 let first = self.program().code().get(entry.pc() as usize).map_or(0, |i| u32::from(i.first));
                 let lane = (channel_of(&r, w.place) + first).min(31);
                 let focus = Focus { thread: entry.thread(), lane };
-                let met = match &w.when.condition {
-                    Some(c) => self.truth(c, focus, self.frames(focus.thread).first()).unwrap_or(true),
-                    None => true,
-                };
-                if met {
-                    found = Some((w.id, w.name.clone(), focus, r.read));
-                    break;
+                let frames = || self.frames(focus.thread);
+                let condition = w.when.condition.as_ref();
+                if condition.is_none_or(|c| self.truth(c, focus, frames().first()).unwrap_or(true)) {
+                    read = if lanes == 0 { r.read } else { read };
+                    lanes |= 1 << lane;
                 }
             }
+            met.push((i, lanes, read));
         }
-        let (id, name, focus, read) = found?;
+        let (clock, by) = (self.paused.clock(), (self.paused.group().id, entry.thread()));
+        let mut found = None;
+        for (i, lanes, read) in met.into_iter().filter(|(_, lanes, _)| *lanes != 0) {
+            let w = &mut self.breakpoints.watched[i];
+            let counting = match (w.when.hits, w.hits.known(clock)) {
+                (None, _) => lanes,
+                (Some(_), Some(known)) => known & lanes,
+                (Some(condition), None) => w.hits.hit(condition, clock, by, lanes),
+            };
+            if counting != 0 {
+                found.get_or_insert((i, Focus { thread: by.1, lane: counting.trailing_zeros() }, read));
+            }
+        }
+        let (i, focus, read) = found?;
+        let (id, name) = (self.breakpoints.watched[i].id, self.breakpoints.watched[i].name.clone());
         self.focus = focus;
         let what = if read { "read" } else { "written" };
         let line = self.lines.of(entry.pc()).map_or(String::new(), |l| format!(" at line {}", l.line));

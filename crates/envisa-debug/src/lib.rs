@@ -9,6 +9,7 @@ pub mod commands;
 pub mod dap;
 pub mod eval;
 pub mod finds;
+pub mod hits;
 pub mod lines;
 pub mod look;
 pub mod origin;

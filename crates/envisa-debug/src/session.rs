@@ -195,8 +195,9 @@ impl<'s, 'a> Session<'s, 'a> {
     /// As [`Stage::begin`].
     pub fn restart(&mut self) -> Result<Stop, Error> {
         self.paused = self.stage.begin(self.options.order, self.options.history)?;
-        self.changes.clear();
-        self.breakpoints.forget_hits();
+        if !std::mem::take(&mut self.changes).is_empty() {
+            self.forget_hits();
+        }
         self.look_at_turn();
         Ok(Stop::Entry)
     }
@@ -235,8 +236,14 @@ impl<'s, 'a> Session<'s, 'a> {
         done
     }
 
+    /// When somebody changed something next.
+    pub(crate) fn next_change(&self) -> u64 {
+        let now = self.paused.clock();
+        self.changes.iter().map(|c| c.clock).filter(|c| *c > now).fold(u64::MAX, u64::min)
+    }
+
     /// What somebody changed at this time is changed.
-    fn change_again(&mut self) {
+    pub(crate) fn change_again(&mut self) {
         let now = self.paused.clock();
         for change in self.changes.iter().filter(|c| c.clock == now) {
             self.paused.write_kept(change.place, &change.bytes);
@@ -246,8 +253,12 @@ impl<'s, 'a> Session<'s, 'a> {
     /// Goes back by one instruction; `false` at the beginning.
     fn backward(&mut self) -> bool {
         if self.paused.back() || self.remember() && self.paused.back() {
-            let now = self.paused.clock();
+            let (now, known) = (self.paused.clock(), self.changes.len());
             self.changes.retain(|c| c.clock <= now);
+            if self.changes.len() < known {
+                self.forget_hits();
+                self.count_hits();
+            }
             return true;
         }
         false
@@ -342,13 +353,7 @@ impl<'s, 'a> Session<'s, 'a> {
             if self.is_over() {
                 return self.stopped(self.over());
             }
-            let until = (self.paused.clock() + SLICE).min(self.next_find());
-            let until = self
-                .changes
-                .iter()
-                .map(|c| c.clock)
-                .filter(|c| *c > self.paused.clock())
-                .fold(until, u64::min);
+            let until = (self.paused.clock() + SLICE).min(self.next_find()).min(self.next_change());
             let flags = std::mem::take(&mut self.flags);
             self.paused.run(&flags, until);
             self.flags = flags;
@@ -367,6 +372,7 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Looks at the turn, where the stop did not say who is looked at.
     fn stopped(&mut self, stop: Stop) -> Stop {
+        self.hits_are_known();
         match &stop {
             Stop::Breakpoint(_) | Stop::Data(..) | Stop::Exception(..) => {}
             Stop::Fault(fault) => {
@@ -384,16 +390,17 @@ impl<'s, 'a> Session<'s, 'a> {
         if !self.forward() {
             return Some(self.over());
         }
-        if let Some(stop) = self.accessed() {
-            return Some(stop);
-        }
-        if let Some(stop) = self.made_nan(thread, before) {
-            return Some(stop);
-        }
+        let stop = self.accessed().or_else(|| self.made_nan(thread, before));
         if self.is_over() {
-            return Some(self.over());
+            return stop.or_else(|| Some(self.over()));
         }
-        self.arrived()
+        // What is here too is hit, and looks at nobody else.
+        let focus = self.focus;
+        let here = self.arrived();
+        if stop.is_some() {
+            self.focus = focus;
+        }
+        stop.or(here)
     }
 
     /// The finding or the breakpoints that stop it here.
@@ -431,6 +438,7 @@ impl<'s, 'a> Session<'s, 'a> {
     /// Writes the breakpoints into the flags of the program.
     fn mark(&mut self) {
         self.find();
+        self.count_hits();
         self.flags.iter_mut().for_each(|f| *f &= flag::MESSAGE);
         for pc in self.breakpoints.places() {
             if let Some(f) = self.flags.get_mut(pc as usize) {
@@ -453,9 +461,9 @@ impl<'s, 'a> Session<'s, 'a> {
             if let Some(stop) = stop {
                 return stop;
             }
-            let was = self.breakpoints.count_hits(false);
+            let was = self.breakpoints.say(false);
             let stop = self.arrived();
-            self.breakpoints.count_hits(was);
+            self.breakpoints.say(was);
             if let Some(stop) = stop {
                 return stop;
             }
@@ -529,6 +537,7 @@ impl<'s, 'a> Session<'s, 'a> {
                 Step::Instruction => false,
             };
             if done {
+                self.hits_are_known();
                 return Stop::Step;
             }
         }
@@ -656,6 +665,7 @@ impl<'s, 'a> Session<'s, 'a> {
         let clock = self.paused.clock();
         self.paused.write_kept(place, bytes);
         self.changes.push(Change { clock, place, bytes: bytes.to_vec() });
+        self.forget_hits();
         // What would be found from here on was another launch's.
         if let Some(finds) = &mut self.finds {
             let known = finds.len();

@@ -1,10 +1,12 @@
 //! The debugger in a terminal: commands, one a line.
 
-use crate::breakpoints::{Kind, When};
+use crate::breakpoints::{Kind, Watch, When};
 use crate::commands;
+use crate::look::Frame;
 use crate::session::{Session, Step, Stop, Way};
 use crate::view::{self, Host};
 use envisa::machine::group::log::Place;
+use envisa::machine::thread::Thread;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
@@ -22,7 +24,7 @@ Going on                          and back
 Stopping
   break LINE | FUNCTION | FILE:LINE | *PC [if EXPR] [hits N]
   log LINE TEXT {EXPR}              says it for each lane and goes on
-  watch EXPR, rwatch EXPR           stops where it is written, or read
+  watch EXPR [if EXPR] [hits N]     stops where it is written; rwatch: read; awatch: both
   catch nan, catch finding, catch F0004, uncatch WHAT
                                     stops where a NaN is made of what is none, and where checks find something
   info breaks, delete N
@@ -55,11 +57,11 @@ const MORE: [(&str, &str); 7] = [
     ),
     (
         "break",
-        "`break 12 if i == 40 && r != r` stops when an active lane meets it, and looks at that lane. `hits 3`: at a lane's third time.",
+        "`break 12 if i == 40 && r != r` stops when an active lane meets it, and looks at that lane. Each lane counts its own hits, from\nthe start of the launch: `break 12 hits 3` stops at a lane's third hit; also >= 3, > 3, <= 3, < 3, and % 3 for each third one.",
     ),
     (
         "watch",
-        "`watch out[3]` stops after an instruction that wrote to it, whichever lane did; going back, before it.",
+        "`watch out[3]` stops after an instruction that wrote to it, whichever lane did; going back, before it. Hits are counted from now on.",
     ),
     (
         "catch",
@@ -71,7 +73,7 @@ const MORE: [(&str, &str); 7] = [
     ),
 ];
 
-const WORDS: [&str; 47] = [
+const WORDS: [&str; 48] = [
     "run",
     "continue",
     "next",
@@ -89,6 +91,7 @@ const WORDS: [&str; 47] = [
     "log",
     "watch",
     "rwatch",
+    "awatch",
     "catch",
     "uncatch",
     "view",
@@ -365,73 +368,20 @@ impl Terminal<'_, '_, '_> {
             "locals" => {
                 let frames = self.s.frames(self.s.focus.thread);
                 let frame = frames.first().ok_or("there is no frame")?;
-                let all = self.s.variables(frame);
-                Ok(all
-                    .iter()
-                    .map(|v| format!("{} = {}", v.name, self.shown(&v.name)))
-                    .collect::<Vec<_>>()
-                    .join("\n"))
+                Ok(self.shown_all(self.s.variables(frame).iter().map(|v| &v.name)))
             }
-            "args" => {
-                let all = self.s.stage.kernel().arguments();
-                Ok(all
-                    .iter()
-                    .map(|a| format!("{} = {}", a.name, self.shown(&a.name)))
-                    .collect::<Vec<_>>()
-                    .join("\n"))
-            }
-            "bt" | "backtrace" => {
-                let one = |(i, f): (usize, crate::look::Frame)| {
-                    let line = f
-                        .line
-                        .map_or("?".into(), |l| format!("{}:{}", self.s.lines.files[l.file].name, l.line));
-                    format!("#{i} {}{} at {line}", f.function, if f.inlined { " (inlined)" } else { "" })
-                };
-                Ok(self
-                    .s
-                    .frames(self.s.focus.thread)
-                    .into_iter()
-                    .enumerate()
-                    .map(one)
-                    .collect::<Vec<_>>()
-                    .join("\n"))
-            }
+            "args" => Ok(self.shown_all(self.s.stage.kernel().arguments().iter().map(|a| &a.name))),
+            "bt" | "backtrace" => Ok(self.backtrace()),
             "list" | "l" | "source" => Ok(self.lines(5)),
-            "threads" => {
-                let one = |(i, t): (usize, &envisa::machine::thread::Thread)| {
-                    let line = self.s.lines.of(t.pc).map_or(String::new(), |l| format!(", line {}", l.line));
-                    format!("{} {i}: {:?}{line}", if i == self.s.focus.thread { '>' } else { ' ' }, t.status)
-                };
-                Ok(self.s.paused.threads().iter().enumerate().map(one).collect::<Vec<_>>().join("\n"))
-            }
+            "threads" => Ok(self.threads()),
             "registers" => {
                 let frames = self.s.frames(self.s.focus.thread);
                 let homes = frames.first().map(|f| self.s.registers(f)).unwrap_or_default();
-                let names = homes.iter().filter(|h| rest.is_empty() || h.name == rest).map(|h| &h.name);
-                Ok(names.map(|n| format!("{n} = {}", self.shown(n))).collect::<Vec<_>>().join("\n"))
+                let wanted = homes.iter().map(|h| &h.name).filter(|name| rest.is_empty() || *name == rest);
+                Ok(self.shown_all(wanted))
             }
-            "disassemble" => {
-                let pc = self.s.pc();
-                let one = |at: u32| {
-                    let text = self.s.stage.written(at)?;
-                    let text = text.split("///").next().unwrap_or_default().trim_end().to_owned();
-                    Some(format!("{} {at:5}  {text}", if at == pc { '>' } else { ' ' }))
-                };
-                Ok((pc.saturating_sub(5)..pc + 12).filter_map(one).collect::<Vec<_>>().join("\n"))
-            }
-            "x" => {
-                let (e, n) =
-                    rest.rsplit_once(' ').and_then(|(e, n)| Some((e, n.parse().ok()?))).unwrap_or((rest, 64));
-                let v = self.s.evaluate(e, self.s.focus, 0)?;
-                let at = v.bytes.iter().take(8).rev().fold(0u64, |x, b| x << 8 | u64::from(*b));
-                let bytes = self.s.read(self.s.pointed(at), n)?;
-                Ok(bytes
-                    .chunks(16)
-                    .enumerate()
-                    .map(|(i, c)| format!("{:#x}: {c:02x?}", at + 16 * i as u64))
-                    .collect::<Vec<_>>()
-                    .join("\n"))
-            }
+            "disassemble" => Ok(self.disassembly()),
+            "x" => self.memory(rest),
             "set" => {
                 let (to, from) = rest.split_once('=').ok_or("`set EXPR = EXPR`")?;
                 let v = self.s.assign(to.trim(), from.trim(), 0)?;
@@ -444,50 +394,90 @@ impl Terminal<'_, '_, '_> {
                 let id = self.s.breakpoints.add(kind, places, When::of("", "", message)?, name.clone());
                 Ok(format!("breakpoint {id} says it at {name}"))
             }
-            "watch" | "rwatch" => {
-                let v = self.s.evaluate(rest, self.s.focus, 0)?;
-                let place: Place = v.place.ok_or("it is in no memory")?;
-                let id = self.s.breakpoints.number();
-                self.s.breakpoints.watched.push(crate::breakpoints::Watch {
-                    id,
-                    name: rest.to_owned(),
-                    place,
-                    bytes: v.bytes.len() as u64,
-                    thread: self.s.focus.thread,
-                    reads: word == "rwatch",
-                    writes: word == "watch",
-                    when: When::default(),
-                });
-                Ok(format!("watch {id}: {rest}"))
-            }
+            "watch" | "rwatch" | "awatch" => self.set_watch(word, rest),
             "catch" | "uncatch" => self.catch(rest, word == "catch"),
             "delete" => {
                 let id = rest.parse().map_err(|_| "`delete N`")?;
-                if self.s.breakpoints.remove(id) {
-                    Ok(String::new())
-                } else {
-                    Err(format!("there is no breakpoint {id}"))
-                }
+                let found = self.s.breakpoints.remove(id);
+                if found { Ok(String::new()) } else { Err(format!("there is no breakpoint {id}")) }
             }
             "info" if rest == "clock" => {
-                let log = self.s.paused.log();
-                Ok(format!(
-                    "{} instructions since the launch began; {} of them kept, {} bytes",
-                    self.s.paused.clock(),
-                    log.len(),
-                    log.bytes()
-                ))
+                let (clock, log) = (self.s.paused.clock(), self.s.paused.log());
+                let kept = format!("{} of them kept, {} bytes", log.len(), log.bytes());
+                Ok(format!("{clock} instructions since the launch began; {kept}"))
             }
-            "info" => {
-                let b = &self.s.breakpoints;
-                let all = b.all.iter().map(|b| format!("{} {:?} {}", b.id, b.kind, b.name));
-                Ok(all
-                    .chain(b.watched.iter().map(|w| format!("{} watch {}", w.id, w.name)))
-                    .collect::<Vec<_>>()
-                    .join("\n"))
-            }
+            "info" => Ok(self.breaks()),
             _ => Err(format!("`{word}` is no command: `help` tells them")),
         }
+    }
+
+    /// Expressions and their values, one a line.
+    fn shown_all<'n>(&self, names: impl Iterator<Item = &'n String>) -> String {
+        names.map(|n| format!("{n} = {}", self.shown(n))).collect::<Vec<_>>().join("\n")
+    }
+
+    fn backtrace(&self) -> String {
+        let one = |(i, f): (usize, Frame)| {
+            let line =
+                f.line.map_or("?".into(), |l| format!("{}:{}", self.s.lines.files[l.file].name, l.line));
+            format!("#{i} {}{} at {line}", f.function, if f.inlined { " (inlined)" } else { "" })
+        };
+        let frames = self.s.frames(self.s.focus.thread).into_iter().enumerate();
+        frames.map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    fn threads(&self) -> String {
+        let one = |(i, t): (usize, &Thread)| {
+            let line = self.s.lines.of(t.pc).map_or(String::new(), |l| format!(", line {}", l.line));
+            format!("{} {i}: {:?}{line}", if i == self.s.focus.thread { '>' } else { ' ' }, t.status)
+        };
+        self.s.paused.threads().iter().enumerate().map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The instructions around the current one.
+    fn disassembly(&self) -> String {
+        let pc = self.s.pc();
+        let one = |at: u32| {
+            let text = self.s.stage.written(at)?;
+            let text = text.split("///").next().unwrap_or_default().trim_end().to_owned();
+            Some(format!("{} {at:5}  {text}", if at == pc { '>' } else { ' ' }))
+        };
+        (pc.saturating_sub(5)..pc + 12).filter_map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The bytes where an expression points to.
+    fn memory(&self, rest: &str) -> Result<String, String> {
+        let (e, n) =
+            rest.rsplit_once(' ').and_then(|(e, n)| Some((e, n.parse().ok()?))).unwrap_or((rest, 64));
+        let v = self.s.evaluate(e, self.s.focus, 0)?;
+        let at = v.bytes.iter().take(8).rev().fold(0u64, |x, b| x << 8 | u64::from(*b));
+        let bytes = self.s.read(self.s.pointed(at), n)?;
+        let one = |(i, c): (usize, &[u8])| format!("{:#x}: {c:02x?}", at + 16 * i as u64);
+        Ok(bytes.chunks(16).enumerate().map(one).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// All breakpoints.
+    fn breaks(&self) -> String {
+        let (b, stops) = (&self.s.breakpoints, |yes: bool, what: &str| yes.then(|| format!("catch {what}")));
+        let all = b.all.iter().map(|b| format!("{} {:?} {}{}", b.id, b.kind, b.name, b.when.text));
+        let watched = b.watched.iter().map(|w| format!("{} watch {}{}", w.id, w.name, w.when.text));
+        let caught = b.findings.iter().filter_map(|k| stops(true, k.code()));
+        all.chain(watched).chain(stops(b.nan, "nan")).chain(caught).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Stops where an expression's place is written, read, or both.
+    fn set_watch(&mut self, word: &str, rest: &str) -> Result<String, String> {
+        let (rest, when) = condition(rest)?;
+        let v = self.s.evaluate(rest, self.s.focus, 0)?;
+        let place: Place = v.place.ok_or("it is in no memory")?;
+        let bytes = v.bytes.len() as u64;
+        let id = self.s.breakpoints.watch(Watch {
+            thread: self.s.focus.thread,
+            reads: word != "watch",
+            writes: word != "rwatch",
+            ..Watch::new(rest.to_owned(), place, bytes, when, self.s.paused.clock())
+        });
+        Ok(format!("watch {id}: {rest}"))
     }
 
     /// Stops at what should not happen, or no more.
@@ -541,12 +531,18 @@ impl Terminal<'_, '_, '_> {
     }
 
     fn set_break(&mut self, rest: &str) -> Result<String, String> {
-        let (rest, hits) = rest.split_once(" hits ").unwrap_or((rest, ""));
-        let (at, condition) = rest.split_once(" if ").unwrap_or((rest, ""));
-        let (places, kind, name) = self.place(at.trim())?;
-        let id = self.s.breakpoints.add(kind, places, When::of(condition, hits, "")?, name.clone());
+        let (at, when) = condition(rest)?;
+        let (places, kind, name) = self.place(at)?;
+        let id = self.s.breakpoints.add(kind, places, when, name.clone());
         Ok(format!("breakpoint {id} at {name}"))
     }
+}
+
+/// What is before `if EXPR` and `hits N`, and these.
+fn condition(text: &str) -> Result<(&str, When), String> {
+    let (text, hits) = text.split_once(" hits ").unwrap_or((text, ""));
+    let (text, condition) = text.split_once(" if ").unwrap_or((text, ""));
+    Ok((text.trim(), When::of(condition, hits, "")?))
 }
 
 #[derive(Clone, Copy)]

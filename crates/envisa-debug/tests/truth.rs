@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+#[path = "truth/hits.rs"]
+mod hits;
 #[path = "truth/programs.rs"]
 mod programs;
 #[path = "truth/speed.rs"]

@@ -416,20 +416,17 @@ fn set_data(s: &mut Session<'_, '_>, a: &Value) -> Answer {
     s.breakpoints.watched.clear();
     let mut all = Vec::new();
     for b in a["breakpoints"].as_array().cloned().unwrap_or_default() {
-        let id = s.breakpoints.number();
-        let made = watch(&b, id);
+        let made = watch(&b, s.paused.clock());
         all.push(match made {
-            Ok(watch) => {
-                s.breakpoints.watched.push(watch);
-                json!({ "id": id, "verified": true })
-            }
+            Ok(watch) => json!({ "id": s.breakpoints.watch(watch), "verified": true }),
             Err(why) => json!({ "verified": false, "message": why }),
         });
     }
     Ok(json!({ "breakpoints": all }))
 }
 
-fn watch(b: &Value, id: u64) -> Result<Watch, String> {
+/// A data breakpoint that is set now.
+fn watch(b: &Value, now: u64) -> Result<Watch, String> {
     let text = b["dataId"].as_str().unwrap_or_default();
     let parts: Vec<&str> = text.splitn(5, ':').collect();
     let number = |i: usize| parts.get(i).and_then(|p| p.parse::<u64>().ok());
@@ -444,16 +441,9 @@ fn watch(b: &Value, id: u64) -> Result<Watch, String> {
         _ => Place::Window(at),
     };
     let access = b["accessType"].as_str().unwrap_or("write");
-    Ok(Watch {
-        id,
-        name: parts.get(4).unwrap_or(&"").to_string(),
-        place,
-        bytes,
-        thread: thread as usize,
-        reads: access != "write",
-        writes: access != "read",
-        when: when(b)?,
-    })
+    let name = parts.get(4).unwrap_or(&"").to_string();
+    let (thread, reads, writes) = (thread as usize, access != "write", access != "read");
+    Ok(Watch { thread, reads, writes, ..Watch::new(name, place, bytes, when(b)?, now) })
 }
 
 fn read_memory(s: &Session<'_, '_>, a: &Value) -> Answer {
