@@ -21,7 +21,7 @@ const MAX_STACK: usize = 32;
 const MAX_OPERATIONS: usize = 256;
 
 /// Why a variable cannot be shown.
-pub const NOT_KEPT: &str = "not kept by the optimised build: compile with -g -cl-opt-disable";
+pub const NOT_KEPT: &str = "not kept by the optimised build: compile with -g -cl-opt-disable (SPIR-V: the compiler that made it, too)";
 
 /// Executes the operations of a variable's place.
 ///

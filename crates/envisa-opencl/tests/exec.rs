@@ -60,45 +60,13 @@ fn program() {
     }
     assert_eq!(s.read::<i32>(x, 64), [4; 64]);
     call!(s, clReleaseKernel(twice));
-    if does("race") {
-        let race = s.kernel(program, "race");
-        s.arg(race, 0, &x);
-        call!(s, clSetKernelArg(race, 1, 256, null()));
-        for _ in 0..3 {
-            assert_eq!(s.launch(race, 64, Some(64)), CL_SUCCESS);
-        }
-        call!(s, clFinish(s.queue));
-        call!(s, clReleaseKernel(race));
+    launches(&s, program, x, &does);
+    calls_fail(&s, program, x, &does);
+    if does("many") {
+        many(&s);
     }
-    if does("beyond") {
-        let beyond = s.kernel(program, "beyond");
-        s.arg(beyond, 0, &x);
-        s.arg(beyond, 1, &60i32);
-        assert_eq!(s.launch(beyond, 64, None), CL_SUCCESS);
-        call!(s, clFinish(s.queue));
-        call!(s, clReleaseKernel(beyond));
-    }
-    if does("wild") {
-        let wild = s.kernel(program, "wild");
-        s.arg(wild, 0, &x);
-        assert_eq!(s.launch(wild, 16, None), CL_SUCCESS);
-        assert_eq!(call!(s, clFinish(s.queue)), CL_OUT_OF_RESOURCES);
-        call!(s, clReleaseKernel(wild));
-    }
-    if does("copies") {
-        let copy = |from: usize, to: usize, n: usize| {
-            call!(s, clEnqueueCopyBuffer(s.queue, x, x, from, to, n, 0, null(), null_mut()))
-        };
-        assert_eq!(copy(0, 50, 100), CL_MEM_COPY_OVERLAP);
-        assert_eq!(copy(0, 250, 100), CL_INVALID_VALUE);
-    }
-    if does("release") {
-        let kernel = s.kernel(program, "twice");
-        let gone = s.buffer(&[0i32; 64]);
-        s.arg(kernel, 0, &gone);
-        call!(s, clReleaseMemObject(gone));
-        assert_eq!(s.launch(kernel, 64, None), CL_INVALID_KERNEL_ARGS);
-        call!(s, clReleaseKernel(kernel));
+    if does("spirv") {
+        spirv(&s);
     }
     if does("queues") {
         queues(&s, program, does("ordered"));
@@ -161,6 +129,86 @@ fn program() {
     if does("fail") {
         std::process::exit(3);
     }
+}
+
+/// Launches that go wrong.
+fn launches(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(&str) -> bool) {
+    if does("race") {
+        let race = s.kernel(program, "race");
+        s.arg(race, 0, &x);
+        call!(s, clSetKernelArg(race, 1, 256, null()));
+        for _ in 0..3 {
+            assert_eq!(s.launch(race, 64, Some(64)), CL_SUCCESS);
+        }
+        call!(s, clFinish(s.queue));
+        call!(s, clReleaseKernel(race));
+    }
+    if does("beyond") {
+        let beyond = s.kernel(program, "beyond");
+        s.arg(beyond, 0, &x);
+        s.arg(beyond, 1, &60i32);
+        assert_eq!(s.launch(beyond, 64, None), CL_SUCCESS);
+        call!(s, clFinish(s.queue));
+        call!(s, clReleaseKernel(beyond));
+    }
+    if does("wild") {
+        let wild = s.kernel(program, "wild");
+        s.arg(wild, 0, &x);
+        assert_eq!(s.launch(wild, 16, None), CL_SUCCESS);
+        assert_eq!(call!(s, clFinish(s.queue)), CL_OUT_OF_RESOURCES);
+        call!(s, clReleaseKernel(wild));
+    }
+}
+
+/// Calls of the interface that fail.
+fn calls_fail(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(&str) -> bool) {
+    if does("copies") {
+        let copy = |from: usize, to: usize, n: usize| {
+            call!(s, clEnqueueCopyBuffer(s.queue, x, x, from, to, n, 0, null(), null_mut()))
+        };
+        assert_eq!(copy(0, 50, 100), CL_MEM_COPY_OVERLAP);
+        assert_eq!(copy(0, 250, 100), CL_INVALID_VALUE);
+    }
+    if does("release") {
+        let kernel = s.kernel(program, "twice");
+        let gone = s.buffer(&[0i32; 64]);
+        s.arg(kernel, 0, &gone);
+        call!(s, clReleaseMemObject(gone));
+        assert_eq!(s.launch(kernel, 64, None), CL_INVALID_KERNEL_ARGS);
+        call!(s, clReleaseKernel(kernel));
+    }
+}
+
+/// A program that hands over SPIR-V, of the file `SPIRV`.
+fn spirv(s: &Session) {
+    let words = std::fs::read(std::env::var_os("SPIRV").expect("a file")).expect("it is there");
+    let program = make!(s, clCreateProgramWithIL(s.context, words.as_ptr().cast(), words.len()));
+    assert_eq!(call!(s, clBuildProgram(program, 0, null(), null(), None, null_mut())), CL_SUCCESS);
+    let (sums, out) = (s.kernel(program, "sums"), s.buffer(&[0i32; 16]));
+    assert_eq!(s.arg(sums, 0, &out), CL_SUCCESS);
+    assert_eq!(s.arg(sums, 1, &3i32), CL_SUCCESS);
+    assert_eq!(s.launch(sums, 16, Some(16)), CL_SUCCESS);
+    assert_eq!(s.read::<i32>(out, 16)[5], 11);
+    call!(s, clReleaseKernel(sums));
+    call!(s, clReleaseProgram(program));
+    call!(s, clReleaseMemObject(out));
+}
+
+/// As many launches of one kernel as `LAUNCHES` says.
+fn many(s: &Session) {
+    let n: i32 = std::env::var("LAUNCHES").expect("how many").parse().expect("a number");
+    let program =
+        s.program("kernel void add(global int *x, int n) {\n  int i = get_global_id(0);\n  x[i] += n;\n}\n");
+    let (add, sums) = (s.kernel(program, "add"), s.buffer(&[0i32; 64]));
+    assert_eq!(s.arg(add, 0, &sums), CL_SUCCESS);
+    assert_eq!(s.arg(add, 1, &1i32), CL_SUCCESS);
+    for _ in 0..n {
+        assert_eq!(s.launch(add, 64, Some(16)), CL_SUCCESS);
+    }
+    assert_eq!(s.read::<i32>(sums, 64), [n; 64]);
+    call!(s, clReleaseKernel(add));
+    call!(s, clReleaseProgram(program));
+    call!(s, clReleaseMemObject(sums));
 }
 
 /// A kernel of a program that is linked of two.

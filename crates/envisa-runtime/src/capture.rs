@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::device::{ImageShape, ImageValue, Launch, Value, texel};
@@ -69,7 +69,10 @@ pub fn is_wanted() -> bool {
 
 /// A launch that is being kept.
 pub struct Capture {
-    folder: PathBuf,
+    /// `NUMBER-KERNEL`, and the folder, once it is there.
+    name: String,
+    folder: Option<PathBuf>,
+    files: Files,
     /// Files that hold what is to be compared, with where it lies.
     after: Vec<(String, Bytes)>,
     /// Did the program stop at a launch?
@@ -99,7 +102,6 @@ impl Bytes {
 pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
     let wanted = wanted()?;
     static COUNT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
-    static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
     let name = &launch.info.name;
     static STOPPED: AtomicBool = AtomicBool::new(false);
     let nth = {
@@ -122,26 +124,29 @@ pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
     }
     // Names of kernels are identifiers; those of files are short.
     let short: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
-    let kept = fresh(&wanted.folder, || {
-        let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        format!("{}-{number:05}-{short}", std::process::id())
+    let mut files = Files::default();
+    let kept = write(launch, &mut files).and_then(|after| {
+        let mut kept = Capture { name: short, folder: None, files, after, stopped: &STOPPED };
+        // Whether that launch is wanted is known when it has run.
+        let later = wanted.stop == Some(Stop::Wrong);
+        if later { Ok(kept) } else { kept.put(&wanted.folder).map(|()| kept) }
     });
-    let kept = kept.map_err(|e| e.to_string()).and_then(|folder| Ok((write(launch, &folder)?, folder)));
     match kept {
-        Ok((after, folder)) => {
-            if let Some(Stop::At(..)) = wanted.stop {
-                wait(&folder);
+        Ok(kept) => {
+            if let (Some(Stop::At(..)), Some(folder)) = (&wanted.stop, &kept.folder) {
+                wait(folder);
             }
-            Some(Capture { folder, after, stopped: &STOPPED })
+            Some(kept)
         }
         Err(why) => {
-            crate::log::complain(&format!(
-                "a launch of `{name}` cannot be kept in {}: {why}",
-                wanted.folder.display()
-            ));
+            not_kept(name, &wanted.folder, &why);
             None
         }
     }
+}
+
+fn not_kept(kernel: &str, folder: &Path, why: &str) {
+    crate::log::complain(&format!("a launch of `{kernel}` cannot be kept in {}: {why}", folder.display()));
 }
 
 /// Makes a new folder in another, of the first name that is not taken: what is there already is somebody else's, or an
@@ -170,20 +175,45 @@ fn wait(folder: &Path) {
     }
 }
 
+/// Files by their names.
+#[derive(Default)]
+struct Files(Vec<(String, Vec<u8>)>);
+
+impl Files {
+    fn put(&mut self, name: &str, bytes: impl Into<Vec<u8>>) {
+        self.0.push((name.to_owned(), bytes.into()));
+    }
+}
+
 impl Capture {
-    /// Keeps what memory holds after the launch; `wrong`: it had a fault or a finding.
-    pub fn end(self, wrong: bool) {
-        if wanted().is_some_and(|w| w.stop == Some(Stop::Wrong)) {
-            if wrong && !self.stopped.swap(true, Ordering::Relaxed) {
-                wait(&self.folder);
-            } else if let Err(e) = std::fs::remove_dir_all(&self.folder) {
-                crate::log::complain(&format!("{}: {e}", self.folder.display()));
-            }
-            return;
+    /// Writes the files into a new folder in this one.
+    fn put(&mut self, outer: &Path) -> Result<(), String> {
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let name = || {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            format!("{}-{number:05}-{}", std::process::id(), self.name)
+        };
+        let folder = fresh(outer, name).map_err(|e| e.to_string())?;
+        for (name, bytes) in self.files.0.drain(..) {
+            std::fs::write(folder.join(&name), bytes).map_err(|e| format!("{name}: {e}"))?;
         }
+        self.folder = Some(folder);
+        Ok(())
+    }
+
+    /// Keeps what memory holds after the launch; `wrong`: it had a fault or a finding.
+    pub fn end(mut self, wrong: bool) {
+        let Some(wanted) = wanted() else { return };
+        if wanted.stop == Some(Stop::Wrong) && wrong && !self.stopped.swap(true, Ordering::Relaxed) {
+            return match self.put(&wanted.folder) {
+                Ok(()) => wait(self.folder.as_deref().unwrap_or(&wanted.folder)),
+                Err(why) => not_kept(&self.name, &wanted.folder, &why),
+            };
+        }
+        let Some(folder) = &self.folder else { return };
         for (file, bytes) in &self.after {
-            if let Err(e) = std::fs::write(self.folder.join(file), bytes.read()) {
-                crate::log::complain(&format!("{}: {e}", self.folder.join(file).display()));
+            if let Err(e) = std::fs::write(folder.join(file), bytes.read()) {
+                crate::log::complain(&format!("{}: {e}", folder.join(file).display()));
             }
         }
     }
@@ -209,15 +239,12 @@ fn list<T: std::fmt::Display>(values: &[T]) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// Writes the files; gives those that are written again after the launch.
-fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, String> {
-    let put = |name: &str, bytes: &[u8]| {
-        std::fs::write(folder.join(name), bytes).map_err(|e| format!("{name}: {e}"))
-    };
-    put("module.zebin", launch.module)?;
+/// Makes the files; gives those that are written again after the launch.
+fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>, String> {
+    files.put("module.zebin", launch.module);
     if let Some(source) = &launch.source {
-        put("program.cl", source.text.as_bytes())?;
-        put("program.options", source.options.as_bytes())?;
+        files.put("program.cl", source.text);
+        files.put("program.options", source.options.as_str());
     }
     let n = launch.range.dims as usize;
     let mut job = format!(
@@ -277,7 +304,7 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
                             );
                         }
                         let region = backing.region().part(*offset, *len).ok_or("a buffer ends too early")?;
-                        put(&format!("{i}.bin"), &region.to_vec())?;
+                        files.put(&format!("{i}.bin"), region.to_vec());
                         buffers.push((i, backing, *offset, offset + len));
                         after.push((format!("{i}.after.bin"), Bytes::Buffer(region)));
                         quoted(&format!("@{i}.bin"))
@@ -295,7 +322,7 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
                 let (text, size) =
                     describe(image).ok_or_else(|| format!("argument {i}: images of this format"))?;
                 let bytes = Bytes::Image(image.clone(), size);
-                put(&format!("{i}.bin"), &bytes.read())?;
+                files.put(&format!("{i}.bin"), bytes.read());
                 after.push((format!("{i}.after.bin"), bytes));
                 format!("{{ image = {}, value = \"@{i}.bin\" }}", quoted(&text))
             }
@@ -315,16 +342,17 @@ fn write(launch: &Launch<'_>, folder: &Path) -> Result<Vec<(String, Bytes)>, Str
     for source in crate::lines::debugged() {
         // A name that the program gave, with -s, may be a path.
         let name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
-        let taken = ["", ".", "..", "job.toml"].contains(&&*name) || folder.join(&name).exists();
+        let taken =
+            ["", ".", "..", "job.toml"].contains(&&*name) || files.0.iter().any(|(other, _)| *other == name);
         if !taken {
-            put(&name, &source.text)?;
+            files.put(&name, source.text);
             sources.push(quoted(&name));
         }
     }
     if !sources.is_empty() {
         job = job.replacen("\n[args]\n", &format!("sources = {}\n\n[args]\n", list(&sources)), 1);
     }
-    put("job.toml", format!("{job}{outputs}").as_bytes())?;
+    files.put("job.toml", job + &outputs);
     Ok(after)
 }
 

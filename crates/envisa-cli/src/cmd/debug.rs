@@ -1,5 +1,6 @@
 //! `envisa debug`: looks into a kernel, every lane, forwards and back.
 
+use crate::cmd::debugged::Launched;
 use crate::cmd::run::{BareArgs, BuildArgs};
 use crate::cmd::{Done, Exit, Failure};
 use envisa::machine::group::paused::Order;
@@ -76,7 +77,7 @@ pub struct Args {
     bare: BareArgs,
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.trim_end_matches(['B', 'b', 'i']) {
         t if t.ends_with(['K', 'k']) => (&t[..t.len() - 1], 1 << 10),
         t if t.ends_with(['M', 'm']) => (&t[..t.len() - 1], 1 << 20),
@@ -145,8 +146,8 @@ fn stop_at_interrupts(pause: &Arc<AtomicBool>) {
 ///
 /// # Errors
 /// If it cannot be run.
-pub(super) fn of_kept(job: &Path, options: Options, commands: &[String]) -> Done {
-    in_terminal(kept(job).map_err(Failure)?, options, commands)
+pub(super) fn of_kept(job: &Path, launched: &Launched, commands: &[String]) -> Done {
+    in_terminal(kept(job, launched).map_err(Failure)?, launched.options.clone(), commands)
 }
 
 /// A launch that was kept, for a client whose launch request this is.
@@ -156,14 +157,17 @@ pub(super) fn of_kept(job: &Path, options: Options, commands: &[String]) -> Done
 pub(super) fn of_request(
     job: &Path,
     launch: &Value,
-    mut options: Options,
+    launched: &Launched,
 ) -> Result<(envisa::Run, Options), String> {
+    let mut options = launched.options.clone();
     requested(launch, &mut options)?;
-    ready(kept(job)?, options)
+    ready(kept(job, launched)?, options)
 }
 
-fn kept(job: &Path) -> Result<(Job, bool), String> {
-    Ok((Job::read(job).map_err(|e| e.to_string())?, true))
+fn kept(job: &Path, launched: &Launched) -> Result<(Job, bool), String> {
+    let mut job = Job::read(job).map_err(|e| e.to_string())?;
+    job.sources.extend(launched.sources.iter().cloned());
+    Ok((job, true))
 }
 
 /// Listens on a port of this machine, or on ADDRESS:PORT.

@@ -22,6 +22,14 @@ pub(super) enum Face<'a> {
     Port(&'a str),
 }
 
+/// How its launches are debugged.
+pub(super) struct Launched {
+    /// How a session runs.
+    pub options: Options,
+    /// Texts of sources that the program did not hand over.
+    pub sources: Vec<PathBuf>,
+}
+
 /// Runs a program whose launches stop in a folder, and debugs each that does; of the client on standard input, the first.
 ///
 /// # Errors
@@ -30,7 +38,7 @@ pub(super) fn run(
     command: &mut Command,
     folder: &Path,
     face: &Face<'_>,
-    options: &Options,
+    launched: Launched,
 ) -> Result<io::Result<ExitStatus>, Failure> {
     let listener = match face {
         Face::Port(port) => Some(debug::bound(port)?),
@@ -45,7 +53,7 @@ pub(super) fn run(
     };
     let mut program = Program { child, folder, seen: BTreeSet::new() };
     if let Face::Stdio = face {
-        return Ok(on_stdio(&mut program, options));
+        return Ok(on_stdio(&mut program, &launched));
     }
     loop {
         let launch = match program.next() {
@@ -57,9 +65,9 @@ pub(super) fn run(
         let done = match (face, &listener) {
             (_, Some((listener, at))) => {
                 line(&format!("envisa exec: the program waits at a launch; listening on {at}"));
-                attached(listener, &job, options).map(|()| Exit::Fine)
+                attached(listener, &job, &launched).map(|()| Exit::Fine)
             }
-            (Face::Terminal(commands), _) => debug::of_kept(&job, options.clone(), commands),
+            (Face::Terminal(commands), _) => debug::of_kept(&job, &launched, commands),
             _ => Ok(Exit::Fine),
         };
         if let Err(Failure(why)) = done {
@@ -72,21 +80,21 @@ pub(super) fn run(
 }
 
 /// Serves the next client that attaches.
-fn attached(listener: &std::net::TcpListener, job: &Path, options: &Options) -> Result<(), Failure> {
+fn attached(listener: &std::net::TcpListener, job: &Path, launched: &Launched) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure(e.to_string());
     let (client, _) = listener.accept().map_err(failed)?;
     let input = client.try_clone().map_err(failed)?;
-    dap::serve(input, client, &mut |launch| debug::of_request(job, launch, options.clone()));
+    dap::serve(input, client, &mut |launch| debug::of_request(job, launch, launched));
     Ok(())
 }
 
-fn on_stdio(program: &mut Program<'_>, options: &Options) -> io::Result<ExitStatus> {
+fn on_stdio(program: &mut Program<'_>, launched: &Launched) -> io::Result<ExitStatus> {
     let (mut stopped, mut ended) = (None, None);
     dap::serve(io::stdin(), io::stdout(), &mut |launch| match program.next() {
         Ok(Next::Launch(folder)) => {
             let job = folder.join("job.toml");
             stopped = Some(folder);
-            debug::of_request(&job, launch, options.clone())
+            debug::of_request(&job, launch, launched)
         }
         Ok(Next::Ended(status)) => {
             ended = Some(status);

@@ -76,6 +76,12 @@ pub struct Args {
     /// With --debug, a command that the debugger executes before those of the terminal.
     #[arg(short = 'x', value_name = "COMMAND", requires = "debug")]
     commands: Vec<String>,
+    /// With --debug, a source file from which the program's SPIR-V or binaries were compiled.
+    #[arg(long = "source", value_name = "FILE", requires = "debug")]
+    sources: Vec<PathBuf>,
+    /// With --debug, the largest size of the log of past states: 64M, 2G. By default 1G.
+    #[arg(long, value_name = "BYTES", requires = "debug")]
+    history: Option<String>,
     /// With --debug, speak the Debug Adapter Protocol on standard input and output. The program reads nothing, and what it
     /// writes to its standard output goes to standard error.
     #[arg(long, requires = "debug", conflicts_with_all = ["listen", "commands"])]
@@ -276,15 +282,18 @@ fn debugged(
     folder: &Path,
     args: &Args,
 ) -> Result<std::io::Result<ExitStatus>, Failure> {
-    use super::debugged::{Face, run};
+    use super::debugged::{Face, Launched, run};
     let face = match &args.listen {
         Some(port) => Face::Port(port),
         None if args.dap => Face::Stdio,
         None => Face::Terminal(&args.commands),
     };
     let order = super::debug::order(args.order.as_deref().unwrap_or("forward")).map_err(Failure)?;
-    let options = envisa_debug::session::Options { order, check: args.checks(), ..Default::default() };
-    run(command, folder, &face, &options)
+    let history = super::debug::bytes(args.history.as_deref().unwrap_or("1G")).map_err(Failure)?;
+    let options = envisa_debug::session::Options { order, history, check: args.checks(), notes: Vec::new() };
+    // The program may change its folder; its sources are of this one.
+    let sources = args.sources.iter().map(|s| std::path::absolute(s).unwrap_or_else(|_| s.clone())).collect();
+    run(command, folder, &face, Launched { options, sources })
 }
 
 #[cfg(not(feature = "debug"))]

@@ -399,9 +399,13 @@ impl Building<'_> {
 
     fn allocate(&mut self, name: &str, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
         let own = self.memory.private(name, bytes)?;
+        Ok(self.keep(own))
+    }
+
+    fn keep(&mut self, own: Private) -> Arc<Allocation> {
         let allocation = Arc::clone(own.allocation());
         self.own.push(own);
-        Ok(allocation)
+        allocation
     }
 
     fn argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
@@ -629,7 +633,8 @@ impl Building<'_> {
         if let Some(buffer) = &self.printf {
             return Ok(Arc::clone(buffer));
         }
-        let buffer = self.allocate("printf buffer", PRINTF_BYTES)?;
+        let own = self.memory.private_sparse("printf buffer", PRINTF_BYTES)?;
+        let buffer = self.keep(own);
         buffer.block.write(0, 4u32.to_le_bytes());
         self.printf = Some(Arc::clone(&buffer));
         Ok(buffer)

@@ -354,9 +354,21 @@ impl Memory {
     /// # Errors
     /// As [`Memory::allocate`].
     pub fn private(&self, name: impl Into<String>, bytes: u64) -> Result<Private, MemoryError> {
-        let len = self.within(bytes)?;
-        let block = Block::zeroed(len).ok_or(MemoryError::Host(bytes))?;
-        let a = self.shared.lock().add(name.into(), block, Place::Anywhere, &self.shared)?;
+        let block = Block::zeroed(self.within(bytes)?).ok_or(MemoryError::Host(bytes))?;
+        self.private_block(name.into(), block)
+    }
+
+    /// The same for bytes of which few are touched: in small pages.
+    ///
+    /// # Errors
+    /// As [`Memory::allocate`].
+    pub fn private_sparse(&self, name: impl Into<String>, bytes: u64) -> Result<Private, MemoryError> {
+        let block = Block::pages(self.within(bytes)?, 0).ok_or(MemoryError::Host(bytes))?;
+        self.private_block(name.into(), block)
+    }
+
+    fn private_block(&self, name: String, block: Block) -> Result<Private, MemoryError> {
+        let a = self.shared.lock().add(name, block, Place::Anywhere, &self.shared)?;
         let allocation = Arc::new(Allocation { private: true, ..a });
         Ok(Private { allocation, shared: Arc::clone(&self.shared) })
     }

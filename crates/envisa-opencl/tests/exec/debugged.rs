@@ -1,8 +1,9 @@
 //! `envisa exec --debug`: launches of programs, in the terminal and by an editor.
 
-use super::{exec, exec_command};
+use super::{exec, exec_command, exec_with};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A program stops at the launch that is asked for, with the memory of that launch, and goes on as if nothing were.
 #[test]
@@ -39,6 +40,57 @@ fn launches_of_linked_programs_and_of_spirv_are_debugged() {
     let (code, out, err) = exec(&options, "unnamed").expect("as before");
     assert!(code == 0 && out.contains("1 passed") && !out.contains("error:"), "{out}{err}");
     assert!(out.contains("kernel k:") && out.contains("(M1"), "{out}");
+}
+
+const SUMS: &str = "typedef struct { int a; float f[3]; } S;
+int twice(int x) {
+  int r = x + x;
+  return r;
+}
+kernel void sums(global int *out, int n) {
+  int i = get_global_id(0);
+  S s = { i, { 1, 2, 3 } };
+  for (int j = 0; j < n; j++)
+    s.a += twice(j);
+  out[i] = s.a;
+}
+";
+
+/// SPIR-V has the lines and variables that its own compiler kept; where that optimised, it is said.
+#[test]
+fn launches_of_spirv_with_debug_information_are_debugged() {
+    let folder = tempfile::tempdir().expect("made");
+    let source = folder.path().join("sums.cl");
+    std::fs::write(&source, SUMS).expect("written");
+    let made = |options: &str, to: &str| {
+        let to = folder.path().join(to);
+        let mut ocloc = Command::new("ocloc");
+        ocloc.args(["compile", "-spv_only", "-device", "dg2", "-options", options, "-file"]).arg(&source);
+        let out = ocloc.arg("-out_dir").arg(&to).output();
+        let Ok(out) = out else {
+            assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "ocloc is needed");
+            return None;
+        };
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+        let mut files = std::fs::read_dir(to).expect("there").map(|f| f.expect("one").path());
+        files.find(|f| f.extension().is_some_and(|e| e == "spv"))
+    };
+    let source = source.to_str().expect("UTF-8");
+    let commands =
+        ["break 10 if i == 5", "run", "print s", "print j", "list", "step", "print r", "bt", "run", "quit"];
+    let options = ["--device", "dg2", "--debug=sums", "--source", source].into_iter();
+    let options: Vec<&str> = options.chain(commands.iter().flat_map(|c| ["-x", c])).collect();
+    let Some(kept) = made("-g -cl-opt-disable", "kept") else { return };
+    let with = |file: &std::path::Path| exec_with(&options, "spirv", &[("SPIRV", file)]);
+    let Some((code, out, err)) = with(&kept) else { return };
+    assert!(code == 0 && out.contains("1 passed"), "{out}{err}");
+    assert!(out.contains("(S) {a = 5, f = {1.0, 2.0, 3.0}}\n") && out.contains("(int) 0\n"), "{out}");
+    assert!(out.contains(">   10      s.a += twice(j);") && out.contains("#0 twice at "), "{out}");
+    let optimised = made("-g", "optimised").expect("as before");
+    let (code, out, err) = with(&optimised).expect("as before");
+    assert!(code == 0 && out.contains("1 passed"), "{out}{err}");
+    assert!(out.contains(">   10      s.a += twice(j);") && out.contains("#0 twice at "), "{out}");
+    assert!(out.contains("not kept by the optimised build") && out.contains("SPIR-V"), "{out}");
 }
 
 /// What an editor asks: a breakpoint in a function, and a value there.
@@ -104,4 +156,50 @@ fn a_launch_of_a_program_is_debugged_by_an_editor() {
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{:?}", output.status);
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+}
+
+/// A program of so many launches: how long until a session is at its launch, how long all takes, and what was printed.
+fn timed(launches: u64, options: &[&str], builds: &str) -> Option<(Duration, Duration, String)> {
+    let commands = ["-x", "print x[5]", "-x", "quit"];
+    let commands = if options.is_empty() { &[][..] } else { &commands };
+    let all = [&["--device", "dg2"], options, commands].concat();
+    let mut command = exec_command(&all, "many")?;
+    command.env("LAUNCHES", launches.to_string()).env("ENVISA_DEBUG_BUILDS", builds);
+    let start = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    let (mut first, mut told) = (None, String::new());
+    for line in BufReader::new(child.stdout.take().expect("piped")).lines() {
+        let line = line.expect("text");
+        first = first.or_else(|| line.starts_with("kernel ").then(|| start.elapsed()));
+        told += &(line + "\n");
+    }
+    assert!(child.wait().expect("it ends").success() && told.contains("1 passed"), "{told}");
+    let (first, all) = (first.unwrap_or_default(), start.elapsed());
+    eprintln!("{launches} launches, {options:?}: {first:.2?} to the launch, {all:.2?} in all");
+    Some((first, all, told))
+}
+
+/// How many launches a program has makes no difference to how a session begins, and little to how long the program takes with one.
+/// `ENVISA_DEBUG_LAUNCHES` says another number.
+#[test]
+fn programs_of_many_launches_are_debugged_in_their_usual_time() {
+    let many = std::env::var("ENVISA_DEBUG_LAUNCHES").ok().and_then(|n| n.parse().ok()).unwrap_or(2000);
+    let last = format!("--debug=add:{many}");
+    let Some((few_first, _, _)) = timed(10, &["--debug=add"], "1") else { return };
+    let run = |options: &[&str], builds: &str| timed(many, options, builds).expect("as before");
+    // Compilers and the machine's other programs take their time.
+    let slack = Duration::from_secs(3);
+    // The optimised builds of the program, and those that a session makes.
+    for (builds, also) in [("0", &["--optimised"][..]), ("1", &[])] {
+        let (_, plain, _) = run(&[], builds);
+        let (first, all, told) = run(&[&["--debug=add"], also].concat(), builds);
+        assert!(told.contains("(int) 0\n"), "{told}");
+        assert!(first <= few_first + slack, "{first:?} where few launches have {few_first:?}");
+        let (_, to_last, told) = run(&[&[last.as_str()], also].concat(), builds);
+        assert!(told.contains(&format!("(int) {}\n", many - 1)), "{told}");
+        let (_, wrong, _) = run(&[&["--debug=wrong"], also].concat(), builds);
+        for (what, took) in [("at the first", all), ("at the last", to_last), ("at what is wrong", wrong)] {
+            assert!(took <= 2 * plain + slack, "{what}: {took:?}, without a session {plain:?}");
+        }
+    }
 }
