@@ -1,6 +1,7 @@
 // node browser.mjs URL WORKSPACE PICTURE, as `browser` beside it runs it: the extension in a real VS Code page (code-server with the extension,
-// Playwright, Chromium): a breakpoint in a kernel, the variables of lane 7, a step back, the lanes; a picture of it.
+// Playwright, Chromium): a breakpoint in a kernel, the variables of lane 7, a step back, the lanes; a picture of it. Then a launch of a program that the editor starts, and one of a program that waits for it.
 import { createRequire } from 'node:module';
+import fs from 'node:fs';
 import path from 'node:path';
 const [url, workspace, picture] = process.argv.slice(2);
 const { chromium } = createRequire(path.join(process.env.PLAYWRIGHT || process.cwd(), 'x.js'))('playwright-core');
@@ -62,6 +63,32 @@ try {
     await page.waitForTimeout(1500);
   });
   await page.screenshot({ path: picture });
+  // The next configuration, at the breakpoint that the file has: the program's text has no path, and is known by what it says.
+  const next = async (name, said) => {
+    await page.keyboard.press('Shift+F5');
+    await page.locator('.debug-top-stack-frame-line').first().waitFor({ state: 'detached', timeout });
+    await page.keyboard.press('F1');
+    const box = page.locator('.quick-input-widget input[type=text]').first();
+    await box.waitFor({ timeout });
+    await box.fill(`debug ${name}`);
+    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: name }).first().click({ timeout });
+    await page.locator('.debug-top-stack-frame-line').first().waitFor({ timeout });
+    await see('.debug-call-stack', 'blur.cl');
+    await see('.debug-variables .monaco-list-row', said);
+  };
+  const lane = async () => {
+    await palette('envisa: Look at a Lane');
+    await input('6');
+    await see('.debug-variables .monaco-list-row', /i\s*=\s*6/);
+  };
+  await step('a launch of a program that the editor starts', async () => { await next('a program', /n\s*=\s*16/); await lane(); });
+  await step('a launch of a program that waits for the editor', async () => {
+    await next('attach', /n\s*=\s*16/);
+    await lane();
+    await page.keyboard.press('Shift+F5');
+    for (let k = 0; k < 100 && !fs.readFileSync(process.env.APP_LOG, 'utf8').includes('14.33, nan'); k++) await page.waitForTimeout(200);
+    if (!fs.readFileSync(process.env.APP_LOG, 'utf8').includes('14.33, nan')) throw new Error('the program did not go on');
+  });
 } catch (e) {
   console.log(`FAIL ${e.message}`);
   await page.screenshot({ path: picture + '.fail.png' });

@@ -13,7 +13,9 @@ use crate::session::{Options, Session, Step, Stop, Way};
 use envisa::{FindingKind, Run};
 use serde_json::{Value, json};
 use shown::Shown;
+use std::collections::HashMap;
 use std::io::{BufReader, Read as Input, Write};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -60,6 +62,7 @@ pub fn serve(input: impl Input + Send + 'static, output: impl Write, launcher: &
         base: 1,
         columns: 1,
         paths: true,
+        opened: HashMap::new(),
         exception: None,
     };
     server.begin(launcher);
@@ -73,6 +76,8 @@ struct Server<W> {
     base: u32,
     columns: u32,
     paths: bool,
+    /// Files of the client that have the text of a source, by the source's index.
+    opened: HashMap<usize, PathBuf>,
     /// What it stopped at, where that was no fault and no breakpoint.
     exception: Option<(&'static str, String)>,
 }

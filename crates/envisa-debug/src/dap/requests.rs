@@ -12,6 +12,7 @@ use crate::session::{Focus, Session};
 use envisa::machine::group::log::Place;
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 
 type Answer = Result<Value, String>;
 
@@ -20,6 +21,8 @@ const FRAMES: u64 = 4096;
 /// Most bytes of memory, and instructions, that one answer has.
 const MAX_MEMORY: u64 = 1 << 20;
 const MAX_INSTRUCTIONS: i64 = 4096;
+/// Most bytes of a file that is compared with sources.
+const MAX_TEXT: u64 = 16 << 20;
 
 impl<W: Write> Server<W> {
     /// The answer to a request.
@@ -90,25 +93,33 @@ impl<W: Write> Server<W> {
     fn source_of(&self, s: &Session<'_, '_>, file: usize) -> Value {
         let f = &s.lines.files[file];
         let name = f.name.rsplit('/').next().unwrap_or(&f.name);
-        let path = std::path::Path::new(&f.name);
+        let path = Path::new(&f.name);
         let real = std::path::absolute(path).ok().filter(|p| !f.visa && f.text.is_some() && p.is_file());
         let real = real.or_else(|| {
             (!s.lines.compiled).then(|| std::path::absolute(path).ok()).flatten().filter(|p| p.is_file())
         });
-        match real {
+        let opened = self.opened.get(&file);
+        let name = opened.and_then(|path| path.file_name()?.to_str()).unwrap_or(name);
+        match opened.cloned().or(real) {
             Some(path) if self.paths => json!({ "name": name, "path": path }),
             _ => json!({ "name": name, "sourceReference": file + 1 }),
         }
     }
 
-    fn file_of(&self, s: &Session<'_, '_>, source: &Value) -> Result<usize, String> {
+    fn file_of(&mut self, s: &Session<'_, '_>, source: &Value) -> Result<usize, String> {
         if let Some(n) = source["sourceReference"].as_u64().filter(|n| *n > 0) {
             return Ok(n as usize - 1).and_then(|i| {
                 (i < s.lines.files.len()).then_some(i).ok_or_else(|| "there is no such source".to_owned())
             });
         }
         let path = source["path"].as_str().or(source["name"].as_str()).unwrap_or_default();
-        s.lines.file(path).ok_or_else(|| format!("nothing here was compiled from {path}"))
+        if let Some(file) = s.lines.file(path) {
+            return Ok(file);
+        }
+        let file =
+            of_text(s, Path::new(path)).ok_or_else(|| format!("nothing here was compiled from {path}"))?;
+        self.opened.insert(file, path.into());
+        Ok(file)
     }
 
     fn set_lines(&mut self, s: &mut Session<'_, '_>, a: &Value) -> Answer {
@@ -141,7 +152,7 @@ impl<W: Write> Server<W> {
         Ok(json!({ "breakpoints": all }))
     }
 
-    fn locations(&self, s: &Session<'_, '_>, a: &Value) -> Answer {
+    fn locations(&mut self, s: &Session<'_, '_>, a: &Value) -> Answer {
         let file = self.file_of(s, &a["source"])?;
         let line = |key: &str| (a[key].as_u64().unwrap_or(0) as u32 + 1).saturating_sub(self.base);
         let (first, last) = (line("line"), line("line").max(line("endLine")));
@@ -241,6 +252,18 @@ impl<W: Write> Server<W> {
         }
         Ok(json!({ "instructions": all }))
     }
+}
+
+/// The source that has the text of a file: texts that programs hand over have no path.
+fn of_text(s: &Session<'_, '_>, path: &Path) -> Option<usize> {
+    let about = path.metadata().ok()?;
+    if !about.is_file() || about.len() > MAX_TEXT {
+        return None;
+    }
+    let wanted = std::fs::read(path).ok()?;
+    let texts = s.stage.kernel().files();
+    let text = |id| texts.get(id).map(|f| f.bytes().trim_ascii_end());
+    s.lines.files.iter().position(|f| !f.visa && f.text.and_then(text) == Some(wanted.trim_ascii_end()))
 }
 
 fn when(b: &Value) -> Result<When, String> {

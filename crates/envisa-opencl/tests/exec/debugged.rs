@@ -2,6 +2,7 @@
 
 use super::{exec, exec_command, exec_with};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -81,7 +82,7 @@ fn launches_of_spirv_with_debug_information_are_debugged() {
     let options = ["--device", "dg2", "--debug=sums", "--source", source].into_iter();
     let options: Vec<&str> = options.chain(commands.iter().flat_map(|c| ["-x", c])).collect();
     let Some(kept) = made("-g -cl-opt-disable", "kept") else { return };
-    let with = |file: &std::path::Path| exec_with(&options, "spirv", &[("SPIRV", file)]);
+    let with = |file: &Path| exec_with(&options, "spirv", &[("SPIRV", file)]);
     let Some((code, out, err)) = with(&kept) else { return };
     assert!(code == 0 && out.contains("1 passed"), "{out}{err}");
     assert!(out.contains("(S) {a = 5, f = {1.0, 2.0, 3.0}}\n") && out.contains("(int) 0\n"), "{out}");
@@ -93,14 +94,19 @@ fn launches_of_spirv_with_debug_information_are_debugged() {
     assert!(out.contains("not kept by the optimised build") && out.contains("SPIR-V"), "{out}");
 }
 
-/// What an editor asks: a breakpoint in a function, and a value there.
-fn asked() -> Vec<u8> {
+/// What an editor asks: a breakpoint in a function, a value there, and one in its own file of the text that the program has.
+fn asked(file: &Path) -> Vec<u8> {
+    let lines = |lines: &str| format!(r#"{{ "source": {{ "path": {file:?} }}, "breakpoints": [{lines}] }}"#);
+    let (set, unset) = (lines(r#"{ "line": 5 }"#), lines(""));
     let requests = [
         ("initialize", r#"{ "adapterID": "envisa" }"#),
         ("launch", "{}"),
         ("setFunctionBreakpoints", r#"{ "breakpoints": [{ "name": "twice" }] }"#),
         ("configurationDone", "{}"),
         ("evaluate", r#"{ "expression": "x[5] * 1000 + 7", "context": "watch" }"#),
+        ("setBreakpoints", &set),
+        ("stackTrace", r#"{ "threadId": 1 }"#),
+        ("setBreakpoints", &unset),
         ("setFunctionBreakpoints", r#"{ "breakpoints": [] }"#),
         ("continue", r#"{ "threadId": 1 }"#),
         ("disconnect", "{}"),
@@ -115,7 +121,10 @@ fn asked() -> Vec<u8> {
     requests.iter().enumerate().map(one).collect::<String>().into_bytes()
 }
 
-fn answered(text: &str, value: &str) {
+fn answered(text: &str, value: &str, file: &Path) {
+    assert!(text.contains(r#""line":5,"#) && !text.contains(r#""verified":false"#), "{text}");
+    // The frame is of that file, and so is the breakpoint.
+    assert!(text.matches(&format!(r#""path":{file:?}"#)).count() >= 2, "{text}");
     assert!(text.contains(&format!(r#""result":"{value}""#)), "{text}");
     assert!(text.contains(r#""reason":"function breakpoint""#), "{text}");
     assert!(text.contains(r#""event":"terminated""#), "{text}");
@@ -125,17 +134,20 @@ fn answered(text: &str, value: &str) {
 /// Editors debug a launch of a program, by standard input and output or by a port; the program goes on then.
 #[test]
 fn a_launch_of_a_program_is_debugged_by_an_editor() {
+    let folder = tempfile::tempdir().expect("made");
+    let file = folder.path().join("own.cl");
+    std::fs::write(&file, super::SOURCE).expect("written");
     let options = ["--device", "dg2", "--debug=twice:2", "--dap"];
     let Some(mut command) = exec_command(&options, "") else { return };
     let piped = |c: &mut Command| {
         c.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
     };
     let mut child = piped(&mut command);
-    child.stdin.take().expect("piped").write_all(&asked()).expect("it reads");
+    child.stdin.take().expect("piped").write_all(&asked(&file)).expect("it reads");
     let output = child.wait_with_output().expect("it ends");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{out}{err}");
-    answered(&out, "2007");
+    answered(&out, "2007", &file);
     assert!(err.contains("1 passed") && !out.contains("1 passed"), "{err}");
 
     let options = ["--device", "dg2", "--debug", "--listen", "0"];
@@ -149,10 +161,10 @@ fn a_launch_of_a_program_is_debugged_by_an_editor() {
         }
     };
     let mut client = std::net::TcpStream::connect(address).expect("it listens");
-    client.write_all(&asked()).expect("it reads");
+    client.write_all(&asked(&file)).expect("it reads");
     let mut told = String::new();
     client.read_to_string(&mut told).expect("it answers");
-    answered(&told, "1007");
+    answered(&told, "1007", &file);
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{:?}", output.status);
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
