@@ -88,6 +88,23 @@ await test('condition, hit count, logpoint', async (dc, config) => {
   assert.equal(said.filter((s) => s.includes('work-item 2: w = ')).length, 2);
 });
 
+await test('each lane counts its own hits', async (dc, config) => {
+  const e = await begin(dc, config, lines(dc, [{ line: line('sum +='), hitCondition: '2' }]), 'breakpoint');
+  const at = async (threadId) => value(dc, 'i * 10 + d', (await top(dc, threadId)).id);
+  assert.equal(await at(e.body.threadId), '1');
+  // A change of the file's breakpoints does not begin the count again.
+  const refused = (await lines(dc, [{ line: line('sum +='), hitCondition: '2' }, { line: line('out[i]'), hitCondition: 'often' }])()).body.breakpoints[1];
+  assert.ok(!refused.verified && /no hit count/.test(refused.message), refused.message);
+  const next = await move(dc, 'continue', { threadId: 1 }, 'breakpoint');
+  assert.equal(await at(next.body.threadId), '81');
+  const back = await move(dc, 'reverseContinue', { threadId: 1 }, 'breakpoint');
+  assert.equal(await at(back.body.threadId), '1');
+  await lines(dc, [{ line: line('sum +='), hitCondition: '>=3' }])();
+  const ended = dc.waitForEvent('terminated');
+  await dc.continueRequest({ threadId: 1 });
+  await ended;
+});
+
 await test('steps both ways, in and out', async (dc, config) => {
   const e = await begin(dc, config, lines(dc, [{ line: line('float w = weight') }]), 'breakpoint');
   const threadId = e.body.threadId;

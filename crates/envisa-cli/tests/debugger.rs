@@ -66,6 +66,36 @@ fn vector_code_is_debugged_by_its_instructions() {
     assert!(back.contains(&format!(":triangle:{line}, ")), "{out}");
 }
 
+#[test]
+fn each_lane_counts_its_hits() {
+    let source = root().join("fuzz/smoke/src/debugged.cl");
+    let options = ["--source", source.to_str().expect("UTF-8"), "--global", "16", "--local", "16"];
+    let options = [&options[..], &["--arg", "out=zeros:i32:16", "--arg", "n=3"]].concat();
+    // Even work-items come there with j 0 and 2, odd ones with 1.
+    let commands = [
+        "break 15 if i % 2 == j % 2 hits >= 2",
+        "break twice hits five",
+        "info",
+        "run",
+        "print i * 10 + j",
+        "continue",
+        "p i * 10 + j",
+        "c",
+        "watch out[3] if n == 3 hits 2",
+        "rc",
+    ];
+    let out = debug("fuzz/smoke/src/debugged.zebin", &options, &commands);
+    assert_eq!(said(&out, "info"), "1 Line debugged.cl:15 if i % 2 == j % 2 hits >= 2\n", "{out}");
+    assert!(
+        said(&out, "break twice hits five").contains("error: `five` is no hit count: write 5, >= 5"),
+        "{out}"
+    );
+    assert_eq!(said(&out, "print i * 10 + j"), "(int) 2\n");
+    assert_eq!(said(&out, "p i * 10 + j"), "(int) 82\n");
+    assert!(said(&out, "c").contains("all groups have ended"), "{out}");
+    assert!(said(&out, "rc").contains("breakpoint 1\n"), "{out}");
+}
+
 /// Sends keys to a debugger in a terminal of 120 columns and 40 rows, and looks at what comes.
 struct Terminal {
     child: std::process::Child,

@@ -6,6 +6,7 @@ use crate::parse::{Expr, parse};
 use crate::session::{Focus, Session, Stop};
 use envisa::FindingKind;
 use envisa::lower::{Dst, ExecType, Src, Touched};
+use envisa::machine::engine::flag;
 use envisa::machine::group::log::{Place, Record};
 use std::collections::BTreeSet;
 
@@ -372,6 +373,68 @@ impl Session<'_, '_> {
         self.focus = Focus { thread, lane: made + u32::from(inst.first) };
         let written = self.stage.written(entry.pc()).unwrap_or_default();
         Some(Stop::Exception("nan", format!("{} made a NaN: {written}", self.lane_name(self.focus))))
+    }
+}
+
+impl Session<'_, '_> {
+    /// Breakpoints know their hits up to now: what led here runs again for those that do not.
+    pub(crate) fn count_hits(&mut self) {
+        let now = self.paused.clock();
+        let all = &mut self.breakpoints.all;
+        let mut at = Vec::new();
+        for b in all.iter_mut().filter(|b| b.when.hits.is_some()) {
+            if !b.hits.are_known(now) {
+                b.hits = Hits::default();
+                at.extend(b.at.iter().copied());
+            }
+        }
+        if now > 0
+            && !at.is_empty()
+            && let Ok(again) = self.stage.begin(self.options().order, self.options().history)
+        {
+            let (kept, focus) = (std::mem::replace(&mut self.paused, again), self.focus);
+            let mut flags = self.plain_flags();
+            at.into_iter().filter_map(|pc| flags.get_mut(pc as usize).map(|f| *f |= flag::STOP)).count();
+            self.change_again();
+            while self.paused.clock() < now && !self.is_over() {
+                self.paused.run(&flags, self.next_change().min(now));
+                self.change_again();
+                let pc = self.pc();
+                if !self.is_over() && flags.get(pc as usize).is_some_and(|f| f & flag::STOP != 0) {
+                    self.hit_at(pc);
+                }
+            }
+            // Memory is as it was; so are the threads that stood here.
+            (self.paused, self.focus) = (kept, focus);
+        }
+        self.hits_are_known();
+    }
+
+    /// The breakpoints at an instruction that do not know their hits yet count those of this moment.
+    fn hit_at(&mut self, pc: u32) {
+        let thread = self.paused.current();
+        let same = self.same_line(pc, self.paused.before(thread));
+        let frames = self.frames(thread);
+        for i in 0..self.breakpoints.all.len() {
+            if self.breakpoints.all[i].when.hits.is_some() && self.breakpoints.all[i].is_at(pc, same) {
+                self.lanes_hit(i, thread, frames.first());
+            }
+        }
+    }
+
+    /// All that was executed was looked at: what is not counted up to now has no hits.
+    pub(crate) fn hits_are_known(&mut self) {
+        let now = self.paused.clock();
+        self.breakpoints.all.iter_mut().for_each(|b| b.hits.know(now));
+        self.breakpoints.watched.iter_mut().for_each(|w| w.hits.know(now));
+    }
+
+    /// Time goes on differently from here.
+    pub(crate) fn forget_hits(&mut self) {
+        let now = self.paused.clock();
+        self.breakpoints.all.iter_mut().for_each(|b| b.hits.forget(now));
+        // Accesses are not looked for again.
+        self.breakpoints.watched.iter_mut().for_each(|w| w.hits = Hits::from(now));
     }
 }
 

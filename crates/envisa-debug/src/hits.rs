@@ -1,8 +1,6 @@
 //! Hit counts: which of a lane's hits a breakpoint stops at. A hit's number is a matter of the launch's time, not of the session: a
 //! lane's third hit is the third since the launch began, whenever the breakpoint was set, and on the way back too.
 
-use crate::session::Session;
-use envisa::machine::engine::flag;
 use std::collections::HashMap;
 
 /// The hits of a lane that count.
@@ -69,7 +67,9 @@ impl Hits {
 
     /// The lanes whose hit at this clock counts, if that is known.
     pub(crate) fn known(&self, clock: u64) -> Option<u32> {
-        self.known.filter(|known| clock <= *known)?;
+        if !self.are_known(clock) {
+            return None;
+        }
         let at = self.counting.binary_search_by_key(&clock, |(clock, _)| *clock);
         Some(at.map_or(0, |i| self.counting[i].1))
     }
@@ -98,77 +98,21 @@ impl Hits {
         counting
     }
 
+    /// Are they known up to this clock?
+    pub(crate) fn are_known(&self, clock: u64) -> bool {
+        self.known.is_some_and(|known| clock <= known)
+    }
+
+    /// All up to this clock was looked at.
+    pub(crate) fn know(&mut self, clock: u64) {
+        self.known = Some(self.known.map_or(clock, |known| known.max(clock)));
+    }
+
     /// What is behind this clock will be something else.
-    fn forget(&mut self, clock: u64) {
+    pub(crate) fn forget(&mut self, clock: u64) {
         if self.known.is_some_and(|known| known > clock) {
             self.known = None;
         }
-    }
-}
-
-impl Session<'_, '_> {
-    /// Breakpoints know their hits up to now: what led here runs again for those that do not.
-    pub(crate) fn count_hits(&mut self) {
-        let now = self.paused.clock();
-        let all = &mut self.breakpoints.all;
-        let mut at = Vec::new();
-        for b in all.iter_mut().filter(|b| b.when.hits.is_some()) {
-            if b.hits.known.is_none_or(|known| known < now) {
-                b.hits = Hits::default();
-                at.extend(b.at.iter().copied());
-            }
-        }
-        if now > 0
-            && !at.is_empty()
-            && let Ok(again) = self.stage.begin(self.options().order, self.options().history)
-        {
-            let (kept, focus) = (std::mem::replace(&mut self.paused, again), self.focus);
-            let mut flags = self.plain_flags();
-            at.into_iter().filter_map(|pc| flags.get_mut(pc as usize).map(|f| *f |= flag::STOP)).count();
-            self.change_again();
-            while self.paused.clock() < now && !self.is_over() {
-                self.paused.run(&flags, self.next_change().min(now));
-                self.change_again();
-                let pc = self.pc();
-                if !self.is_over() && flags.get(pc as usize).is_some_and(|f| f & flag::STOP != 0) {
-                    self.hit_at(pc);
-                }
-            }
-            // Memory is as it was; so are the threads that stood here.
-            (self.paused, self.focus) = (kept, focus);
-        }
-        self.hits_are_known();
-    }
-
-    /// The breakpoints at an instruction that do not know their hits yet count those of this moment.
-    fn hit_at(&mut self, pc: u32) {
-        let thread = self.paused.current();
-        let same = self.same_line(pc, self.paused.before(thread));
-        let frames = self.frames(thread);
-        for i in 0..self.breakpoints.all.len() {
-            if self.breakpoints.all[i].when.hits.is_some() && self.breakpoints.all[i].is_at(pc, same) {
-                self.lanes_hit(i, thread, frames.first());
-            }
-        }
-    }
-
-    /// All that was executed was looked at: what is not counted up to now has no hits.
-    pub(crate) fn hits_are_known(&mut self) {
-        let now = self.paused.clock();
-        for b in &mut self.breakpoints.all {
-            b.hits.known = Some(b.hits.known.map_or(now, |known| known.max(now)));
-        }
-        for w in &mut self.breakpoints.watched {
-            w.hits.known = Some(w.hits.known.map_or(now, |known| known.max(now)));
-        }
-    }
-
-    /// Time goes on differently from here.
-    pub(crate) fn forget_hits(&mut self) {
-        let now = self.paused.clock();
-        self.breakpoints.all.iter_mut().for_each(|b| b.hits.forget(now));
-        // Accesses are not looked for again.
-        self.breakpoints.watched.iter_mut().for_each(|w| w.hits = Hits::from(now));
     }
 }
 
