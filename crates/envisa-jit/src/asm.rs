@@ -9,6 +9,7 @@ use crate::encode::encode;
 use crate::forms::CODES;
 use crate::ops::Op;
 pub(crate) use crate::ops::Width;
+use crate::rounding::Embedded;
 
 /// How far back a load is looked for that gave the same.
 const BACK: usize = 8;
@@ -130,6 +131,7 @@ pub(crate) struct Asm {
     /// Labels, by number, that only name a place, and those that code goes to: no label is both.
     named: Vec<u32>,
     aimed: Vec<bool>,
+    pub rounding: Embedded,
     /// First thing that could not be encoded.
     failed: Option<IcedError>,
     /// `(instruction, tag)`: where what the tags name begins.
@@ -221,6 +223,7 @@ impl Asm {
     pub fn push(&mut self, i: Result<Instruction, IcedError>) {
         match i {
             Ok(mut i) => {
+                self.rounding.apply(&mut i);
                 if let Some(l) = self.pending.take() {
                     i.set_ip(u64::from(l) + 1);
                 }
@@ -381,7 +384,8 @@ impl Asm {
 
     /// Does the register hold what this load would give, since a few instructions?
     fn held(&self, load: &Instruction) -> bool {
-        if self.pending.is_some() {
+        // A conversion that was made before rounded otherwise.
+        if self.pending.is_some() || self.rounding.is_on() {
             return false;
         }
         let to = load.op0_register().full_register();

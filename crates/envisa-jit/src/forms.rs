@@ -152,6 +152,9 @@ impl Writer {
     /// It cannot be encoded.
     #[inline]
     pub fn write(&mut self, i: &Instruction, to: &mut [u8; MOST]) -> Result<usize, IcedError> {
+        if i.rounding_control() != RoundingControl::None {
+            return self.put_by_crate(i, to);
+        }
         let memory = match memory_operand(i) {
             false => 0,
             true if i.is_broadcast() => 2,
@@ -172,12 +175,14 @@ impl Writer {
                 debug_assert!(self.by_crate(i).is_ok_and(|b| b == to[..n]), "{i:?}");
                 Ok(n)
             }
-            None => {
-                let bytes = self.by_crate(i)?;
-                to[..bytes.len()].copy_from_slice(&bytes);
-                Ok(bytes.len())
-            }
+            None => self.put_by_crate(i, to),
         }
+    }
+
+    fn put_by_crate(&mut self, i: &Instruction, to: &mut [u8; MOST]) -> Result<usize, IcedError> {
+        let bytes = self.by_crate(i)?;
+        to[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
     }
 
     fn by_crate(&mut self, i: &Instruction) -> Result<Vec<u8>, IcedError> {
@@ -444,7 +449,7 @@ fn by_form(i: &Instruction, form: Form, memory: bool, to: &mut [u8; MOST]) -> Op
             }
         }
         Kind::Evex => {
-            if i.rounding_control() != RoundingControl::None || i.suppress_all_exceptions() {
+            if i.suppress_all_exceptions() {
                 return None;
             }
             // Of a register in the second byte the fifth bit is where an index has its fourth; an index has its fifth with

@@ -36,6 +36,7 @@ mod passes;
 #[cfg(target_os = "linux")]
 mod perf;
 mod plan;
+mod rounding;
 mod rows;
 mod shape;
 mod sites;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use self::contention::{Contention, Watch};
 use self::spans::Spans;
-use envisa_lower::{Inst, Op, Program, fence};
+use envisa_lower::{Dst, Inst, Op, Program, Src, fence};
 
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::order::Order;
@@ -122,6 +122,12 @@ pub fn run<W: Worker>(
         progress.begun.store(0, Ordering::Relaxed);
         progress.total.store(total, Ordering::Relaxed);
     }
+    if does_nothing(launch) && !options.cancel.as_ref().is_some_and(|c| c.is_cancelled()) {
+        if let Some(progress) = options.progress {
+            progress.begun.store(total, Ordering::Relaxed);
+        }
+        return Outcome { trap: None, others: Vec::new(), groups: total, elapsed: Duration::ZERO };
+    }
     let start = Instant::now();
     let divide = || {
         if !ordered {
@@ -177,6 +183,21 @@ fn begins_alone(launch: &LaunchView<'_>) -> bool {
     times(launch.prepared.thread_count()) <= MAY_BE_SMALL.0
         && times(group) <= MAY_BE_SMALL.1
         && program.runs_forward()
+}
+
+/// Is a launch without effect, whichever way it runs? Its threads access no memory and end, and nobody looks at them.
+fn does_nothing(launch: &LaunchView<'_>) -> bool {
+    let program = launch.env.program;
+    let quiet = |i: &Inst| {
+        let anywhere = matches!(i.dst, Dst::Indirect { .. });
+        !i.op.waits() && !anywhere && !i.src.iter().any(|s| matches!(s, Src::Indirect { .. }))
+    };
+    let watched = launch.env.observed || launch.env.asked.is_some();
+    program.messages().is_empty()
+        && program.runs_forward()
+        && !watched
+        && launch.limit >= program.code().len() as u64
+        && program.code().iter().all(quiet)
 }
 
 /// May a group wait for what a lower one stores? It looks again and again then, and says with a fence, or by its

@@ -61,6 +61,21 @@ impl One<'_> {
         of[self.size.max(1)]
     }
 
+    /// How the datum is to be to what is there, as a comparison's number, if the operation is a least or greatest value of
+    /// integers that nobody reads: others change nothing, and need not lock the line, which takes as long as to read twenty.
+    fn changes_if(&self) -> Option<(bool, u32)> {
+        const LESS: u32 = 1;
+        const GREATER: u32 = 6;
+        match self.op {
+            _ if self.keeps || self.local => None,
+            AtomicOp::Imin => Some((true, LESS)),
+            AtomicOp::Imax => Some((true, GREATER)),
+            AtomicOp::Umin => Some((false, LESS)),
+            AtomicOp::Umax => Some((false, GREATER)),
+            _ => None,
+        }
+    }
+
     /// Which array has what is compared with, and which what is stored: the operands' order differs by message.
     fn compared(&self) -> (Array, Array) {
         match (self.lsc, self.op) {
@@ -164,7 +179,8 @@ impl Emit<'_> {
         };
         // Where a part's dwords begin in the arrays.
         let behind = |part: &Part| if parts.len() > 1 { 4 * part.lane } else { 0 };
-        for (part, way) in parts.iter().zip(ways) {
+        let mut on: Vec<Option<K>> = parts.iter().map(|part| self.transfer_mask(pc, part)).collect();
+        for (k, (part, way)) in parts.iter().zip(ways).enumerate() {
             let &Way::Any(v) = way else { return Err("a way") };
             let w = part.width;
             if scale > 8 {
@@ -182,6 +198,11 @@ impl Emit<'_> {
                 for (half, bytes) in halves(part, slot) {
                     let d = self.data_in(src + slot * part.lane + half, bytes, 0)?;
                     self.lay_out(Width::of(bytes), to.all().plus(behind(part) + half), d);
+                    if let Some(changes) = one.changes_if()
+                        && (one.size, slot, part.lanes, self.level) == (1, 4, 16, Level::Avx512)
+                    {
+                        on[k] = Some(self.changing(one.place, part, (v, d), changes, on[k]));
+                    }
                 }
             }
         }
@@ -189,7 +210,6 @@ impl Emit<'_> {
             e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
             e.one_atomic(&one)
         };
-        let on: Vec<Option<K>> = parts.iter().map(|part| self.transfer_mask(pc, part)).collect();
         match *on {
             [low, high] => self.each_of_both([low, high], body)?,
             _ => self.each(&parts[0], on[0], body)?,
@@ -223,6 +243,26 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The lanes of a part whose data are to what is at their places as `changes` says.
+    fn changing(
+        &mut self,
+        place: Mem,
+        part: &Part,
+        (places, data): (V, V),
+        (signed, relation): (bool, u32),
+        on: Option<K>,
+    ) -> K {
+        /// What is there; the first vector may be the data's.
+        const THERE: V = 1;
+        let found = 6 + part.index as K % 2;
+        self.lanes_of(part, on);
+        self.a.v3(VPXORD, Width::Z, THERE, THERE, Opd::Reg(THERE), Lanes::All);
+        self.a.gather(VPGATHERDD, Width::Z, THERE, place, places, 5);
+        let compare = if signed { VPCMPD } else { VPCMPUD };
+        self.a.vcmp(compare, Width::Z, found, data, Opd::Reg(THERE), relation, on);
+        found
     }
 
     /// Reads, changes and writes the element at a place; what the message returns goes to the first array.
@@ -294,15 +334,26 @@ impl Emit<'_> {
                     self.datum(one, Array::First, DATUM);
                 }
                 self.a.rm(LOAD[size], one.wide(OLD), place);
-                let again = self.a.label();
+                let (again, done) = (self.a.label(), self.a.label());
                 self.a.bind(again);
-                if float {
+                if let Some((signed, relation)) = one.changes_if() {
+                    let leave = match (signed, relation) {
+                        (true, 1) => Code::Jle_rel32_64,
+                        (true, _) => Code::Jge_rel32_64,
+                        (false, 1) => Code::Jbe_rel32_64,
+                        (false, _) => Code::Jae_rel32_64,
+                    };
+                    self.a.rr(COMPARE[size], old, datum);
+                    self.a.jump(leave, done);
+                    self.a.rr(LOAD[size.max(1)], one.wide(NEW), one.wide(DATUM));
+                } else if float {
                     self.changed_float(one);
                 } else {
                     self.changed(one, (datum, old));
                 }
                 self.locked(COMPARE_EXCHANGE[size], place, new, locks);
                 self.a.jump(Code::Jne_rel32_64, again);
+                self.a.bind(done);
             }
         }
         if one.keeps {

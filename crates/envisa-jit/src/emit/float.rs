@@ -96,6 +96,7 @@ impl Emit<'_> {
             other => other,
         };
         let a = self.in_register(a, part, 1);
+        let b = self.to_round(b, part, 2);
         self.a.v3(op, part.width, to, a, b, lanes);
         Ok(to)
     }
@@ -110,7 +111,7 @@ impl Emit<'_> {
             (false, false) => return self.two(i, part, add, to, lanes, true),
             (true, true) => {
                 let a = self.source_of(i, &s0, part, 1)?;
-                let b = self.source_of(i, &s1, part, 2)?;
+                let b = self.source_of(i, &s1, part, 3)?;
                 let one = match wide {
                     true => Opd::Mem(
                         self.literals(std::array::from_fn(|k| if k % 2 == 1 { 0x3ff0_0000 } else { 0 })),
@@ -125,6 +126,7 @@ impl Emit<'_> {
         let a = self.source_of(i, &a, part, 1)?;
         let b = self.source_of(i, &b, part, 2)?;
         let a = self.in_register(a, part, 1);
+        let b = self.to_round(b, part, 2);
         self.a.v3(op, part.width, to, a, b, lanes);
         Ok(to)
     }
@@ -149,12 +151,14 @@ impl Emit<'_> {
         &mut self,
         part: &Part,
         op: Fused,
-        (mut a, mut b, c): (Opd, Opd, Opd),
+        (a, b, c): (Opd, Opd, Opd),
         any: bool,
         to: V,
         lanes: Lanes,
     ) -> V {
         let w = part.width;
+        let (mut a, mut b, c) =
+            (self.to_round(a, part, 1), self.to_round(b, part, 2), self.to_round(c, part, 3));
         let any = any || a == b;
         let here = Opd::Reg(to);
         let register = |o: Opd| matches!(o, Opd::Reg(_));

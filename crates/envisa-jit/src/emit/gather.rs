@@ -131,7 +131,7 @@ impl Emit<'_> {
     }
 
     /// The lanes of a gather, which it takes away one by one, in the fifth mask.
-    fn lanes_of(&mut self, part: &Part, on: Option<K>) {
+    pub(super) fn lanes_of(&mut self, part: &Part, on: Option<K>) {
         match on {
             Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
             None => {

@@ -55,7 +55,7 @@ use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::start::Start;
 use envisa_sem::{FpMode, Rounding};
-use iced_x86::{Code, Register};
+use iced_x86::{Code, Register, RoundingControl};
 
 use self::lines::{Line, lines, rows};
 use self::streams::{STREAM, Stream, streams};
@@ -594,14 +594,13 @@ impl<'a> Emit<'a> {
         }
         self.mode = self.modes.at(pc);
         let i = self.inst(pc);
+        if let Some(control) = self.embedded(i)
+            && self.try_native(pc, control).is_ok()
+        {
+            return Ok(());
+        }
         self.rounds_for(i);
-        let before = (self.a.here(), self.later.len(), self.fused);
-        let tiles = self.tiles.clone();
-        let Err(why) = self.native(pc) else { return Ok(()) };
-        self.tiles = tiles;
-        self.a.back(before.0);
-        self.later.truncate(before.1);
-        (self.fused, self.looked) = (false, None);
+        let Err(why) = self.try_native(pc, RoundingControl::None) else { return Ok(()) };
         if matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier) || self.deferred.reads(pc)
         {
             return Err(format!("instruction {pc}: {why}"));
@@ -616,6 +615,22 @@ impl<'a> Emit<'a> {
         self.leave_tiles(pc);
         self.call(pc);
         Ok(())
+    }
+
+    /// One instruction natively, or nothing of it. What it computes with rounds by itself as `control` says.
+    fn try_native(&mut self, pc: Pc, control: RoundingControl) -> Result<(), Why> {
+        let (here, later, tiles) = (self.a.here(), self.later.len(), self.tiles.clone());
+        self.a.rounding.begin(control);
+        let done = self.native(pc);
+        let all = self.a.rounding.end();
+        let done = done.and(if all { Ok(()) } else { Err("an instruction that cannot say how it rounds") });
+        if done.is_err() {
+            self.tiles = tiles;
+            self.a.back(here);
+            self.later.truncate(later);
+            (self.fused, self.looked) = (false, None);
+        }
+        done
     }
 
     fn native(&mut self, pc: Pc) -> Result<(), Why> {

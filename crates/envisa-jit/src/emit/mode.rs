@@ -5,6 +5,7 @@
 //! those of all formats together, and of results it asks whether they are small before they are rounded.
 
 use envisa_sem::{FpMode, Mode, Rounding};
+use iced_x86::RoundingControl;
 
 use super::alu::is_float;
 use super::*;
@@ -110,6 +111,25 @@ impl Emit<'_> {
             Wants::Mode => self.rounds(self.mode().rounding()),
             Wants::Nearest => self.rounds(Rounding::NearestEven),
         }
+    }
+
+    /// How the instructions that make one are to round, where they can say so themselves and the CPU would round otherwise.
+    pub(super) fn embedded(&self, i: &Inst) -> Option<RoundingControl> {
+        let now = self.level == Level::Avx512 && self.rounding == Rounding::NearestEven;
+        if !now || !self.rounds_otherwise(i) {
+            return None;
+        }
+        Some(match self.mode().rounding() {
+            Rounding::NearestEven => return None,
+            Rounding::Down => RoundingControl::RoundDown,
+            Rounding::Up => RoundingControl::RoundUp,
+            Rounding::Zero => RoundingControl::RoundTowardZero,
+        })
+    }
+
+    /// An operand that an instruction can round which says how itself: a register then, `tmp` if it was none.
+    pub(super) fn to_round(&mut self, o: Opd, part: &Part, tmp: V) -> Opd {
+        if self.a.rounding.is_on() { Opd::Reg(self.in_register(o, part, tmp)) } else { o }
     }
 
     /// Does an instruction round as the mode says, and that is not to nearest?

@@ -1,0 +1,103 @@
+//! Directions of rounding that instructions have themselves (EVEX' embedded rounding: Intel's manual, volume 2, 2.7.5).
+//!
+//! To change the CPU's direction takes tens of cycles, in which it does nothing else. An instruction of AVX-512 can say how it
+//! rounds, if its operands are registers, and vectors among them have 64 bytes.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register, RoundingControl};
+
+/// The direction in which instructions are to round that are made, if it is not the CPU's.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    control: RoundingControl,
+    /// An instruction does not, which cannot say so.
+    missed: bool,
+}
+
+impl Default for Embedded {
+    fn default() -> Embedded {
+        Embedded { control: RoundingControl::None, missed: false }
+    }
+}
+
+impl Embedded {
+    /// Instructions round so from here on; [`RoundingControl::None`]: as the CPU does.
+    pub fn begin(&mut self, control: RoundingControl) {
+        *self = Embedded { control, missed: false };
+    }
+
+    /// Are instructions to round otherwise than the CPU does?
+    pub fn is_on(&self) -> bool {
+        self.control != RoundingControl::None
+    }
+
+    /// They round as the CPU does from here on. Gives whether all of them before said how they round, or do not.
+    pub fn end(&mut self) -> bool {
+        let missed = self.missed;
+        *self = Embedded::default();
+        !missed
+    }
+
+    /// Has an instruction round so.
+    pub fn apply(&mut self, i: &mut Instruction) {
+        if self.control == RoundingControl::None {
+            return;
+        }
+        if i.flow_control() == FlowControl::Call || i.flow_control() == FlowControl::IndirectCall {
+            self.missed = true;
+        }
+        if !rounding().contains(&i.mnemonic()) {
+            return;
+        }
+        match may_say(i) {
+            true => i.set_rounding_control(self.control),
+            false => self.missed = true,
+        }
+    }
+}
+
+/// What an encoding is called that has it.
+const SUFFIX: &str = "_er";
+
+fn has_it(c: Code) -> bool {
+    format!("{c:?}").ends_with(SUFFIX)
+}
+
+/// All instructions that round as the CPU's control register says.
+fn rounding() -> &'static HashSet<Mnemonic> {
+    static ALL: OnceLock<HashSet<Mnemonic>> = OnceLock::new();
+    ALL.get_or_init(|| Code::values().filter(|c| has_it(*c)).map(Code::mnemonic).collect())
+}
+
+/// Can the instruction say how it rounds?
+fn may_say(i: &Instruction) -> bool {
+    let memory = (0..i.op_count()).any(|k| i.op_kind(k) == OpKind::Memory);
+    let lowest = |r: Register| r.is_xmm() || r.is_ymm() || r.is_zmm();
+    !memory && (0..i.op_count()).any(|k| lowest(i.op_register(k))) && has_it(i.code())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_instructions_in_registers_say_how_they_round() {
+        let three = |c, b| Instruction::with3(c, Register::ZMM0, Register::ZMM1, b).unwrap();
+        let mut embedded = Embedded::default();
+        embedded.begin(RoundingControl::RoundTowardZero);
+        let mut add = three(Code::EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er, Register::ZMM2);
+        embedded.apply(&mut add);
+        let mut and = three(Code::EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, Register::ZMM2);
+        embedded.apply(&mut and);
+        assert_eq!(add.rounding_control(), RoundingControl::RoundTowardZero);
+        assert_eq!(and.rounding_control(), RoundingControl::None);
+        assert!(embedded.end());
+
+        embedded.begin(RoundingControl::RoundTowardZero);
+        let [x, y, z] = [Register::YMM0, Register::YMM1, Register::YMM2];
+        embedded.apply(&mut Instruction::with3(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, x, y, z).unwrap());
+        assert!(!embedded.end());
+    }
+}
