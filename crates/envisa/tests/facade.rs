@@ -385,3 +385,29 @@ fn host_memory_is_taken_in_without_a_copy() {
     let sums: Vec<u8> = (0..64).flat_map(|i| (2.0 * i as f32).to_le_bytes()).collect();
     assert_eq!(*bytes, *sums);
 }
+
+const MOVES: &str = "\
+.version 4.1
+.kernel \"moves\"
+.decl X v_type=G type=f num_elts=8 align=GRF
+.input X offset=32 size=32
+.kernel_attr SimdSize=8
+mul (M1,8) X(0,0)<1> X(0,0)<1;1,0> 0x40000000:f
+ret (M1,8)
+";
+
+/// A thread a nanosecond would take four seconds.
+#[test]
+fn a_launch_without_effect_takes_no_time() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
+    let module = Module::load(&device, "moves", Source::Text(MOVES.as_bytes())).expect("it loads");
+    let kernel = module.kernel("moves").expect("it is there");
+    let launch = |groups: u32| Launch::threads(&[groups, 1, 1], 1).arg("X", floats(8));
+    let outcome = device.run(&kernel, &launch(u32::MAX)).expect("it is launched");
+    assert!(outcome.fault.is_none() && outcome.time.as_millis() < 1000, "{:?}", outcome.time);
+    // Who looks at its instructions sees them.
+    let counted = device.run(&kernel, &launch(16).statistics(true)).expect("it is launched");
+    assert_eq!(counted.statistics.expect("they were asked for").instructions, 2 * 16);
+    let looked = device.run(&kernel, &launch(3).registers(["X"])).expect("it is launched");
+    assert_eq!(looked.registers.len(), 3);
+}

@@ -653,3 +653,23 @@ fn assert_same(want: &[u8], got: &[u8], all: &[(String, &'static str)], simd: u3
         from = end;
     }
 }
+
+/// What divisions of integers are made of rounds toward zero. Instructions say so themselves: the CPU's direction stays.
+#[test]
+fn the_direction_of_the_cpu_stays() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
+    let operations =
+        ["mov M R U", "add M R A B", "add M R -A -B", "mul M R A B", "mad M R A B C", "mad M R A -B C"];
+    let all: Vec<(String, &'static str)> = operations.iter().map(|o| ((*o).to_owned(), "f")).collect();
+    for bits in [0x10, 0x20, 0x30] {
+        let sets = format!("xor (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> {:#x}:ud\n", 0x4c0 | bits);
+        let kernel = load(&device, &kernel(F, 32, &sets, &all).0);
+        match kernel.native_listing() {
+            Ok(code) if code.starts_with("; AVX-512") => {
+                assert!(!code.contains("ldmxcsr"), "{bits:#x}\n{code}")
+            }
+            Ok(_) => {}
+            Err(why) => assert!(why.contains("native code needs"), "{why}"),
+        }
+    }
+}
