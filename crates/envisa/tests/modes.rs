@@ -167,6 +167,23 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
         "div 1 R A B",
         "add 8 R A B",
         "mul 8 R A B",
+        // Operands in memory beside those that are changed on the way.
+        "mul M R s:A -B",
+        "mul M R -A s:B",
+        "mul M R s:-A -B",
+        "mul M R # -B",
+        "mul M R -A #",
+        "(P1) mul M R # |B|",
+        "add M R s:A -B",
+        "add M R # -|B|",
+        "add M R s:-A -B",
+        "mad M R s:A -B C",
+        "mad M R -A s:B -C",
+        "mad M R s:A -B s:C",
+        "mad M R # -B |C|",
+        "mad M R |A| # -C",
+        "div M R s:A -B",
+        "div M R # -B",
     ] {
         put(text, same);
     }
@@ -261,6 +278,8 @@ fn written(text: &str, to: &str, simd: u32) -> String {
             let region = if scalar { "<0;1,0>" } else { region };
             let _ = match bare {
                 "R" => write!(out, " R_{to}(0,0)<1>"),
+                "#" if to == "df" => write!(out, " 0x4004000000000001:df"),
+                "#" => write!(out, " 0x40200001:f"),
                 "=X" => write!(out, " X_{to}(0,0)<1>"),
                 "X" => write!(out, " {modifier}X_{to}(0,0){region}"),
                 b if b.starts_with('P') => write!(out, " {b}"),

@@ -96,7 +96,8 @@ impl Emit<'_> {
             other => other,
         };
         let a = self.in_register(a, part, 1);
-        let b = self.to_round(b, part, 2);
+        // Where they were swapped, the first may be where the second would be.
+        let b = self.to_round(b, part, if a == 2 { 1 } else { 2 });
         self.a.v3(op, part.width, to, a, b, lanes);
         Ok(to)
     }
