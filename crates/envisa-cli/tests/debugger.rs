@@ -96,6 +96,20 @@ fn each_lane_counts_its_hits() {
     assert!(said(&out, "rc").contains("breakpoint 1\n"), "{out}");
 }
 
+#[test]
+fn variables_of_callers_are_looked_at() {
+    let source = root().join("fuzz/smoke/src/debugged.cl");
+    let options = ["--source", source.to_str().expect("UTF-8"), "--global", "16", "--local", "16"];
+    let options = [&options[..], &["--arg", "out=zeros:i32:16", "--arg", "n=3"]].concat();
+    let commands = ["break twice if x == 5", "run", "print s", "up", "p s", "frame 7", "down", "frame"];
+    let out = debug("fuzz/smoke/src/debugged.zebin", &options, &commands);
+    assert!(said(&out, "print s").contains("error: nothing is called `s` here"), "{out}");
+    assert!(said(&out, "up").contains("#1 k at ") && said(&out, "up").contains(">   15"), "{out}");
+    assert_eq!(said(&out, "p s"), "(S) {a = 5, f = {1.0, 2.0, 3.0}}\n");
+    assert_eq!(said(&out, "frame 7"), "error: the thread has no frame 7\n");
+    assert!(said(&out, "frame").contains("#0 twice at "), "{out}");
+}
+
 /// Sends keys to a debugger in a terminal of 120 columns and 40 rows, and looks at what comes.
 struct Terminal {
     child: std::process::Child,

@@ -5,7 +5,7 @@ use crate::look::Frame;
 use crate::parse::{Expr, parse};
 use crate::session::{Focus, Session, Stop};
 use envisa::FindingKind;
-use envisa::lower::{Dst, ExecType, Src, Touched};
+use envisa::lower::{Dst, ExecType, Message, Op, Src, Touched};
 use envisa::machine::engine::flag;
 use envisa::machine::group::log::{Place, Record};
 use std::collections::BTreeSet;
@@ -295,22 +295,28 @@ impl Session<'_, '_> {
         }
         let past = self.paused.log().entries().next()?;
         let entry = past.entry;
+        let program = self.program();
+        let inst = program.code().get(entry.pc() as usize);
+        let message =
+            inst.filter(|i| i.op == Op::Message).and_then(|i| program.messages().get(i.aux as usize));
+        // What it writes it has read.
+        let atomic = matches!(message, Some(Message::Atomic(_) | Message::TypedAtomic(_)));
         let mut met = Vec::new();
         for (i, w) in self.breakpoints.watched.iter().enumerate() {
             let (mut lanes, mut read) = (0, false);
             for r in past.records() {
                 let who = matches!(w.place, Place::Register(_)) && entry.thread() != w.thread;
-                let kind = if r.read { w.reads } else { w.writes };
+                let kind = if r.read { w.reads } else { w.writes || atomic && w.reads };
                 if who || !kind || !overlap(&r, w.place, w.bytes) {
                     continue;
                 }
-                let first = self.program().code().get(entry.pc() as usize).map_or(0, |i| u32::from(i.first));
+                let first = inst.map_or(0, |i| u32::from(i.first));
                 let lane = (channel_of(&r, w.place) + first).min(31);
                 let focus = Focus { thread: entry.thread(), lane };
                 let frames = || self.frames(focus.thread);
                 let condition = w.when.condition.as_ref();
                 if condition.is_none_or(|c| self.truth(c, focus, frames().first()).unwrap_or(true)) {
-                    read = if lanes == 0 { r.read } else { read };
+                    read = if lanes == 0 { r.read || !w.writes } else { read };
                     lanes |= 1 << lane;
                 }
             }

@@ -3,8 +3,8 @@
 use crate::parse::parse;
 use crate::session::{Focus, Session};
 
-/// Runs a command; `None`: it is none.
-pub fn run(s: &mut Session<'_, '_>, text: &str) -> Option<Result<String, String>> {
+/// Runs a command, whose expressions are of a frame of the thread; `None`: it is none.
+pub fn run(s: &mut Session<'_, '_>, text: &str, frame: usize) -> Option<Result<String, String>> {
     let (word, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
     let rest = rest.trim();
     match word {
@@ -12,7 +12,7 @@ pub fn run(s: &mut Session<'_, '_>, text: &str) -> Option<Result<String, String>
         "thread" => Some(thread(s, rest)),
         "work-item" | "item" => Some(item(s, rest)),
         "origin" if !rest.is_empty() => {
-            Some(s.origin(rest, 0).map(|o| format!("{}\n  `goto {}` goes there", o.text, o.clock)))
+            Some(s.origin(rest, frame).map(|o| format!("{}\n  `goto {}` goes there", o.text, o.clock)))
         }
         "goto" => Some(match rest.parse() {
             Ok(clock) => {
@@ -21,7 +21,7 @@ pub fn run(s: &mut Session<'_, '_>, text: &str) -> Option<Result<String, String>
             }
             Err(_) => Err("`goto CLOCK`: the number of instructions since the launch began".into()),
         }),
-        "lanes" => Some(lanes(s, rest)),
+        "lanes" => Some(lanes(s, rest, frame)),
         "fault" => Some(Ok(s.paused.trap().map_or("there is none".into(), |t| s.stage.fault(t).to_string()))),
         _ => None,
     }
@@ -92,10 +92,10 @@ fn item(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
     ))
 }
 
-fn lanes(s: &Session<'_, '_>, text: &str) -> Result<String, String> {
+fn lanes(s: &Session<'_, '_>, text: &str, frame: usize) -> Result<String, String> {
     let t = s.paused.threads().get(s.focus.thread).ok_or("there is no thread")?;
     let frames = s.frames(s.focus.thread);
-    let frame = frames.first().ok_or("there is no frame")?;
+    let frame = frames.get(frame).ok_or("the thread has no such frame")?;
     let names: Vec<String> = if text.is_empty() {
         s.variables(frame).into_iter().map(|v| v.name).take(8).collect()
     } else {

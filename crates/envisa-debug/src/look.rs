@@ -322,20 +322,21 @@ impl Look for Seen<'_, '_, '_> {
         }
         // An argument that the debug information has not.
         let i = s.stage.kernel().arguments().iter().position(|a| a.name == name)?;
+        let pointer = |address: u64, types: &mut Types| {
+            let of = s.stage.kernel().arguments()[i].type_name.trim_end_matches('*').to_owned();
+            let to = types.named(&of).unwrap_or(types.unknown());
+            let ty = types.add(Type::Pointer(to, None));
+            Some(Ok(Value { ty, bytes: address.to_le_bytes().to_vec(), place: None }))
+        };
         match s.stage.given().get(i)?.as_ref()? {
-            Given::Buffer { address, .. } => {
-                let of = s.stage.kernel().arguments()[i].type_name.trim_end_matches('*').to_owned();
-                let to = types.named(&of).unwrap_or(types.unknown());
-                let ty = types.add(Type::Pointer(to, None));
-                Some(Ok(Value { ty, bytes: address.to_le_bytes().to_vec(), place: None }))
-            }
+            Given::Buffer { address, .. } => pointer(*address, types),
             Given::Value(bytes) => {
                 let ty = types.named(&s.stage.kernel().arguments()[i].type_name)?;
                 let mut bytes = bytes.clone();
                 bytes.resize(types.bytes(ty) as usize, 0);
                 Some(Ok(Value { ty, bytes, place: None }))
             }
-            Given::Local { offset, .. } => number(offset | 0x0a << 56, types),
+            Given::Local { offset, .. } => pointer(offset | 0x0a << 56, types),
             _ => None,
         }
     }

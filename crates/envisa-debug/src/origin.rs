@@ -40,11 +40,11 @@ impl Session<'_, '_> {
         let (place, bytes) = self.own_part(&value, place, focus);
         let now = self.paused.clock();
         let short = self.paused.log().len() < now;
-        if short && self.last_write(place, bytes, focus.thread, 0).is_none() {
+        if short && self.last_write(place, bytes, (focus.thread, 0), 0).is_none() {
             self.remember();
         }
         let known = self.paused.log().len();
-        let found = self.last_write(place, bytes, focus.thread, 0);
+        let found = self.last_write(place, bytes, (focus.thread, 0), 0);
         let Some((past, channel)) = found else {
             return Err(if known < now {
                 let earlier = now - known;
@@ -63,7 +63,8 @@ impl Session<'_, '_> {
         if past.groups == 0 {
             said.push_str(&format!(" by {}", self.lane_name(writer)));
         } else {
-            said.push_str(&format!(", {} groups ago", past.groups));
+            let s = if past.groups == 1 { "" } else { "s" };
+            said.push_str(&format!(" by a thread of {} group{s} before this one", past.groups));
         }
         let mut made = Vec::new();
         self.made_of(&past, channel, &mut made);
@@ -98,15 +99,22 @@ impl Session<'_, '_> {
         format!("{}({written})", line.unwrap_or_default())
     }
 
-    /// The last entry, after so many, that wrote a byte of a place, and by which channel.
-    fn last_write(&self, place: Place, bytes: u64, thread: usize, after: u64) -> Option<(Past<'_>, u32)> {
+    /// The last entry, after so many, that wrote a byte of a place, and by which channel; registers are those of a thread, of the
+    /// group that many groups ago.
+    fn last_write(
+        &self,
+        place: Place,
+        bytes: u64,
+        (thread, group): (usize, u64),
+        after: u64,
+    ) -> Option<(Past<'_>, u32)> {
         let register = matches!(place, Place::Register(_));
         let entries = self.paused.log().entries().skip(after as usize);
         for past in entries {
-            if register && (past.groups > 0 || past.entry.thread() != thread) {
-                if past.groups > 0 {
-                    return None;
-                }
+            if register && past.groups > group {
+                return None;
+            }
+            if register && past.entry.thread() != thread {
                 continue;
             }
             for r in past.records().filter(|r| !r.read && overlap(r, place, bytes)) {
@@ -175,7 +183,8 @@ impl Session<'_, '_> {
                     told.push(format!("a constant ({})", self.told(past.entry.pc())));
                     return;
                 }
-                match self.last_write(Place::Register(at), bytes.into(), past.entry.thread(), back) {
+                let thread = (past.entry.thread(), past.groups);
+                match self.last_write(Place::Register(at), bytes.into(), thread, back) {
                     Some((earlier, channel)) => left.push((earlier.back, channel)),
                     None => told.push("an input of the thread".into()),
                 }

@@ -32,6 +32,7 @@ Stopping
 Looking
   print EXPR, p EXPR                C: p s.n[2] + (float)v.x, p *q, p get_global_id(0)
   locals, args, bt, list, source    variables, arguments, frames, lines
+  frame N, up, down                 which frame of `bt` variables are looked up in
   lanes [EXPR,…]                    the lanes of the thread beside each other
   lane N, thread N, work-item X,Y,Z who is looked at
   origin EXPR                       who wrote this value, and of what: repeat it on what it names
@@ -73,7 +74,7 @@ const MORE: [(&str, &str); 7] = [
     ),
 ];
 
-const WORDS: [&str; 48] = [
+const WORDS: [&str; 51] = [
     "run",
     "continue",
     "next",
@@ -101,6 +102,9 @@ const WORDS: [&str; 48] = [
     "locals",
     "args",
     "bt",
+    "frame",
+    "up",
+    "down",
     "list",
     "source",
     "lanes",
@@ -145,7 +149,7 @@ impl Completer for Names {
 
 /// Runs a session in the terminal; without one, of commands on standard input.
 pub fn run(session: &mut Session<'_, '_>, commands: &[String]) {
-    let mut t = Terminal { s: session, printed: 0, last: String::new(), out: String::new() };
+    let mut t = Terminal { s: session, printed: 0, last: String::new(), out: String::new(), frame: 0 };
     t.greet();
     for c in commands {
         println!("(envisa) {c}");
@@ -172,6 +176,8 @@ struct Terminal<'t, 's, 'a> {
     last: String,
     /// What is to be printed.
     out: String,
+    /// The frame that is looked at.
+    frame: usize,
 }
 
 impl<'s, 'a> Host<'s, 'a> for Terminal<'_, 's, 'a> {
@@ -263,7 +269,7 @@ impl Terminal<'_, '_, '_> {
         };
         if let Some(moves) = moves {
             let times = rest.parse().unwrap_or(1u64);
-            self.last = word.to_owned();
+            (self.last, self.frame) = (word.to_owned(), 0);
             for i in 0..times {
                 let stop = match moves {
                     Move::Go(Way::Forward) => self.s.go_on(),
@@ -283,7 +289,7 @@ impl Terminal<'_, '_, '_> {
             "" => Ok(String::new()),
             "quit" | "q" | "exit" => return false,
             "restart" => {
-                self.printed = 0;
+                (self.printed, self.frame) = (0, 0);
                 self.s.restart().map(|_| commands::here(self.s)).map_err(|e| e.to_string())
             }
             "view" => match view::run(self) {
@@ -295,8 +301,13 @@ impl Terminal<'_, '_, '_> {
                 Some((_, text)) => (*text).to_owned(),
                 None => HELP.to_owned(),
             }),
-            _ => match commands::run(self.s, &line) {
-                Some(said) => said,
+            _ => match commands::run(self.s, &line, self.frame) {
+                Some(said) => {
+                    if !["lane", "lanes", "origin", "fault"].contains(&word) {
+                        self.frame = 0;
+                    }
+                    said
+                }
                 None => self.look(word, rest),
             },
         };
@@ -339,7 +350,7 @@ impl Terminal<'_, '_, '_> {
     /// So many lines around the current one.
     fn lines(&self, around: u32) -> String {
         let frames = self.s.frames(self.s.focus.thread);
-        let line = frames.first().and_then(|f| f.line.or_else(|| self.s.lines.visa(f.pc)));
+        let line = frames.get(self.frame).and_then(|f| f.line.or_else(|| self.s.lines.visa(f.pc)));
         let Some(line) = line else { return "no line is known".into() };
         let file = self.s.lines.files.get(line.file).and_then(|f| self.s.stage.kernel().files().get(f.text?));
         let Some(file) = file else { return "the text of the source was not given: --source FILE".into() };
@@ -352,7 +363,7 @@ impl Terminal<'_, '_, '_> {
     }
 
     fn shown(&self, e: &str) -> String {
-        match self.s.evaluate(e, self.s.focus, 0) {
+        match self.s.evaluate(e, self.s.focus, self.frame) {
             Ok(v) => self.s.types.borrow().show(v.ty, &v.bytes),
             Err(why) => format!("<{why}>"),
         }
@@ -361,22 +372,26 @@ impl Terminal<'_, '_, '_> {
     fn look(&mut self, word: &str, rest: &str) -> Result<String, String> {
         match word {
             "print" | "p" => {
-                let v = self.s.evaluate(rest, self.s.focus, 0)?;
+                let v = self.s.evaluate(rest, self.s.focus, self.frame)?;
                 let types = self.s.types.borrow();
                 Ok(format!("({}) {}", types.name(v.ty), types.show(v.ty, &v.bytes)))
             }
             "locals" => {
                 let frames = self.s.frames(self.s.focus.thread);
-                let frame = frames.first().ok_or("there is no frame")?;
+                let frame = frames.get(self.frame).ok_or("there is no frame")?;
                 Ok(self.shown_all(self.s.variables(frame).iter().map(|v| &v.name)))
             }
             "args" => Ok(self.shown_all(self.s.stage.kernel().arguments().iter().map(|a| &a.name))),
             "bt" | "backtrace" => Ok(self.backtrace()),
+            "frame" | "f" if rest.is_empty() => self.look_at_frame(self.frame),
+            "frame" | "f" => self.look_at_frame(rest.parse().map_err(|_| "`frame N`: its number in `bt`")?),
+            "up" => self.look_at_frame(self.frame + 1),
+            "down" => self.look_at_frame(self.frame.checked_sub(1).ok_or("it is the innermost frame")?),
             "list" | "l" | "source" => Ok(self.lines(5)),
             "threads" => Ok(self.threads()),
             "registers" => {
                 let frames = self.s.frames(self.s.focus.thread);
-                let homes = frames.first().map(|f| self.s.registers(f)).unwrap_or_default();
+                let homes = frames.get(self.frame).map(|f| self.s.registers(f)).unwrap_or_default();
                 let wanted = homes.iter().map(|h| &h.name).filter(|name| rest.is_empty() || *name == rest);
                 Ok(self.shown_all(wanted))
             }
@@ -384,7 +399,7 @@ impl Terminal<'_, '_, '_> {
             "x" => self.memory(rest),
             "set" => {
                 let (to, from) = rest.split_once('=').ok_or("`set EXPR = EXPR`")?;
-                let v = self.s.assign(to.trim(), from.trim(), 0)?;
+                let v = self.s.assign(to.trim(), from.trim(), self.frame)?;
                 Ok(format!("{} = {}", to.trim(), self.s.types.borrow().show(v.ty, &v.bytes)))
             }
             "break" | "b" => self.set_break(rest),
@@ -414,6 +429,14 @@ impl Terminal<'_, '_, '_> {
     /// Expressions and their values, one a line.
     fn shown_all<'n>(&self, names: impl Iterator<Item = &'n String>) -> String {
         names.map(|n| format!("{n} = {}", self.shown(n))).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Looks at a frame of the thread, until it moves.
+    fn look_at_frame(&mut self, frame: usize) -> Result<String, String> {
+        let all = self.backtrace();
+        let told = all.lines().nth(frame).ok_or_else(|| format!("the thread has no frame {frame}"))?;
+        self.frame = frame;
+        Ok(format!("{told}\n{}", self.lines(0)))
     }
 
     fn backtrace(&self) -> String {
@@ -449,7 +472,7 @@ impl Terminal<'_, '_, '_> {
     fn memory(&self, rest: &str) -> Result<String, String> {
         let (e, n) =
             rest.rsplit_once(' ').and_then(|(e, n)| Some((e, n.parse().ok()?))).unwrap_or((rest, 64));
-        let v = self.s.evaluate(e, self.s.focus, 0)?;
+        let v = self.s.evaluate(e, self.s.focus, self.frame)?;
         let at = v.bytes.iter().take(8).rev().fold(0u64, |x, b| x << 8 | u64::from(*b));
         let bytes = self.s.read(self.s.pointed(at), n)?;
         let one = |(i, c): (usize, &[u8])| format!("{:#x}: {c:02x?}", at + 16 * i as u64);
@@ -468,7 +491,7 @@ impl Terminal<'_, '_, '_> {
     /// Stops where an expression's place is written, read, or both.
     fn set_watch(&mut self, word: &str, rest: &str) -> Result<String, String> {
         let (rest, when) = condition(rest)?;
-        let v = self.s.evaluate(rest, self.s.focus, 0)?;
+        let v = self.s.evaluate(rest, self.s.focus, self.frame)?;
         let place: Place = v.place.ok_or("it is in no memory")?;
         let bytes = v.bytes.len() as u64;
         let id = self.s.breakpoints.watch(Watch {

@@ -4,7 +4,7 @@
 use envisa::machine::group::paused::Order;
 use envisa::machine::thread::Status;
 use envisa::{Config, Device, Kernel, Launch, LoadOptions, Module, Source, SourceText};
-use envisa_debug::breakpoints::{Kind, When};
+use envisa_debug::breakpoints::{Kind, Watch, When};
 use envisa_debug::parse::parse;
 use envisa_debug::session::{Focus, Options, Session, Step, Stop, Way};
 use envisa_ocloc::{Build, BuildError, Lines};
@@ -326,6 +326,43 @@ fn steps_origins_and_changes() {
     let mut bytes = [0; 4];
     out.read(5 * 4, &mut bytes).expect("inside");
     assert_eq!(i32::from_le_bytes(bytes), 230, "the change was of another time line");
+}
+
+#[test]
+fn atomics_read_and_values_come_from_other_groups() {
+    let text = "kernel void k(global int *out, int n, local int *shared) {\n  int i = get_global_id(0);\n  int a = n + i;\n  if (i)\n    out[i] = a * 10;\n  atomic_add(out, 1);\n}\n";
+    let device = device("dg2");
+    let Some(k) = kernel(&device, text, "dg2") else { return };
+    let (args, _) = launch(&device);
+    let run = device.launch(&k, &args).expect("a launch");
+    run.stage(|stage| {
+        let mut s = Session::new(stage, Options::default()).expect("a session");
+        let value = s.evaluate("out[0]", s.focus, 0).expect("an element");
+        let place = value.place.expect("it is in memory");
+        let of = |reads, writes| {
+            let mut watch = Watch::new("out[0]".into(), place, 4, When::default(), 0);
+            (watch.reads, watch.writes) = (reads, writes);
+            watch
+        };
+        for (reads, word) in [(true, "read"), (false, "written")] {
+            s.restart().expect("it begins");
+            s.breakpoints.watched.clear();
+            let id = s.breakpoints.watch(of(reads, !reads));
+            match s.go_on() {
+                Stop::Data(by, what) => {
+                    assert_eq!((by, what), (id, format!("out[0] was {word} by work-item 0 at line 6")));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        s.breakpoints.watched.clear();
+        assert_eq!(s.go_on(), Stop::End);
+        // The first group wrote it; what it was made of is found there too.
+        let told = s.origin("out[3]", 0).expect("an origin").text;
+        assert!(told.contains("k.cl:5") && told.contains("by a thread of 1 group before this one"), "{told}");
+        assert!(told.contains(", read at line 5") && !told.contains("an input of the thread"), "{told}");
+    })
+    .expect("it runs");
 }
 
 /// Work-items read what others write, without a barrier; the last ones write outside.

@@ -80,7 +80,8 @@ impl<W: Write> Server<W> {
             "disassemble" => self.disassemble(s, a),
             "envisa/focus" => {
                 let text = a["command"].as_str().unwrap_or_default();
-                let said = commands::run(s, text).unwrap_or_else(|| Err(format!("`{text}` is no focus")))?;
+                let said =
+                    commands::run(s, text, 0).unwrap_or_else(|| Err(format!("`{text}` is no focus")))?;
                 shown.forget();
                 self.out.event("invalidated", json!({ "areas": ["variables", "stacks"] }));
                 Ok(json!({ "text": said, "thread": s.focus.thread, "lane": s.focus.lane }))
@@ -195,7 +196,7 @@ impl<W: Write> Server<W> {
     fn evaluate(&mut self, s: &mut Session<'_, '_>, shown: &mut Shown, a: &Value) -> Answer {
         let text = a["expression"].as_str().unwrap_or_default().trim().to_owned();
         if a["context"] == "repl"
-            && let Some(said) = commands::run(s, &text)
+            && let Some(said) = commands::run(s, &text, of_frame(s, a).1)
         {
             let said = said?;
             shown.forget();
