@@ -11,7 +11,7 @@ use crate::conformance::hold;
 use crate::envisa_side::Loaded;
 use crate::expr;
 use crate::kernel::{Device, KernelFile};
-use crate::launch::{Launch, SizeSet};
+use crate::launch::{Launch, Outputs, SizeSet};
 use crate::limits::Limits;
 use crate::machine::Machine;
 use crate::peer::{Peer, Served};
@@ -240,32 +240,7 @@ pub fn run(kernels: &[KernelFile], options: &Options, mut say: impl FnMut(&str))
 fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, String)>) -> KernelTimes {
     let can = |d: &Device| k.devices().contains(d);
     let device = [options.device, Device::Dg2].into_iter().find(can).unwrap_or(k.devices()[0]);
-    let mut out = KernelTimes {
-        kernel: k.id.clone(),
-        work_items: 0,
-        seconds: Vec::new(),
-        launches: Vec::new(),
-        spread: None,
-        failure: None,
-        bytes: None,
-        flops: None,
-        of_limit: None,
-        device: (device != options.device).then(|| device.name().to_owned()),
-        other_code: k.differs_on_peers(),
-        bound: k.header.bound.clone(),
-        peers: Vec::new(),
-        native: None,
-        others: Vec::new(),
-    };
-    let sizes = match options.sizes {
-        SizeSet::Conformance => None,
-        SizeSet::Bench => k.header.bench.as_ref(),
-        SizeSet::Slow => k.header.slow.as_ref(),
-    };
-    let sizes = sizes.unwrap_or(&k.header.sizes);
-    let number = |text: &String| expr::evaluate(text, sizes).ok().map(|n| n as f64);
-    out.bytes = k.header.cost.as_ref().and_then(|c| number(&c.bytes));
-    out.flops = k.header.cost.as_ref().and_then(|c| number(c.flops.as_ref()?));
+    let mut out = nothing_yet(k, device, options);
     let launch = match Launch::new(k, options.sizes, false) {
         Ok(launch) => launch,
         Err(why) => return KernelTimes { failure: Some(why), ..out },
@@ -274,18 +249,102 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     // At the usual sizes, where an interpreter is done soon.
     let usual = Launch::new(k, SizeSet::Conformance, false);
     out.native = usual.ok().and_then(|l| translated(k, device, &l));
-    let mut others = Vec::new();
-    for device in options.others.iter().filter(|d| can(d)) {
-        let device_name = device.name().to_owned();
-        let mut times = OtherCode { device: device_name, seconds: Vec::new(), failure: None };
-        let loaded = Loaded::new(k, *device, &launch, options.jobs);
-        let loaded = loaded.map_err(|why| times.failure = Some(why.to_string())).ok();
-        others.push((loaded, times));
-    }
+    let mut others = other_code(k, options, &launch);
     let mut ours = match Loaded::new(k, device, &launch, options.jobs) {
         Ok(ours) => ours,
         Err(why) => return KernelTimes { failure: Some(why.to_string()), ..out },
     };
+    let mut served = serve(k, options, device, described);
+    // The first round warms caches and is held, but not timed.
+    for round in 0..=options.repeats {
+        let window = if round > 0 { options.window } else { Duration::ZERO };
+        let mine = sample(window, || {
+            ours.reset();
+            ours.seconds()
+        });
+        let (mine, outputs) = match mine {
+            Ok(sample) => (sample, ours.outputs()),
+            Err(why) => return KernelTimes { failure: Some(why), ..out },
+        };
+        if round > 0 {
+            out.seconds.push(mine.seconds);
+            out.launches.push(mine.launches);
+        }
+        let round = Round { timed: round > 0, window, launch: &launch, outputs: &outputs };
+        for (loaded, times) in &mut others {
+            round.of_other_code(loaded, times);
+        }
+        for (worker, times) in &mut served {
+            round.of_peer(worker, times, options);
+        }
+    }
+    out.spread = Spread::of(&out.seconds);
+    out.others = others.into_iter().map(|(_, times)| times).collect();
+    for (_, mut times) in served {
+        let ratios: Vec<f64> = if runs_once(&times, options) {
+            out.spread.iter().zip(&times.seconds).map(|(s, t)| t / s.median).collect()
+        } else {
+            times.seconds.iter().zip(&out.seconds).map(|(t, s)| t / s).collect()
+        };
+        times.ratio = Spread::of(&ratios);
+        out.peers.push(times);
+    }
+    out
+}
+
+/// What is known of a kernel's times before it runs.
+fn nothing_yet(k: &KernelFile, device: Device, options: &Options) -> KernelTimes {
+    let sizes = match options.sizes {
+        SizeSet::Conformance => None,
+        SizeSet::Bench => k.header.bench.as_ref(),
+        SizeSet::Slow => k.header.slow.as_ref(),
+    };
+    let sizes = sizes.unwrap_or(&k.header.sizes);
+    let number = |text: &String| expr::evaluate(text, sizes).ok().map(|n| n as f64);
+    let cost = k.header.cost.as_ref();
+    KernelTimes {
+        kernel: k.id.clone(),
+        work_items: 0,
+        seconds: Vec::new(),
+        launches: Vec::new(),
+        spread: None,
+        failure: None,
+        bytes: cost.and_then(|c| number(&c.bytes)),
+        flops: cost.and_then(|c| number(c.flops.as_ref()?)),
+        of_limit: None,
+        device: (device != options.device).then(|| device.name().to_owned()),
+        other_code: k.differs_on_peers(),
+        bound: k.header.bound.clone(),
+        peers: Vec::new(),
+        native: None,
+        others: Vec::new(),
+    }
+}
+
+/// The kernel's code for other devices, as far as it loads.
+fn other_code<'k>(
+    k: &'k KernelFile,
+    options: &Options,
+    launch: &'k Launch,
+) -> Vec<(Option<Loaded<'k>>, OtherCode)> {
+    let mut others = Vec::new();
+    for device in options.others.iter().filter(|d| k.devices().contains(d)) {
+        let device_name = device.name().to_owned();
+        let mut times = OtherCode { device: device_name, seconds: Vec::new(), failure: None };
+        let loaded = Loaded::new(k, *device, launch, options.jobs);
+        let loaded = loaded.map_err(|why| times.failure = Some(why.to_string())).ok();
+        others.push((loaded, times));
+    }
+    others
+}
+
+/// Starts the peers and adds to `described` their versions, or why they are left out.
+fn serve(
+    k: &KernelFile,
+    options: &Options,
+    device: Device,
+    described: &mut Vec<(String, String)>,
+) -> Vec<(Option<Served>, PeerTimes)> {
     let mut served = Vec::new();
     for p in &options.peers {
         let mut times = PeerTimes::of(*p);
@@ -304,84 +363,75 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
         }
         served.push((worker.ok(), times));
     }
-    // Oclgrind takes hundreds of times as long: at the benchmark's sizes one run says it all.
-    let runs_once = |times: &PeerTimes| options.sizes != SizeSet::Slow && times.peer == Peer::Oclgrind.name();
-    // The first round warms caches and is held, but not timed.
-    for round in 0..=options.repeats {
-        let window = if round > 0 { options.window } else { Duration::ZERO };
-        let mine = sample(window, || {
-            ours.reset();
-            ours.seconds()
+    served
+}
+
+/// Oclgrind takes hundreds of times as long: at the benchmark's sizes one run says it all.
+fn runs_once(times: &PeerTimes, options: &Options) -> bool {
+    options.sizes != SizeSet::Slow && times.peer == Peer::Oclgrind.name()
+}
+
+/// A round after envisa's sample of it.
+struct Round<'a> {
+    timed: bool,
+    window: Duration,
+    launch: &'a Launch,
+    /// Envisa's.
+    outputs: &'a Outputs,
+}
+
+impl Round<'_> {
+    /// A sample of the code for another device, which is given up where it fails.
+    fn of_other_code(&self, loaded: &mut Option<Loaded<'_>>, times: &mut OtherCode) {
+        let Some(l) = loaded else { return };
+        let taken = sample(self.window, || {
+            l.reset();
+            l.seconds()
         });
-        let (mine, outputs) = match mine {
-            Ok(sample) => (sample, ours.outputs()),
-            Err(why) => return KernelTimes { failure: Some(why), ..out },
-        };
-        if round > 0 {
-            out.seconds.push(mine.seconds);
-            out.launches.push(mine.launches);
-        }
-        for (loaded, times) in &mut others {
-            let Some(l) = loaded else { continue };
-            let taken = sample(window, || {
-                l.reset();
-                l.seconds()
-            });
-            match taken {
-                Ok(taken) if round > 0 => times.seconds.push(taken.seconds),
-                Ok(_) => {
-                    // Held once, against the code whose results the peers are held against in every round.
-                    let held = hold(&launch, &outputs, &l.outputs(), false);
-                    let bad = held.iter().find(|h| !h.1.passed());
-                    times.failure = bad.map(|(name, c)| format!("{name}: {}", cell(c)));
-                }
-                Err(why) => times.failure = Some(why),
+        match taken {
+            Ok(taken) if self.timed => times.seconds.push(taken.seconds),
+            Ok(_) => {
+                // Held once, against the code whose results the peers are held against in every round.
+                let held = hold(self.launch, self.outputs, &l.outputs(), false);
+                let bad = held.iter().find(|h| !h.1.passed());
+                times.failure = bad.map(|(name, c)| format!("{name}: {}", cell(c)));
             }
-            if times.failure.is_some() {
-                *loaded = None;
-            }
+            Err(why) => times.failure = Some(why),
         }
-        for (worker, times) in &mut served {
-            let Some(w) = worker else { continue };
-            match w.step(window, options.limit) {
-                Ok((sample, theirs)) => {
-                    let once = runs_once(times);
-                    if round > 0 || once {
-                        times.seconds.push(sample.seconds);
-                        times.launches.push(sample.launches);
-                    }
-                    if let Some((name, c)) =
-                        hold(&launch, &theirs, &outputs, false).iter().find(|h| !h.1.passed())
-                    {
-                        times.differs.get_or_insert_with(|| format!("{name}: {}", cell(c)));
-                    }
-                    if once {
-                        *worker = None;
-                    }
+        if times.failure.is_some() {
+            *loaded = None;
+        }
+    }
+
+    /// A sample of a peer, which is given up where it fails or has run often enough.
+    fn of_peer(&self, worker: &mut Option<Served>, times: &mut PeerTimes, options: &Options) {
+        let Some(w) = worker else { return };
+        match w.step(self.window, options.limit) {
+            Ok((sample, theirs)) => {
+                let once = runs_once(times, options);
+                if self.timed || once {
+                    times.seconds.push(sample.seconds);
+                    times.launches.push(sample.launches);
                 }
-                Err(why) if why.starts_with("it did not finish") => {
-                    times.beyond = Some(options.limit.as_secs_f64());
-                    *worker = None;
+                if let Some((name, c)) =
+                    hold(self.launch, &theirs, self.outputs, false).iter().find(|h| !h.1.passed())
+                {
+                    times.differs.get_or_insert_with(|| format!("{name}: {}", cell(c)));
                 }
-                Err(why) => {
-                    times.failure = Some(why);
+                if once {
                     *worker = None;
                 }
             }
+            Err(why) if why.starts_with("it did not finish") => {
+                times.beyond = Some(options.limit.as_secs_f64());
+                *worker = None;
+            }
+            Err(why) => {
+                times.failure = Some(why);
+                *worker = None;
+            }
         }
     }
-    out.spread = Spread::of(&out.seconds);
-    out.others = others.into_iter().map(|(_, times)| times).collect();
-    for (_, mut times) in served {
-        let ratios: Vec<f64> = if runs_once(&times) {
-            out.spread.iter().zip(&times.seconds).map(|(s, t)| t / s.median).collect()
-        } else {
-            times.seconds.iter().zip(&out.seconds).map(|(t, s)| t / s).collect()
-        };
-        times.ratio = Spread::of(&ratios);
-        out.peers.push(times);
-    }
-    out
 }
 
 /// Seconds in the unit that suits them.

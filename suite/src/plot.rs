@@ -21,38 +21,62 @@ struct Point {
     least: bool,
 }
 
+/// The scale: powers of ten from `low` to `high`.
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// Where a ratio is.
+    fn x(&self, r: f64) -> f64 {
+        let r = r.max(f64::MIN_POSITIVE).log10().clamp(self.low, self.high);
+        LEFT + (r - self.low) / (self.high - self.low) * WIDTH
+    }
+
+    /// Its lines and numbers.
+    fn lines(&self, t: &mut String, bottom: f64) {
+        for decade in self.low as i32..=self.high as i32 {
+            for step in [1.0, 2.0, 5.0] {
+                let value = 10f64.powi(decade) * step;
+                if value > 10f64.powf(self.high) * 1.001 {
+                    continue;
+                }
+                let (at, one) = (self.x(value), value == 1.0);
+                let colour = if one {
+                    "#444"
+                } else if step == 1.0 {
+                    "#c4c8cf"
+                } else {
+                    "#e6e8ec"
+                };
+                let _ = writeln!(
+                    t,
+                    "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{}\" y2=\"{bottom}\" stroke=\"{colour}\"/>",
+                    TOP - 4.0
+                );
+                if step == 1.0 {
+                    let _ = writeln!(
+                        t,
+                        "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"#666\">{value}</text>",
+                        TOP - 8.0
+                    );
+                }
+            }
+        }
+    }
+}
+
 impl Bench {
     /// The plot as SVG.
     pub fn plot(&self) -> String {
         let peers: Vec<&str> = self.peers.iter().map(|(name, _)| name.as_str()).collect();
-        let mut rows: Vec<(String, Vec<Option<Point>>)> = Vec::new();
-        for k in &self.kernels {
-            let of = |peer: &&str| {
-                let p = k.peers.iter().find(|p| p.peer == **peer)?;
-                match (p.ratio, p.beyond, k.spread) {
-                    (Some(spread), ..) => Some(Point { spread, least: false }),
-                    (None, Some(limit), Some(ours)) => {
-                        let r = limit / ours.median;
-                        Some(Point { spread: Spread { min: r, median: r, max: r }, least: true })
-                    }
-                    _ => None,
-                }
-            };
-            let mark = k.mark();
-            let name = format!("{}{mark}", k.kernel.trim_start_matches("bench/"));
-            rows.push((name, peers.iter().map(of).collect()));
-        }
-        let mean = |peer: &&str| {
-            let m = self.mean(peer)?;
-            Some(Point { spread: Spread { min: m.ratio, median: m.ratio, max: m.ratio }, least: m.least > 0 })
-        };
-        rows.push(("geometric mean".to_owned(), peers.iter().map(mean).collect()));
+        let rows = self.ratios(&peers);
 
         let all = || rows.iter().flat_map(|r| &r.1).flatten().map(|p| p.spread).filter(|s| s.min > 0.0);
         let low = all().map(|s| s.min).fold(1.0, f64::min).log10().floor();
         let high = all().map(|s| s.max).fold(1.0, f64::max).log10().ceil().max(low + 1.0);
-        let x =
-            |r: f64| LEFT + (r.max(f64::MIN_POSITIVE).log10().clamp(low, high) - low) / (high - low) * WIDTH;
+        let scale = Scale { low, high };
         let bottom = TOP + rows.len() as f64 * ROW;
         let width = LEFT + WIDTH + 36.0 + COLUMN * peers.len() as f64;
         let mut t = format!(
@@ -75,34 +99,7 @@ impl Bench {
             let _ =
                 writeln!(t, "<rect x=\"0\" y=\"{y}\" width=\"{width}\" height=\"{ROW}\" fill=\"#f4f5f7\"/>");
         }
-        for decade in low as i32..=high as i32 {
-            for step in [1.0, 2.0, 5.0] {
-                let value = 10f64.powi(decade) * step;
-                if value > 10f64.powf(high) * 1.001 {
-                    continue;
-                }
-                let (at, one) = (x(value), value == 1.0);
-                let colour = if one {
-                    "#444"
-                } else if step == 1.0 {
-                    "#c4c8cf"
-                } else {
-                    "#e6e8ec"
-                };
-                let _ = writeln!(
-                    t,
-                    "<line x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{}\" y2=\"{bottom}\" stroke=\"{colour}\"/>",
-                    TOP - 4.0
-                );
-                if step == 1.0 {
-                    let _ = writeln!(
-                        t,
-                        "<text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"#666\">{value}</text>",
-                        TOP - 8.0
-                    );
-                }
-            }
-        }
+        scale.lines(&mut t, bottom);
         let column = |i: usize| LEFT + WIDTH + 36.0 + COLUMN * i as f64;
         for (i, peer) in peers.iter().enumerate() {
             let _ = writeln!(
@@ -141,9 +138,9 @@ impl Bench {
                     "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y}\" y2=\"{y}\" stroke=\"{colour}\" stroke-width=\"2\" \
                      stroke-opacity=\"0.6\"/><circle cx=\"{:.1}\" cy=\"{y}\" r=\"4\" fill=\"{colour}\"/>\
                      <text x=\"{}\" y=\"{base}\"{weight}>{}{}</text>",
-                    x(s.min),
-                    x(s.max),
-                    x(s.median),
+                    scale.x(s.min),
+                    scale.x(s.max),
+                    scale.x(s.median),
                     column(i) + 14.0,
                     if p.least { "over " } else { "" },
                     ratio(s.median)
@@ -152,5 +149,32 @@ impl Bench {
         }
         t.push_str("</svg>\n");
         t
+    }
+
+    /// The rows: the kernels and their mean, each with its ratio to each peer.
+    fn ratios(&self, peers: &[&str]) -> Vec<(String, Vec<Option<Point>>)> {
+        let mut rows: Vec<(String, Vec<Option<Point>>)> = Vec::new();
+        for k in &self.kernels {
+            let of = |peer: &&str| {
+                let p = k.peers.iter().find(|p| p.peer == **peer)?;
+                match (p.ratio, p.beyond, k.spread) {
+                    (Some(spread), ..) => Some(Point { spread, least: false }),
+                    (None, Some(limit), Some(ours)) => {
+                        let r = limit / ours.median;
+                        Some(Point { spread: Spread { min: r, median: r, max: r }, least: true })
+                    }
+                    _ => None,
+                }
+            };
+            let mark = k.mark();
+            let name = format!("{}{mark}", k.kernel.trim_start_matches("bench/"));
+            rows.push((name, peers.iter().map(of).collect()));
+        }
+        let mean = |peer: &&str| {
+            let m = self.mean(peer)?;
+            Some(Point { spread: Spread { min: m.ratio, median: m.ratio, max: m.ratio }, least: m.least > 0 })
+        };
+        rows.push(("geometric mean".to_owned(), peers.iter().map(mean).collect()));
+        rows
     }
 }

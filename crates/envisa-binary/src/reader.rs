@@ -322,16 +322,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     let cur = &mut cur;
     let mut o = Object { kind: l.kind, name: l.name.to_owned(), name_span: l.span, ..Object::default() };
 
-    let n = layout.id(cur, "number of strings")?;
-    let n = cur.room(n, 1, "strings")?;
-    for i in 0..n {
-        let at = cur.pos();
-        let s = cur.until_nul("string").map_err(|e| e.within(format_args!("string {i}")))?;
-        match std::str::from_utf8(s) {
-            Ok(s) => o.strings.push(s),
-            Err(_) => return Err(ReadError::new(at, format!("string {i}"), Problem::NotUtf8)),
-        };
-    }
+    strings(cur, layout, &mut o)?;
     let mut limits = Limits::of(&o, layout.version());
     string(cur, layout, &limits, "name")?;
 
@@ -386,16 +377,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
 
     let input_at = cur.pos();
     if l.kind == ObjectKind::Kernel {
-        let n = if layout.wide_inputs() {
-            cur.u32("number of inputs")?
-        } else {
-            cur.u8("number of inputs")?.into()
-        };
-        let n = cur.room(n, if layout.wide_ids() { 9 } else { 7 }, "inputs")?;
-        o.inputs.reserve_exact(n);
-        for i in 0..n {
-            o.inputs.push(input(cur, layout, &limits).map_err(|e| e.within(format_args!("input {i}")))?);
-        }
+        inputs(cur, layout, &limits, &mut o)?;
     }
     if l.input_offset.is_some_and(|at| at as usize != input_at) && layout.is_current() {
         let problem = Problem::Value {
@@ -429,6 +411,38 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
         return Err(ReadError::new(size_at, "size of the instructions", problem));
     }
 
+    o.native = native(bytes, l);
+    Ok(Tables { object: o, code: start as usize..end as usize })
+}
+
+fn strings(cur: &mut Cursor<'_>, layout: Layout, o: &mut Object) -> Result<()> {
+    let n = layout.id(cur, "number of strings")?;
+    let n = cur.room(n, 1, "strings")?;
+    for i in 0..n {
+        let at = cur.pos();
+        let s = cur.until_nul("string").map_err(|e| e.within(format_args!("string {i}")))?;
+        match std::str::from_utf8(s) {
+            Ok(s) => o.strings.push(s),
+            Err(_) => return Err(ReadError::new(at, format!("string {i}"), Problem::NotUtf8)),
+        };
+    }
+    Ok(())
+}
+
+fn inputs(cur: &mut Cursor<'_>, layout: Layout, limits: &Limits, o: &mut Object) -> Result<()> {
+    let n =
+        if layout.wide_inputs() { cur.u32("number of inputs")? } else { cur.u8("number of inputs")?.into() };
+    let n = cur.room(n, if layout.wide_ids() { 9 } else { 7 }, "inputs")?;
+    o.inputs.reserve_exact(n);
+    for i in 0..n {
+        o.inputs.push(input(cur, layout, limits).map_err(|e| e.within(format_args!("input {i}")))?);
+    }
+    Ok(())
+}
+
+/// The native code of an object.
+fn native(bytes: &[u8], l: &Located) -> Vec<Native> {
+    let mut all = Vec::new();
     for n in l.native {
         // A record for later, as every file without native code has.
         if n.platform == 0 && n.size == 0 && l.native.len() == 1 {
@@ -436,9 +450,9 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
         }
         let range = n.offset as usize..n.offset as usize + n.size as usize;
         let code = bytes.get(range).unwrap_or_default().to_vec();
-        o.native.push(Native { platform: n.platform, code });
+        all.push(Native { platform: n.platform, code });
     }
-    Ok(Tables { object: o, code: start as usize..end as usize })
+    all
 }
 
 fn since(start: usize, cur: &Cursor) -> Span {

@@ -38,6 +38,32 @@ impl Bytes {
 
 /// The file of [`module`] in an older version, by hand.
 fn old(version: (u8, u8)) -> Vec<u8> {
+    let (object, input_offset) = old_object(version);
+
+    let mut file = Bytes(b"CISA".to_vec());
+    file.u8(version.0);
+    file.u8(version.1);
+    file.u16(1);
+    if version >= (3, 7) {
+        file.u16(1)
+    } else {
+        file.u8(1)
+    }
+    file.u8(b'k');
+    let start = file.0.len() as u32 + 12 + 4 + 1 + 4;
+    file.u32(start);
+    file.u32(object.0.len() as u32);
+    file.u32(start + input_offset as u32);
+    file.u32(0);
+    file.u8(0);
+    file.u16(0);
+    file.u16(0);
+    file.0.extend(&object.0);
+    file.0
+}
+
+/// The instructions of the same.
+fn old_code(version: (u8, u8)) -> Bytes {
     let mut code = Bytes::default();
     // ADD (M1_NM, 8) V32 V32 V32; 3.0 has one mask that is not of 4.1's numbering: 9 is the default, M1.
     code.u8(0x01);
@@ -121,7 +147,12 @@ fn old(version: (u8, u8)) -> Vec<u8> {
     code.u8(0x34);
     code.u8(0);
     code.u16(0);
+    code
+}
 
+/// The object of the same, and where the number of inputs stands in it.
+fn old_object(version: (u8, u8)) -> (Bytes, usize) {
+    let code = old_code(version);
     let mut object = Bytes::default();
     let strings: Vec<&str> =
         ["k"].into_iter().chain(fixed_strings((4, 1))).chain(["V32", "S0", "T6"]).collect();
@@ -159,27 +190,7 @@ fn old(version: (u8, u8)) -> Vec<u8> {
     object.u16(0);
     let input_offset = object.0.len() - 2 - 8 - if version >= (3, 5) { 4 } else { 1 };
     object.0.extend(&code.0);
-
-    let mut file = Bytes(b"CISA".to_vec());
-    file.u8(version.0);
-    file.u8(version.1);
-    file.u16(1);
-    if version >= (3, 7) {
-        file.u16(1)
-    } else {
-        file.u8(1)
-    }
-    file.u8(b'k');
-    let start = file.0.len() as u32 + 12 + 4 + 1 + 4;
-    file.u32(start);
-    file.u32(object.0.len() as u32);
-    file.u32(start + input_offset as u32);
-    file.u32(0);
-    file.u8(0);
-    file.u16(0);
-    file.u16(0);
-    file.0.extend(&object.0);
-    file.0
+    (object, input_offset)
 }
 
 fn module(version: (u8, u8)) -> Module {

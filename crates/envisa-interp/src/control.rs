@@ -145,27 +145,7 @@ impl Kernel for ControlK {
                     m.suspend(pc + 1, Status::SplitWait)
                 }
             }
-            Op::NamedBarrier => {
-                let Some(id) = read_scalar(m, pc, &i.src[0]) else { return STOP };
-                let id = (id & 31) as usize;
-                if c.aux == 1 {
-                    let Some(threads) = read_scalar(m, pc, &i.src[1]) else { return STOP };
-                    let mut threads = threads as u32 & 0xff;
-                    let mut weight = 1;
-                    if i.src[2] != Src::None {
-                        // Arrivals of producers and of consumers; most threads are both.
-                        let Some(kind) = read_scalar(m, pc, &i.src[2]) else { return STOP };
-                        let Some(consumers) = read_scalar(m, pc, &i.src[3]) else { return STOP };
-                        threads += consumers as u32 & 0xff;
-                        weight = if kind & 3 == 0 { 2 } else { 1 };
-                    }
-                    m.group.named[id].0 += weight;
-                    m.group.named[id].1 = threads.max(1);
-                    pc + 1
-                } else {
-                    m.suspend(pc + 1, Status::Named(id as u8))
-                }
-            }
+            Op::NamedBarrier => named_barrier(m, c, pc),
             Op::Unsupported => {
                 // Channels that do not run it do not miss it.
                 if i.channels > 1 && exec_mask(m, c) == 0 {
@@ -184,5 +164,29 @@ impl Kernel for ControlK {
                 )
             }
         }
+    }
+}
+
+/// Signals a named barrier or waits for it.
+fn named_barrier(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    let i = inst(m, pc);
+    let Some(id) = read_scalar(m, pc, &i.src[0]) else { return STOP };
+    let id = (id & 31) as usize;
+    if c.aux == 1 {
+        let Some(threads) = read_scalar(m, pc, &i.src[1]) else { return STOP };
+        let mut threads = threads as u32 & 0xff;
+        let mut weight = 1;
+        if i.src[2] != Src::None {
+            // Arrivals of producers and of consumers; most threads are both.
+            let Some(kind) = read_scalar(m, pc, &i.src[2]) else { return STOP };
+            let Some(consumers) = read_scalar(m, pc, &i.src[3]) else { return STOP };
+            threads += consumers as u32 & 0xff;
+            weight = if kind & 3 == 0 { 2 } else { 1 };
+        }
+        m.group.named[id].0 += weight;
+        m.group.named[id].1 = threads.max(1);
+        pc + 1
+    } else {
+        m.suspend(pc + 1, Status::Named(id as u8))
     }
 }

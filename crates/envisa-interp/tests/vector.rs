@@ -33,6 +33,40 @@ fn source(r: &mut Rng, types: &[Type], modifiers: &[Modifier], n: u8) -> Src {
     Src::Reg { offset, ty, strides, shape: strides.shape(n as u32), modifier, constant: false }
 }
 
+/// Operations on floats, with the number of their sources.
+const FLOAT_OPS: &[(Op, usize)] = &[
+    (Op::Mov, 1),
+    (Op::Add, 2),
+    (Op::Mul, 2),
+    (Op::Mad, 3),
+    (Op::Min, 2),
+    (Op::Max, 2),
+    (Op::Sel, 2),
+    (Op::Cmp, 2),
+];
+/// The same on integers.
+const INT_OPS: &[(Op, usize)] = &[
+    (Op::Mov, 1),
+    (Op::Mov, 1),
+    (Op::Add, 2),
+    (Op::Add3, 3),
+    (Op::Mul, 2),
+    (Op::Mad, 3),
+    (Op::Min, 2),
+    (Op::Max, 2),
+    (Op::Avg, 2),
+    (Op::Div, 2),
+    (Op::And, 2),
+    (Op::Shl, 2),
+    (Op::Sel, 2),
+    (Op::Cmp, 2),
+    (Op::Mulh, 2),
+    (Op::Madw, 3),
+    (Op::Dp4a, 3),
+    (Op::Addc, 2),
+    (Op::Subb, 2),
+];
+
 /// A random instruction, as lowering might make it.
 fn instruction(r: &mut Rng) -> Inst {
     let n = *r.pick(&[1u8, 8, 16, 32, 32]);
@@ -46,40 +80,7 @@ fn instruction(r: &mut Rng) -> Inst {
         (false, _) => &SMALL,
     };
     let numbers = [Modifier::Neg, Modifier::Abs, Modifier::NegAbs];
-    let ops: &[(Op, usize)] = if float {
-        &[
-            (Op::Mov, 1),
-            (Op::Add, 2),
-            (Op::Mul, 2),
-            (Op::Mad, 3),
-            (Op::Min, 2),
-            (Op::Max, 2),
-            (Op::Sel, 2),
-            (Op::Cmp, 2),
-        ]
-    } else {
-        &[
-            (Op::Mov, 1),
-            (Op::Mov, 1),
-            (Op::Add, 2),
-            (Op::Add3, 3),
-            (Op::Mul, 2),
-            (Op::Mad, 3),
-            (Op::Min, 2),
-            (Op::Max, 2),
-            (Op::Avg, 2),
-            (Op::Div, 2),
-            (Op::And, 2),
-            (Op::Shl, 2),
-            (Op::Sel, 2),
-            (Op::Cmp, 2),
-            (Op::Mulh, 2),
-            (Op::Madw, 3),
-            (Op::Dp4a, 3),
-            (Op::Addc, 2),
-            (Op::Subb, 2),
-        ]
-    };
+    let ops = if float { FLOAT_OPS } else { INT_OPS };
     let (op, count) = *r.pick(ops);
     let logic = [Modifier::Not];
     let modifiers: &[Modifier] = match op {

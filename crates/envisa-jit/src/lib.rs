@@ -40,6 +40,7 @@ mod rounding;
 mod rows;
 mod shape;
 mod sites;
+mod walk;
 
 pub use engine::Jit;
 pub use engine::vector::{Made, made};

@@ -175,7 +175,38 @@ pub fn layout(
         }
     }
 
-    // Predicates, address registers and states.
+    states(&mut l, objects, &mut at)?;
+
+    // What address registers can name: predefined variables, and those whose address is taken.
+    l.address_base = at.0;
+    predefined_vars(&mut l, objects, &reaches, grf, &mut at)?;
+    roots(&mut l, objects, &reaches, &mut at, |o, i| reaches[o].taken[i])?;
+    if at.0 - l.address_base > ADDRESSABLE {
+        return Err("the variables whose address is taken exceed the 64 KiB an address can name".into());
+    }
+    address_homes(&mut l, at.0);
+
+    // The kernel's other inputs, then everything else.
+    for input in &objects[0].inputs {
+        if input.kind & 7 == 0
+            && let Some((root, _)) = objects[0].root(input.id)
+            && let Some(i) = root.checked_sub(predefined::FIRST_VAR)
+            && (i as usize) < objects[0].vars.len()
+        {
+            let i = i as usize;
+            let end = input.size as u32 + objects[0].root(input.id).map_or(0, |r| r.1);
+            place(&mut l.objects[0], objects[0], i, reaches[0].vars[i].max(end), &mut at)?;
+        }
+    }
+    l.locals_start = at.0;
+    roots(&mut l, objects, &reaches, &mut at, |_, _| true)?;
+    aliases(&mut l, objects)?;
+    l.end = at.0;
+    Ok(l)
+}
+
+/// Gives predicates, address registers and states their places.
+fn states(l: &mut Layout, objects: &[&Object], at: &mut Cursor) -> Result<(), String> {
     l.predefined_surfaces = at.take(6 * 4)?;
     l.bindless_sampler = at.take(4)?;
     if objects.iter().any(|o| o.insts.iter().any(|i| has_carry(i.desc().operation()))) {
@@ -199,9 +230,17 @@ pub fn layout(
         h.end_of_home = vec![0; o.vars.len()];
         l.objects.push(h);
     }
+    Ok(())
+}
 
-    // What address registers can name: predefined variables, and those whose address is taken.
-    l.address_base = at.0;
+/// Gives predefined variables their places, as large as they are touched.
+fn predefined_vars(
+    l: &mut Layout,
+    objects: &[&Object],
+    reaches: &[Reach],
+    grf: u32,
+    at: &mut Cursor,
+) -> Result<(), String> {
     let mut unused: Option<RegOffset> = None;
     // Aliases keep a predefined variable even where only their own names are touched: their extents count
     // for the root, so only addresses taken remain.
@@ -247,24 +286,37 @@ pub fn layout(
         l.predefined[id] = l.predefined[0];
         l.predefined_bytes[id] = l.predefined_bytes[0];
     }
+    Ok(())
+}
+
+/// Gives those roots of each object their homes, by object and variable, that have none and that are `wanted`.
+fn roots(
+    l: &mut Layout,
+    objects: &[&Object],
+    reaches: &[Reach],
+    at: &mut Cursor,
+    wanted: impl Fn(usize, usize) -> bool,
+) -> Result<(), String> {
     for (k, o) in objects.iter().enumerate() {
         let start = at.0;
         for (i, v) in o.vars.iter().enumerate() {
-            if reaches[k].taken[i] && v.alias == 0 {
-                place(&mut l.objects[k], o, i, reaches[k].vars[i], &mut at)?;
+            if v.alias == 0 && wanted(k, i) {
+                place(&mut l.objects[k], o, i, reaches[k].vars[i], at)?;
             }
         }
         l.objects[k].ranges.push(start..at.0);
     }
-    if at.0 - l.address_base > ADDRESSABLE {
-        return Err("the variables whose address is taken exceed the 64 KiB an address can name".into());
-    }
+    Ok(())
+}
+
+/// Which variable each chunk belongs to that an address may name.
+fn address_homes(l: &mut Layout, end: u32) {
     // Addresses name general registers, which the mode of the thread is none of.
     let general = |i: &usize| *i != predefined::var::CR0 as usize;
     let predefined = (0..predefined::VARS.len()).filter(general);
     let mut homes: Vec<(u32, u32)> = predefined.map(|i| (l.predefined[i], l.predefined_bytes[i])).collect();
     homes.extend(l.objects.iter().flat_map(|h| &h.homes).map(|h| (h.offset, h.bytes)));
-    l.address_homes = vec![(0, 0); ((at.0 - l.address_base) / CHUNK) as usize];
+    l.address_homes = vec![(0, 0); ((end - l.address_base) / CHUNK) as usize];
     for (start, bytes) in homes {
         let (s, e) = (start - l.address_base, start - l.address_base + bytes);
         for chunk in s / CHUNK..e / CHUNK {
@@ -273,32 +325,6 @@ pub fn layout(
             }
         }
     }
-
-    // The kernel's other inputs, then everything else.
-    for input in &objects[0].inputs {
-        if input.kind & 7 == 0
-            && let Some((root, _)) = objects[0].root(input.id)
-            && let Some(i) = root.checked_sub(predefined::FIRST_VAR)
-            && (i as usize) < objects[0].vars.len()
-        {
-            let i = i as usize;
-            let end = input.size as u32 + objects[0].root(input.id).map_or(0, |r| r.1);
-            place(&mut l.objects[0], objects[0], i, reaches[0].vars[i].max(end), &mut at)?;
-        }
-    }
-    l.locals_start = at.0;
-    for (k, o) in objects.iter().enumerate() {
-        let start = at.0;
-        for (i, v) in o.vars.iter().enumerate() {
-            if v.alias == 0 {
-                place(&mut l.objects[k], o, i, reaches[k].vars[i], &mut at)?;
-            }
-        }
-        l.objects[k].ranges.push(start..at.0);
-    }
-    aliases(&mut l, objects)?;
-    l.end = at.0;
-    Ok(l)
 }
 
 /// Gives aliases the homes of what they name.

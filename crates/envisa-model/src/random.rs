@@ -21,6 +21,50 @@ const BY_ID: usize = FREE_PREDS + LOOPS;
 /// `%cr0`: all denormals kept mostly; four directions; some or all flushed.
 const MODES: [u32; 10] = [0x4c0, 0x4c0, 0x4c0, 0, 0x4d0, 0x4e0, 0x4f0, 0x440, 0x80, 0x30];
 
+/// What integer instructions do on all devices, as often as they stand here.
+const INTEGER_OPS: &[Op] = {
+    use Op::*;
+    &[
+        Mov,
+        Mov,
+        Mov,
+        Sel,
+        Sel,
+        Cmp(0),
+        Cmp(0),
+        Add,
+        Add,
+        Add,
+        Mul,
+        Mad,
+        Mulh,
+        Avg,
+        Min,
+        Max,
+        Div,
+        Op::Mod,
+        And,
+        Or,
+        Xor,
+        Not,
+        Shl,
+        Shl,
+        Shr,
+        Shr,
+        Asr,
+        Asr,
+        Bfe,
+        Bfi,
+        Bfrev,
+        Cbit,
+        Fbh,
+        Fbl,
+        Lzd,
+        Addc,
+        Subb,
+    ]
+};
+
 /// What surrounds a statement.
 #[derive(Clone, Copy)]
 struct At {
@@ -363,18 +407,46 @@ impl Gen {
         let n = if self.tidy && self.p.device.lsc { self.p.simd } else { n };
         let first = n * self.r.below(self.p.simd / n);
         let exec = Exec { n, first, no_mask: at.together && self.one_in(6) };
-        let step = |op, to: usize, srcs: Vec<Src>| {
-            let dst = Dst::Elements { place: Place::Own(to), element: 0, stride: 1, sat: false };
-            Stmt::Inst(Inst { op, exec, guard: None, dst, second: None, srcs })
+        let (address, temps) = self.address(at, depth, (exec, flat), out);
+        // What the address was made of changes before it is used.
+        if self.one_in(3) {
+            let v = self.r.pick(&temps);
+            if v != address {
+                out.push(step(exec, Op::Add, v, vec![own(v), imm(T::Ud, 4)]));
+            }
+        }
+        if self.one_in(6) {
+            self.statement(At { loops: LOOPS, ..at }, depth.min(1), out);
+        }
+        let write = self.one_in(3) && !self.quiet;
+        let data = if write { self.r.pick(&[T::Ud, T::D]) } else { self.r.pick(&[T::Ud, T::D, T::F]) };
+        let data = self.of_type(data);
+        let offset = match (self.p.device.lsc, flat) {
+            (false, true) => 0,
+            (true, _) if self.one_in(2) => 0,
+            _ => 4 * self.r.below(32) as i32,
         };
-        let own = |v: usize| place(Place::Own(v));
+        let how = if flat { Addressing::Flat } else { Addressing::Surface };
+        let guard = self.one_in(4).then(|| self.guard());
+        out.push(Stmt::Access(Access { write, how, exec, guard, address, offset, data }));
+    }
+
+    /// What makes addresses: random steps that lead to them. Gives the variable that has them, and those that were used on
+    /// the way.
+    fn address(
+        &mut self,
+        at: At,
+        depth: usize,
+        (exec, flat): (Exec, bool),
+        out: &mut Vec<Stmt>,
+    ) -> (usize, Vec<usize>) {
         let (narrow, wide) = (self.narrow.clone(), self.wide.clone());
         let mut now = self.r.pick(&narrow);
         let source = self.of_type(T::Ud);
         // Elements side by side, or far apart.
         let target = self.r.pick(&[2, 2, 2, 3, 3, 4, 5, 6]) as u64;
         let most = 15u64 >> target.saturating_sub(3);
-        out.push(step(Op::And, now, vec![own(source), imm(T::Ud, most)]));
+        out.push(step(exec, Op::And, now, vec![own(source), imm(T::Ud, most)]));
         let mut temps = narrow;
         let mut extended = !flat;
         let (mut shift, mut based) = (0, !flat);
@@ -391,14 +463,14 @@ impl Gen {
                 0 if !extended => {
                     temps = wide.clone();
                     let to = self.r.pick(&temps);
-                    out.push(step(Op::Mov, to, vec![own(now)]));
+                    out.push(step(exec, Op::Mov, to, vec![own(now)]));
                     (now, extended) = (to, true);
                 }
                 1 if shift < target && self.one_in(4) => {
                     // All but the lowest bits go; those that stay go by the next shift.
                     let (ty, count) =
                         self.r.pick(&[(T::D, -1i64), (T::D, -2), (T::W, -1), (T::Ud, 31), (T::Uw, 63)]);
-                    out.push(step(Op::Shl, to, vec![own(now), imm(ty, count as u64 & ty.mask())]));
+                    out.push(step(exec, Op::Shl, to, vec![own(now), imm(ty, count as u64 & ty.mask())]));
                     now = to;
                 }
                 1 if shift < target => {
@@ -414,7 +486,7 @@ impl Gen {
                         (T::D, (k as i64 - bits as i64) as u64 & T::D.mask()),
                         (T::W, (k as i64 - bits as i64) as u64 & T::W.mask()),
                     ]);
-                    out.push(step(Op::Shl, to, vec![own(now), imm(ty, count)]));
+                    out.push(step(exec, Op::Shl, to, vec![own(now), imm(ty, count)]));
                     (now, shift) = (to, shift + k);
                 }
                 2 if shift == target => {
@@ -424,7 +496,7 @@ impl Gen {
                         2 => (T::W, (-8i64) as u64 & T::W.mask()),
                         _ => (T::Ud, 4 * self.r.below(40) as u64),
                     };
-                    out.push(step(Op::Add, to, vec![own(now), imm(ty, c)]));
+                    out.push(step(exec, Op::Add, to, vec![own(now), imm(ty, c)]));
                     now = to;
                     // A sum that wraps comes back; what went below comes up again.
                     let back = match c {
@@ -432,12 +504,12 @@ impl Gen {
                         0x8000_0000 => imm(T::D, c),
                         _ => imm(T::Ud, 64),
                     };
-                    out.push(step(Op::Add, to, vec![own(now), back]));
+                    out.push(step(exec, Op::Add, to, vec![own(now), back]));
                 }
                 3 if flat && extended && !based && shift == target => {
                     let srcs =
                         if self.one_in(2) { vec![own(now), Src::Base] } else { vec![Src::Base, own(now)] };
-                    out.push(step(Op::Add, to, srcs));
+                    out.push(step(exec, Op::Add, to, srcs));
                     (now, based) = (to, true);
                 }
                 _ => {}
@@ -445,156 +517,44 @@ impl Gen {
         }
         if !extended {
             let to = self.r.pick(&wide);
-            out.push(step(Op::Mov, to, vec![own(now)]));
+            out.push(step(exec, Op::Mov, to, vec![own(now)]));
             now = to;
         }
         if shift < target {
-            out.push(step(Op::Shl, now, vec![own(now), imm(T::Ud, target - shift)]));
+            out.push(step(exec, Op::Shl, now, vec![own(now), imm(T::Ud, target - shift)]));
         }
         if !based {
-            out.push(step(Op::Add, now, vec![own(now), Src::Base]));
+            out.push(step(exec, Op::Add, now, vec![own(now), Src::Base]));
         }
-        // What the address was made of changes before it is used.
-        if self.one_in(3) {
-            let v = self.r.pick(&temps);
-            if v != now {
-                out.push(step(Op::Add, v, vec![own(v), imm(T::Ud, 4)]));
-            }
-        }
-        if self.one_in(6) {
-            self.statement(At { loops: LOOPS, ..at }, depth.min(1), out);
-        }
-        let write = self.one_in(3) && !self.quiet;
-        let data = if write { self.r.pick(&[T::Ud, T::D]) } else { self.r.pick(&[T::Ud, T::D, T::F]) };
-        let data = self.of_type(data);
-        let offset = match (self.p.device.lsc, flat) {
-            (false, true) => 0,
-            (true, _) if self.one_in(2) => 0,
-            _ => 4 * self.r.below(32) as i32,
-        };
-        let how = if flat { Addressing::Flat } else { Addressing::Surface };
-        let guard = self.one_in(4).then(|| self.guard());
-        out.push(Stmt::Access(Access { write, how, exec, guard, address: now, offset, data }));
+        (now, temps)
     }
 
+    /// An instruction on integers, whose operands have types that are legal for it.
     fn integer(&mut self, at: At) -> Inst {
-        use Op::{
-            Add, Add3, Addc, And, Asr, Avg, Bfe, Bfi, Bfn, Bfrev, Cbit, Cmp, Div, Dp4a, Fbh, Fbl, Lzd, Mad,
-            Max, Min, Mov, Mul, Mulh, Not, Or, Rol, Ror, Sel, Shl, Shr, Subb, Xor,
-        };
+        use Op::{Add, Add3, Addc, Asr, Avg, Cmp, Dp4a, Max, Min, Mov, Rol, Ror, Sel, Shl, Shr, Subb};
         let d = self.p.device;
         let exec = self.exec(at);
-        let arith: &[Mod] = &[Mod::Neg, Mod::Abs, Mod::NegAbs];
-        let mut ops = vec![
-            Mov,
-            Mov,
-            Mov,
-            Sel,
-            Sel,
-            Cmp(0),
-            Cmp(0),
-            Add,
-            Add,
-            Add,
-            Mul,
-            Mad,
-            Mulh,
-            Avg,
-            Min,
-            Max,
-            Div,
-            Op::Mod,
-            And,
-            Or,
-            Xor,
-            Not,
-            Shl,
-            Shl,
-            Shr,
-            Shr,
-            Asr,
-            Asr,
-            Bfe,
-            Bfi,
-            Bfrev,
-            Cbit,
-            Fbh,
-            Fbl,
-            Lzd,
-            Addc,
-            Subb,
-        ];
-        if d.gen12 {
-            ops.extend([Rol, Ror, Dp4a]);
-        }
-        if d.xehp {
-            ops.extend([Add3, Add3, Bfn(0)]);
-        }
-        let op = match self.r.pick(&ops) {
-            Cmp(_) => Cmp(self.r.below(6) as u8),
-            Bfn(_) => Bfn(self.r.next() as u8),
-            op => op,
-        };
-        // Types of the destination and of all sources.
-        let small = ints(d, false);
-        let any = ints(d, true);
-        let dwords = vec![T::Ud, T::D];
-        let words = vec![T::Ud, T::D, T::Uw, T::W];
-        let (dsts, srcs, count): (Vec<T>, Vec<T>, usize) = match op {
-            Mov => (any.clone(), any, 1),
-            Sel | Cmp(_) | Min | Max | Add => (any.clone(), any, 2),
-            Mul if d.quads && self.one_in(3) => (vec![T::Q, T::Uq], dwords, 2),
-            Mul | Div | Op::Mod | Avg => (small.clone(), small, 2),
-            Mad => (small.clone(), small, 3),
-            Add3 => (words.clone(), words, 3),
-            And | Or | Xor => (any.clone(), any, 2),
-            Not => (any.clone(), any, 1),
-            Shl => (any.clone(), any, 2),
-            Shr => {
-                let unsigned: Vec<T> = any.into_iter().filter(|t| !t.is_signed()).collect();
-                (unsigned.clone(), unsigned, 2)
-            }
-            Asr => {
-                let signed: Vec<T> = any.into_iter().filter(|t| t.is_signed()).collect();
-                (signed.clone(), signed, 2)
-            }
-            Rol | Ror if d.quads => (vec![T::Uw, T::Ud, T::Uq], vec![T::Uw, T::Ud, T::Uq], 2),
-            Rol | Ror => (vec![T::Uw, T::Ud], vec![T::Uw, T::Ud], 2),
-            Bfn(_) => (words.clone(), words, 3),
-            Bfe => (dwords.clone(), dwords, 3),
-            Bfi => (dwords.clone(), dwords, 4),
-            Mulh => (dwords.clone(), dwords, 2),
-            Dp4a => (dwords.clone(), dwords, 3),
-            Fbh => (vec![T::Ud], dwords, 1),
-            Addc | Subb => (vec![T::Ud], vec![T::Ud], 2),
-            _ => (vec![T::Ud], vec![T::Ud], 1),
-        };
+        let op = self.integer_op();
+        let (dsts, srcs, count) = self.integer_types(op);
         let dst = self.r.pick(&dsts);
         let one = self.r.pick(&srcs);
         let mut types: Vec<T> =
             (0..count).map(|_| if self.one_in(2) { one } else { self.r.pick(&srcs) }).collect();
-        match op {
-            Mulh | Bfe | Bfi | Rol | Ror => types = vec![dst; count],
-            _ => {}
+        if matches!(op, Op::Mulh | Op::Bfe | Op::Bfi | Rol | Ror) {
+            types = vec![dst; count];
         }
         if matches!(op, Shl | Shr | Asr | Rol | Ror) {
             let counts = ints(d, true);
             types[1] = self.r.pick(&counts);
         }
-        let modifiers: &[Mod] = match op {
-            And | Or | Xor | Not => &[Mod::Not],
-            Mov | Sel | Cmp(_) | Add | Add3 | Mul | Mad | Avg | Min | Max | Div | Op::Mod | Shl | Asr => {
-                arith
-            }
-            _ => &[Mod::None],
-        };
+        let modifiers = integer_modifiers(op);
         let mut srcs: Vec<Src> = Vec::new();
         for (k, ty) in types.iter().enumerate() {
             // A shift's count is bits.
             let of_count = k == 1 && matches!(op, Shl | Asr | Rol | Ror | Shr);
             srcs.push(self.src(*ty, exec, if of_count { &[Mod::None] } else { modifiers }, k + 1 == count));
         }
-        if matches!(op, Div | Op::Mod) {
+        if matches!(op, Op::Div | Op::Mod) {
             let ty = self.r.pick(&[T::Uw, T::W, T::Ud, T::D]);
             let bits = match self.r.value(ty) {
                 0 => 3,
@@ -622,6 +582,64 @@ impl Gen {
         };
         // A predicate has a place for each channel of the mask.
         Inst { op, exec, guard, dst, second, srcs }
+    }
+
+    fn integer_op(&mut self) -> Op {
+        let d = self.p.device;
+        let mut ops = INTEGER_OPS.to_vec();
+        if d.gen12 {
+            ops.extend([Op::Rol, Op::Ror, Op::Dp4a]);
+        }
+        if d.xehp {
+            ops.extend([Op::Add3, Op::Add3, Op::Bfn(0)]);
+        }
+        match self.r.pick(&ops) {
+            Op::Cmp(_) => Op::Cmp(self.r.below(6) as u8),
+            Op::Bfn(_) => Op::Bfn(self.r.next() as u8),
+            op => op,
+        }
+    }
+
+    /// The types that the destination may have, those that sources may have, and how many sources there are.
+    fn integer_types(&mut self, op: Op) -> (Vec<T>, Vec<T>, usize) {
+        use Op::{
+            Add, Add3, Addc, And, Asr, Avg, Bfe, Bfi, Bfn, Cmp, Div, Dp4a, Fbh, Mad, Max, Min, Mov, Mul,
+            Mulh, Not, Or, Rol, Ror, Sel, Shl, Shr, Subb, Xor,
+        };
+        let d = self.p.device;
+        let small = ints(d, false);
+        let any = ints(d, true);
+        let dwords = vec![T::Ud, T::D];
+        let words = vec![T::Ud, T::D, T::Uw, T::W];
+        match op {
+            Mov => (any.clone(), any, 1),
+            Sel | Cmp(_) | Min | Max | Add => (any.clone(), any, 2),
+            Mul if d.quads && self.one_in(3) => (vec![T::Q, T::Uq], dwords, 2),
+            Mul | Div | Op::Mod | Avg => (small.clone(), small, 2),
+            Mad => (small.clone(), small, 3),
+            Add3 => (words.clone(), words, 3),
+            And | Or | Xor => (any.clone(), any, 2),
+            Not => (any.clone(), any, 1),
+            Shl => (any.clone(), any, 2),
+            Shr => {
+                let unsigned: Vec<T> = any.into_iter().filter(|t| !t.is_signed()).collect();
+                (unsigned.clone(), unsigned, 2)
+            }
+            Asr => {
+                let signed: Vec<T> = any.into_iter().filter(|t| t.is_signed()).collect();
+                (signed.clone(), signed, 2)
+            }
+            Rol | Ror if d.quads => (vec![T::Uw, T::Ud, T::Uq], vec![T::Uw, T::Ud, T::Uq], 2),
+            Rol | Ror => (vec![T::Uw, T::Ud], vec![T::Uw, T::Ud], 2),
+            Bfn(_) => (words.clone(), words, 3),
+            Bfe => (dwords.clone(), dwords, 3),
+            Bfi => (dwords.clone(), dwords, 4),
+            Mulh => (dwords.clone(), dwords, 2),
+            Dp4a => (dwords.clone(), dwords, 3),
+            Fbh => (vec![T::Ud], dwords, 1),
+            Addc | Subb => (vec![T::Ud], vec![T::Ud], 2),
+            _ => (vec![T::Ud], vec![T::Ud], 1),
+        }
     }
 
     fn float(&mut self, at: At) -> Inst {
@@ -705,4 +723,27 @@ fn place(place: Place) -> Src {
 
 fn imm(ty: T, bits: u64) -> Src {
     Src::Imm { ty, bits }
+}
+
+/// The modifiers that sources of an integer instruction may have.
+fn integer_modifiers(op: Op) -> &'static [Mod] {
+    use Op::{Add, Add3, And, Asr, Avg, Cmp, Div, Mad, Max, Min, Mov, Mul, Not, Or, Sel, Shl, Xor};
+    match op {
+        And | Or | Xor | Not => &[Mod::Not],
+        Mov | Sel | Cmp(_) | Add | Add3 | Mul | Mad | Avg | Min | Max | Div | Op::Mod | Shl | Asr => {
+            &[Mod::Neg, Mod::Abs, Mod::NegAbs]
+        }
+        _ => &[Mod::None],
+    }
+}
+
+/// All channels' own elements of a variable.
+fn own(v: usize) -> Src {
+    place(Place::Own(v))
+}
+
+/// An instruction of these channels on their own elements.
+fn step(exec: Exec, op: Op, to: usize, srcs: Vec<Src>) -> Stmt {
+    let dst = Dst::Elements { place: Place::Own(to), element: 0, stride: 1, sat: false };
+    Stmt::Inst(Inst { op, exec, guard: None, dst, second: None, srcs })
 }

@@ -239,13 +239,8 @@ fn list<T: std::fmt::Display>(values: &[T]) -> String {
     format!("[{}]", all.join(", "))
 }
 
-/// Makes the files; gives those that are written again after the launch.
-fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>, String> {
-    files.put("module.zebin", launch.module);
-    if let Some(source) = &launch.source {
-        files.put("program.cl", source.text);
-        files.put("program.options", source.options.as_str());
-    }
+/// What a job says above its arguments.
+fn head(launch: &Launch<'_>) -> String {
     let n = launch.range.dims as usize;
     let mut job = format!(
         "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it. N.bin is what argument N held before,\n\
@@ -275,6 +270,17 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
         }
     }
     job.push_str("\n[args]\n");
+    job
+}
+
+/// Makes the files; gives those that are written again after the launch.
+fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>, String> {
+    files.put("module.zebin", launch.module);
+    if let Some(source) = &launch.source {
+        files.put("program.cl", source.text);
+        files.put("program.options", source.options.as_str());
+    }
+    let mut job = head(launch);
     let mut after: Vec<(String, Bytes)> = Vec::new();
     let mut outputs = String::new();
     // Where earlier buffers are: one that lies in another is a part of it.

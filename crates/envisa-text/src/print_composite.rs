@@ -32,29 +32,7 @@ impl Printer<'_, '_> {
         match composite {
             Composite::LscCache => self.caching(form, ops),
             Composite::LscData => self.data(form, ops),
-            Composite::LscData2d => {
-                self.data_reg(form, ops);
-                let size = self.get(form, ops, SlotName::DataSize);
-                self.data_size(form, ops, size);
-                let dims =
-                    [SlotName::Blocks, SlotName::Width, SlotName::Height].map(|n| self.get(form, ops, n));
-                let [b, w, h] = dims.map(|d| d.max(1));
-                let order = self.get(form, ops, SlotName::DataOrder);
-                let vnni = self.get(form, ops, SlotName::Vnni);
-                let letter = |t| if t { 't' } else { 'n' };
-                let _ = write!(self.out, ".{b}x{w}x{h}{}{}", letter(order == 2), letter(vnni == 1));
-                for (name, odd) in [
-                    (SlotName::Blocks, dims[0] == 0),
-                    (SlotName::Width, dims[1] == 0),
-                    (SlotName::Height, dims[2] == 0),
-                    (SlotName::DataOrder, !matches!(order, 1 | 2)),
-                    (SlotName::Vnni, vnni > 1),
-                ] {
-                    if odd {
-                        self.odd(form, ops, name);
-                    }
-                }
-            }
+            Composite::LscData2d => self.data2d(form, ops),
             Composite::LscData2dTyped => {
                 self.data_reg(form, ops);
                 let (w, h) = (self.get(form, ops, SlotName::Width), self.get(form, ops, SlotName::Height));
@@ -70,52 +48,8 @@ impl Printer<'_, '_> {
                 self.addr_size(form, ops);
             }
             Composite::LscAddr2d => self.addr2d(form, ops),
-            Composite::LscTypedAddr => {
-                self.model(form, ops);
-                self.out.push('[');
-                const COORDINATES: [(SlotName, Option<SlotName>); 4] = [
-                    (SlotName::U, Some(SlotName::UOffset)),
-                    (SlotName::V, Some(SlotName::VOffset)),
-                    (SlotName::R, Some(SlotName::ROffset)),
-                    (SlotName::Lod, None),
-                ];
-                let regs = COORDINATES.map(|(n, _)| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
-                let offsets = COORDINATES.map(|(_, n)| n.map_or(0, |n| self.get(form, ops, n)));
-                let last = (0..4).rposition(|i| regs[i] != Operand::RAW_NULL || offsets[i] != 0);
-                let used = last.map_or(1, |i| i + 1);
-                for (i, r) in regs[..used].iter().enumerate() {
-                    if i > 0 {
-                        self.out.push(',');
-                    }
-                    let (name, offset) = COORDINATES[i];
-                    match form.slot(name) {
-                        // The reference does not read `%null` here, but its other name.
-                        Some(_) if *r == Operand::RAW_NULL => self.out.push_str("V0"),
-                        Some(slot) => self.lsc_reg(form, slot, *r),
-                        None => {}
-                    }
-                    if let Some(offset) = offset {
-                        self.offset(form, ops, name, offset);
-                    }
-                }
-                self.out.push(']');
-                self.addr_size(form, ops);
-            }
-            Composite::LscTypedAddr2d => {
-                self.model(form, ops);
-                self.out.push('[');
-                for (i, (n, o)) in [(SlotName::X, SlotName::XOffset), (SlotName::Y, SlotName::YOffset)]
-                    .into_iter()
-                    .enumerate()
-                {
-                    if i > 0 {
-                        self.out.push(',');
-                    }
-                    self.lsc_vector(form, ops, n);
-                    self.offset(form, ops, n, o);
-                }
-                self.out.push(']');
-            }
+            Composite::LscTypedAddr => self.typed_addr(form, ops),
+            Composite::LscTypedAddr2d => self.typed_addr2d(form, ops),
             Composite::LscSurface => self.model(form, ops),
             Composite::Paired if self.version >= (4, 2) => self.out.push_str(" %null.0"),
             Composite::Paired => {}
@@ -127,57 +61,132 @@ impl Printer<'_, '_> {
                 let _ = write!(self.out, " {:#x}", hi << 32 | lo);
             }
             Composite::FenceFlags => self.fence_flags(form, ops),
-            Composite::LifetimeVar => {
-                let Some(i) = form.slot(SlotName::Properties) else { return Ok(()) };
-                let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
-                let class = parts
-                    .iter()
-                    .find(|p| p.name == PartName::Class)
-                    .map_or(0, |p| int_of(ops, i as u8, Some(p)));
-                let id = self.get(form, ops, SlotName::Variable);
-                let name = match class {
-                    1 => self.names.address(id),
-                    2 => self.names.predicate(id),
-                    _ => self.names.var(id),
-                };
-                let name = name.to_owned();
-                self.out.push(' ');
-                self.out.push_str(&name);
-                if class > 2 {
-                    self.odd(form, ops, SlotName::Properties);
-                }
-            }
-            Composite::RtMode => {
-                let Some(i) = form.slot(SlotName::Mode) else { return Ok(()) };
-                let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return Ok(()) };
-                let mut first = true;
-                for name in [
-                    PartName::RtSi,
-                    PartName::RtCps,
-                    PartName::RtRti,
-                    PartName::RtA,
-                    PartName::RtO,
-                    PartName::RtZ,
-                    PartName::RtSt,
-                    PartName::RtLrtw,
-                    PartName::RtPs,
-                    PartName::RtCm,
-                    PartName::RtNull,
-                ] {
-                    let set = parts
-                        .iter()
-                        .find(|p| p.name == name)
-                        .is_some_and(|p| int_of(ops, i as u8, Some(p)) != 0);
-                    if set {
-                        self.out.push_str(if first { ".<" } else { "<" });
-                        first = false;
-                        self.out.push_str(name.as_str());
-                        self.out.push('>');
-                    }
-                }
-            }
+            Composite::LifetimeVar => self.lifetime_var(form, ops),
+            Composite::RtMode => self.render_target_mode(form, ops),
         }
         Ok(())
+    }
+
+    /// The data of a block: its register, blocks, width and height, and how they are arranged.
+    fn data2d(&mut self, form: &Compiled, ops: &[Operand]) {
+        self.data_reg(form, ops);
+        let size = self.get(form, ops, SlotName::DataSize);
+        self.data_size(form, ops, size);
+        let dims = [SlotName::Blocks, SlotName::Width, SlotName::Height].map(|n| self.get(form, ops, n));
+        let [b, w, h] = dims.map(|d| d.max(1));
+        let order = self.get(form, ops, SlotName::DataOrder);
+        let vnni = self.get(form, ops, SlotName::Vnni);
+        let letter = |t| if t { 't' } else { 'n' };
+        let _ = write!(self.out, ".{b}x{w}x{h}{}{}", letter(order == 2), letter(vnni == 1));
+        for (name, odd) in [
+            (SlotName::Blocks, dims[0] == 0),
+            (SlotName::Width, dims[1] == 0),
+            (SlotName::Height, dims[2] == 0),
+            (SlotName::DataOrder, !matches!(order, 1 | 2)),
+            (SlotName::Vnni, vnni > 1),
+        ] {
+            if odd {
+                self.odd(form, ops, name);
+            }
+        }
+    }
+
+    /// The coordinates of texels, without those at the end that are absent.
+    fn typed_addr(&mut self, form: &Compiled, ops: &[Operand]) {
+        self.model(form, ops);
+        self.out.push('[');
+        const COORDINATES: [(SlotName, Option<SlotName>); 4] = [
+            (SlotName::U, Some(SlotName::UOffset)),
+            (SlotName::V, Some(SlotName::VOffset)),
+            (SlotName::R, Some(SlotName::ROffset)),
+            (SlotName::Lod, None),
+        ];
+        let regs = COORDINATES.map(|(n, _)| form.slot(n).map_or(Operand::RAW_NULL, |i| ops[i]));
+        let offsets = COORDINATES.map(|(_, n)| n.map_or(0, |n| self.get(form, ops, n)));
+        let last = (0..4).rposition(|i| regs[i] != Operand::RAW_NULL || offsets[i] != 0);
+        let used = last.map_or(1, |i| i + 1);
+        for (i, r) in regs[..used].iter().enumerate() {
+            if i > 0 {
+                self.out.push(',');
+            }
+            let (name, offset) = COORDINATES[i];
+            match form.slot(name) {
+                // The reference does not read `%null` here, but its other name.
+                Some(_) if *r == Operand::RAW_NULL => self.out.push_str("V0"),
+                Some(slot) => self.lsc_reg(form, slot, *r),
+                None => {}
+            }
+            if let Some(offset) = offset {
+                self.offset(form, ops, name, offset);
+            }
+        }
+        self.out.push(']');
+        self.addr_size(form, ops);
+    }
+
+    /// The coordinates of a block of texels.
+    fn typed_addr2d(&mut self, form: &Compiled, ops: &[Operand]) {
+        self.model(form, ops);
+        self.out.push('[');
+        for (i, (n, o)) in
+            [(SlotName::X, SlotName::XOffset), (SlotName::Y, SlotName::YOffset)].into_iter().enumerate()
+        {
+            if i > 0 {
+                self.out.push(',');
+            }
+            self.lsc_vector(form, ops, n);
+            self.offset(form, ops, n, o);
+        }
+        self.out.push(']');
+    }
+
+    /// The variable whose lifetime begins or ends.
+    fn lifetime_var(&mut self, form: &Compiled, ops: &[Operand]) {
+        let Some(i) = form.slot(SlotName::Properties) else { return };
+        let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return };
+        let class =
+            parts.iter().find(|p| p.name == PartName::Class).map_or(0, |p| int_of(ops, i as u8, Some(p)));
+        let id = self.get(form, ops, SlotName::Variable);
+        let name = match class {
+            1 => self.names.address(id),
+            2 => self.names.predicate(id),
+            _ => self.names.var(id),
+        };
+        let name = name.to_owned();
+        self.out.push(' ');
+        self.out.push_str(&name);
+        if class > 2 {
+            self.odd(form, ops, SlotName::Properties);
+        }
+    }
+
+    /// The flags of a message to a render target.
+    fn render_target_mode(&mut self, form: &Compiled, ops: &[Operand]) {
+        let Some(i) = form.slot(SlotName::Mode) else { return };
+        let SlotKind::Packed { parts, .. } = form.desc.slots[i].kind else { return };
+        let mut first = true;
+        for name in [
+            PartName::RtSi,
+            PartName::RtCps,
+            PartName::RtRti,
+            PartName::RtA,
+            PartName::RtO,
+            PartName::RtZ,
+            PartName::RtSt,
+            PartName::RtLrtw,
+            PartName::RtPs,
+            PartName::RtCm,
+            PartName::RtNull,
+        ] {
+            let set =
+                parts.iter().find(|p| p.name == name).is_some_and(|p| int_of(ops, i as u8, Some(p)) != 0);
+            if set {
+                self.out.push_str(if first { ".<" } else { "<" });
+                first = false;
+                self.out.push_str(name.as_str());
+                self.out.push('>');
+            }
+        }
     }
 
     /// What is added to a coordinate, unless it is zero. Behind a number it would be read as a part of that.

@@ -281,112 +281,148 @@ fn find_field(desc: &'static InstDesc, name: FieldName) -> Option<(u8, Option<&'
     Some((index as u8, part))
 }
 
+/// A form's template while it is read.
+struct Reader {
+    desc: &'static InstDesc,
+    form: &'static Form,
+    steps: Vec<Step>,
+    /// By slot: does the form say what it holds?
+    set: Vec<bool>,
+}
+
+type Field = (u8, Option<&'static Part>);
+
+impl Reader {
+    fn fail(&self, what: impl std::fmt::Display) -> String {
+        format!("{}: `{}`: {what}", self.desc.name, self.form.template)
+    }
+
+    fn find(&self, name: FieldName) -> Result<Field, String> {
+        find_field(self.desc, name).ok_or_else(|| self.fail(format_args!("no slot `{name}`")))
+    }
+
+    /// A field by its name in the template, which says what it holds.
+    fn named(&mut self, name: &str) -> Result<Field, String> {
+        let parsed = FieldName::parse(name).ok_or_else(|| self.fail(format_args!("no slot `{name}`")))?;
+        let (slot, part) = self.find(parsed)?;
+        self.set[slot as usize] = true;
+        Ok((slot, part))
+    }
+
+    /// The steps of the template.
+    fn template(&mut self) -> Result<(), String> {
+        let mut rest = self.form.template.trim_start();
+        rest = rest.strip_prefix("{pred}").unwrap_or(rest).trim_start();
+        let Some(tail) = rest.strip_prefix(self.form.head) else {
+            return Err(self.fail("the head does not come first"));
+        };
+        rest = tail;
+        let mut glued = true;
+        while let Some(c) = rest.bytes().next() {
+            match c {
+                b' ' => {
+                    rest = &rest[1..];
+                    glued = false;
+                    continue;
+                }
+                b'{' => {
+                    let end = rest.find('}').ok_or_else(|| self.fail("`{` is not closed"))?;
+                    self.field(&rest[1..end], glued)?;
+                    rest = &rest[end + 1..];
+                }
+                b'[' => {
+                    let end = rest.find(']').ok_or_else(|| self.fail("`[` is not closed"))?;
+                    self.option(&rest[1..end])?;
+                    rest = &rest[end + 1..];
+                }
+                b'.' | b'_' | b'%' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
+                    let end = rest[1..]
+                        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                        .map_or(rest.len(), |n| n + 1);
+                    let text = &rest[..end];
+                    rest = &rest[end..];
+                    self.steps.push(if glued { Step::Glued(text) } else { Step::Word(text) });
+                }
+                b'(' | b')' | b',' | b'<' | b'>' | b';' | b':' | b'=' | b'/' => {
+                    self.steps.push(Step::Punct(c));
+                    rest = &rest[1..];
+                }
+                _ => return Err(self.fail("a character that means nothing")),
+            }
+            glued = true;
+        }
+        Ok(())
+    }
+
+    /// What stands in braces: a slot, a composite, or the variadic slot.
+    fn field(&mut self, name: &'static str, glued: bool) -> Result<(), String> {
+        if let Some(name) = name.strip_prefix('@') {
+            let composite = Composite::from_name(name).ok_or_else(|| self.fail("no such composite"))?;
+            for covered in composite_slots(composite) {
+                // Rows of one composite differ in some of its slots.
+                if let Some(i) = self.desc.slot_index(*covered) {
+                    self.set[i] = true;
+                }
+            }
+            if covers_data(composite)
+                && let Some(i) = self.desc.lsc_data_slot()
+            {
+                self.set[i] = true;
+            }
+            self.steps.push(Step::Composite(composite));
+        } else if let Some(name) = name.strip_suffix("...") {
+            let (slot, _) = self.named(name)?;
+            self.steps.push(Step::Many(slot));
+        } else {
+            let (slot, part) = self.named(name)?;
+            self.steps.push(Step::Slot { slot, part, glued });
+        }
+        Ok(())
+    }
+
+    /// What stands in brackets: a suffix.
+    fn option(&mut self, inner: &'static str) -> Result<(), String> {
+        let step = if inner == ".sat" {
+            Step::Sat
+        } else if let Some(name) = inner.strip_prefix('.').and_then(|s| s.strip_suffix('!')) {
+            Step::Redundant(name)
+        } else if let Some(name) = inner.strip_prefix(".{").and_then(|s| s.strip_suffix('}')) {
+            let (slot, part) = self.named(name)?;
+            Step::OptSuffix { slot, part }
+        } else if let Some((name, field)) = inner.strip_prefix('.').and_then(|s| s.split_once('?')) {
+            let (slot, part) = self.named(field)?;
+            Step::Flag { name, slot, part }
+        } else {
+            return Err(self.fail("unknown option in brackets"));
+        };
+        self.steps.push(step);
+        Ok(())
+    }
+}
+
 /// Compiles a form; the error says what in the template has no meaning.
 pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> Result<Compiled, String> {
-    let fail = |what: &str| Err(format!("{}: `{}`: {what}", desc.name, form.template));
+    let mut reader = Reader { desc, form, steps: Vec::new(), set: vec![false; desc.slots.len()] };
     if desc.slots.len() > MAX_SLOTS {
-        return fail("too many slots");
+        return Err(reader.fail("too many slots"));
     }
-    let mut rest = form.template.trim_start();
-    rest = rest.strip_prefix("{pred}").unwrap_or(rest).trim_start();
-    let Some(tail) = rest.strip_prefix(form.head) else { return fail("the head does not come first") };
-    rest = tail;
-    let mut steps = Vec::new();
-    let mut glued = true;
-    let mut set = vec![false; desc.slots.len()];
-    let unknown =
-        |name: &dyn std::fmt::Display| format!("{}: `{}`: no slot `{name}`", desc.name, form.template);
-    let find = |name: FieldName| find_field(desc, name).ok_or_else(|| unknown(&name));
-    let named = |name: &str| FieldName::parse(name).ok_or_else(|| unknown(&name)).and_then(find);
-    while let Some(c) = rest.bytes().next() {
-        match c {
-            b' ' => {
-                rest = &rest[1..];
-                glued = false;
-                continue;
-            }
-            b'{' => {
-                let Some(end) = rest.find('}') else { return fail("`{` is not closed") };
-                let name = &rest[1..end];
-                rest = &rest[end + 1..];
-                if let Some(name) = name.strip_prefix('@') {
-                    let Some(composite) = Composite::from_name(name) else {
-                        return fail("no such composite");
-                    };
-                    for covered in composite_slots(composite) {
-                        // Rows of one composite differ in some of its slots.
-                        if let Some(i) = desc.slot_index(*covered) {
-                            set[i] = true;
-                        }
-                    }
-                    if covers_data(composite)
-                        && let Some(i) = desc.lsc_data_slot()
-                    {
-                        set[i] = true;
-                    }
-                    steps.push(Step::Composite(composite));
-                } else if let Some(name) = name.strip_suffix("...") {
-                    let (slot, _) = named(name)?;
-                    set[slot as usize] = true;
-                    steps.push(Step::Many(slot));
-                } else {
-                    let (slot, part) = named(name)?;
-                    set[slot as usize] = true;
-                    steps.push(Step::Slot { slot, part, glued });
-                }
-            }
-            b'[' => {
-                let Some(end) = rest.find(']') else { return fail("`[` is not closed") };
-                let inner = &rest[1..end];
-                rest = &rest[end + 1..];
-                if inner == ".sat" {
-                    steps.push(Step::Sat);
-                } else if let Some(name) = inner.strip_prefix('.').and_then(|s| s.strip_suffix('!')) {
-                    steps.push(Step::Redundant(name));
-                } else if let Some(name) = inner.strip_prefix(".{").and_then(|s| s.strip_suffix('}')) {
-                    let (slot, part) = named(name)?;
-                    set[slot as usize] = true;
-                    steps.push(Step::OptSuffix { slot, part });
-                } else if let Some((name, field)) = inner.strip_prefix('.').and_then(|s| s.split_once('?')) {
-                    let (slot, part) = named(field)?;
-                    set[slot as usize] = true;
-                    steps.push(Step::Flag { name, slot, part });
-                } else {
-                    return fail("unknown option in brackets");
-                }
-            }
-            b'.' | b'_' | b'%' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
-                let end = rest[1..]
-                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-                    .map_or(rest.len(), |n| n + 1);
-                let text = &rest[..end];
-                rest = &rest[end..];
-                steps.push(if glued { Step::Glued(text) } else { Step::Word(text) });
-            }
-            b'(' | b')' | b',' | b'<' | b'>' | b';' | b':' | b'=' | b'/' => {
-                steps.push(Step::Punct(c));
-                rest = &rest[1..];
-            }
-            _ => return fail("a character that means nothing"),
-        }
-        glued = true;
-    }
+    reader.template()?;
     let mut fixed = Vec::new();
     for &(name, value) in form.fixed {
-        let (slot, part) = find(name)?;
-        set[slot as usize] = true;
+        let (slot, part) = reader.find(name)?;
+        reader.set[slot as usize] = true;
         fixed.push(Fixed { slot, part, value });
     }
     let mut copies = Vec::new();
     for &(to, of) in form.copies {
-        let ((to, _), (of, _)) = (find(to.whole())?, find(of.whole())?);
-        set[to as usize] = true;
+        let ((to, _), (of, _)) = (reader.find(to.whole())?, reader.find(of.whole())?);
+        reader.set[to as usize] = true;
         copies.push((to, of));
     }
     let pos = |f: fn(&SlotKind) -> bool| desc.slots.iter().position(|s| f(&s.kind)).map(|i| i as u8);
     let count = pos(|k| matches!(k, SlotKind::Count { .. }));
     let hidden = (0..desc.slots.len())
-        .filter(|&i| !set[i])
+        .filter(|&i| !reader.set[i])
         .filter(|&i| !matches!(desc.slots[i].kind, SlotKind::Pred | SlotKind::Count { .. }))
         .map(|i| i as u8)
         .collect();
@@ -409,7 +445,7 @@ pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> R
         op,
         desc,
         form,
-        steps,
+        steps: reader.steps,
         fixed,
         copies,
         defaults,

@@ -68,7 +68,6 @@ fn what_4_2_says_reads_as_it_prints() {
          packaged assembler's bytes: see the tests of `envisa`.\n\n\
          ## Instructions\n\n",
     );
-    let rows = || Op::ALL.iter().copied().filter(|op| op.desc().versions.contains(NOW));
     let mut missing = Vec::new();
     for op in rows().filter(|op| !op.desc().versions.contains(BEFORE)) {
         let d = op.desc();
@@ -103,18 +102,8 @@ fn what_4_2_says_reads_as_it_prints() {
             }
         }
     }
-    // Random operands never agree as these do.
-    let payload = "lsc_load_block2d.ugm (M1, 1) V32:d16.1x16x8nn flat[V33(0,0)+(16,-8)]";
-    let text = format!(
-        ".version 4.2\n.kernel \"k\"\n.decl V32 v_type=G type=ud num_elts=64\n.decl V33 v_type=G type=ud num_elts=16\n{payload}\n"
-    );
-    let read = parse(&text, Files::new().add_text("payload", text.as_str()), &ParseOptions::default());
-    let (m, o) = (&read.module, &read.module.objects[0]);
-    assert_eq!(print_inst(m, o, &o.insts[0]).map(|t| t.trim().to_owned()).ok().as_deref(), Some(payload));
-    assert_eq!(o.slot(&o.insts[0], envisa_isa::SlotName::Payload), Some(Operand::Int(1)));
-    same_again("payload", m);
     fields.push("payload");
-    let _ = writeln!(out, "- `LSC_LOAD_BLOCK2D`, an address in one register: `{payload}`");
+    payload_in_a_register(&mut out);
     out.push_str("\n## Surfaces and samplers by the addresses of their states, in registers\n\n");
     let mut told_states = Vec::new();
     for op in rows() {
@@ -137,6 +126,46 @@ fn what_4_2_says_reads_as_it_prints() {
         }
     }
     out.push_str("\n## Values of older fields\n\n");
+    let told = values_of_fields(&mut out);
+    out.push_str("\n## Attributes\n\n");
+    new_attributes(&mut out);
+    for slot in rows().flat_map(|op| op.desc().slots).filter(|s| !s.is_in(BEFORE)) {
+        let of_new = rows().filter(|op| !op.desc().versions.contains(BEFORE));
+        let new = of_new.flat_map(|op| op.desc().slots).any(|s| s.name == slot.name);
+        assert!(new || fields.contains(&slot.name.as_str()), "no instruction says {}", slot.name);
+    }
+    assert!(missing.is_empty(), "rows without a text: {missing:?}");
+    for wanted in ["a32u", "surf", "d8u32", "hf8", "e2m1", "cc"] {
+        assert!(told.iter().any(|t| t.1 == wanted), "no instruction says {wanted}");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SPELLINGS.md");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, &out).expect("docs/SPELLINGS.md");
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == out, "docs/SPELLINGS.md is out of date: BLESS=1 rewrites it");
+}
+
+fn rows() -> impl Iterator<Item = Op> {
+    Op::ALL.iter().copied().filter(|op| op.desc().versions.contains(NOW))
+}
+
+/// An address in one register, on which random operands never agree.
+fn payload_in_a_register(out: &mut String) {
+    let payload = "lsc_load_block2d.ugm (M1, 1) V32:d16.1x16x8nn flat[V33(0,0)+(16,-8)]";
+    let text = format!(
+        ".version 4.2\n.kernel \"k\"\n.decl V32 v_type=G type=ud num_elts=64\n.decl V33 v_type=G type=ud num_elts=16\n{payload}\n"
+    );
+    let read = parse(&text, Files::new().add_text("payload", text.as_str()), &ParseOptions::default());
+    let (m, o) = (&read.module, &read.module.objects[0]);
+    assert_eq!(print_inst(m, o, &o.insts[0]).map(|t| t.trim().to_owned()).ok().as_deref(), Some(payload));
+    assert_eq!(o.slot(&o.insts[0], envisa_isa::SlotName::Payload), Some(Operand::Int(1)));
+    same_again("payload", m);
+    let _ = writeln!(out, "- `LSC_LOAD_BLOCK2D`, an address in one register: `{payload}`");
+}
+
+/// The values that 4.2 brought to older fields; gives the fields and the values' texts.
+fn values_of_fields(out: &mut String) -> Vec<(&'static str, &'static str)> {
     let mut told: Vec<(&str, &str)> = Vec::new();
     for op in rows() {
         let d = op.desc();
@@ -161,7 +190,11 @@ fn what_4_2_says_reads_as_it_prints() {
             }
         }
     }
-    out.push_str("\n## Attributes\n\n");
+    told
+}
+
+/// The attributes that 4.2 brought.
+fn new_attributes(out: &mut String) {
     for (name, of_kernel, since) in attributes().filter(|a| a.2 > BEFORE) {
         let text = match of_kernel {
             true => format!(".version 4.2\n.kernel \"k\"\n.kernel_attr {name}=1\n"),
@@ -176,19 +209,4 @@ fn what_4_2_says_reads_as_it_prints() {
         let whose = if of_kernel { "kernels" } else { "variables" };
         let _ = writeln!(out, "- `{name}`, of {whose}, since {}.{}", since.0, since.1);
     }
-    for slot in rows().flat_map(|op| op.desc().slots).filter(|s| !s.is_in(BEFORE)) {
-        let of_new = rows().filter(|op| !op.desc().versions.contains(BEFORE));
-        let new = of_new.flat_map(|op| op.desc().slots).any(|s| s.name == slot.name);
-        assert!(new || fields.contains(&slot.name.as_str()), "no instruction says {}", slot.name);
-    }
-    assert!(missing.is_empty(), "rows without a text: {missing:?}");
-    for wanted in ["a32u", "surf", "d8u32", "hf8", "e2m1", "cc"] {
-        assert!(told.iter().any(|t| t.1 == wanted), "no instruction says {wanted}");
-    }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/SPELLINGS.md");
-    if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&path, &out).expect("docs/SPELLINGS.md");
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == out, "docs/SPELLINGS.md is out of date: BLESS=1 rewrites it");
 }

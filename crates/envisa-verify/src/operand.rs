@@ -416,21 +416,7 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                 (false, None, Some(w)) => (exec / w.max(1)).max(1),
                 (false, None, None) => exec,
             };
-            let Some(a) = ctx.obj.addresses.get(addr as usize) else { return };
-            if offset as u32 + needs > a.elems as u32 {
-                let f = Finding::new(
-                    Code::INDIRECT_ADDRESSES,
-                    ctx.on,
-                    span,
-                    format!(
-                        "elements {offset} to {} of an address variable of {}",
-                        offset as u32 + needs - 1,
-                        a.elems
-                    ),
-                )
-                .also(a.span, "declared here");
-                ctx.push(f);
-            }
+            address_elements(ctx, Code::INDIRECT_ADDRESSES, addr, (offset.into(), needs), span);
         }
         Operand::Address { id, offset, width_log2, .. } => {
             if width_log2 > 4 {
@@ -438,23 +424,9 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                 ctx.push(f.help("at most 16"));
                 return;
             }
-            let Some(a) = ctx.obj.addresses.get(id as usize) else { return };
             // A destination's width is ignored: it has as many elements as there are channels.
             let n = if is_dst { exec } else { 1 << width_log2 };
-            if offset as u32 + n > a.elems as u32 {
-                let f = Finding::new(
-                    Code::ADDRESS_RANGE,
-                    ctx.on,
-                    span,
-                    format!(
-                        "elements {offset} to {} of an address variable of {}",
-                        offset as u32 + n - 1,
-                        a.elems
-                    ),
-                )
-                .also(a.span, "declared here");
-                ctx.push(f);
-            }
+            address_elements(ctx, Code::ADDRESS_RANGE, id, (offset.into(), n), span);
         }
         Operand::AddressOf { var, offset } => {
             let Some(info) = ctx.var(var) else { return };
@@ -489,6 +461,17 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
             state_elements(ctx, (class, id), offset as u32, exec, span);
         }
         _ => {}
+    }
+}
+
+/// Are `n` elements from `offset` on inside of an address variable?
+fn address_elements(ctx: &mut Ctx, code: Code, id: u16, (offset, n): (u32, u32), span: Span) {
+    let Some(a) = ctx.obj.addresses.get(id as usize) else { return };
+    if offset + n > a.elems as u32 {
+        let message =
+            format!("elements {offset} to {} of an address variable of {}", offset + n - 1, a.elems);
+        let f = Finding::new(code, ctx.on, span, message).also(a.span, "declared here");
+        ctx.push(f);
     }
 }
 

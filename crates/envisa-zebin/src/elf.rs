@@ -1,8 +1,8 @@
 //! The ELF container as parts: sections, symbols and relocations, read and written.
 
 use object::elf::{self, FileHeader64};
-use object::read::elf::{FileHeader as _, Rel as _, Rela as _, SectionHeader as _, Sym as _};
-use object::write::elf as out;
+use object::read::elf::{FileHeader as _, Rel as _, Rela as _, SectionHeader as _, SectionTable, Sym as _};
+use object::write::{StringId, elf as out};
 use object::{Endianness, LittleEndian as LE, SectionIndex, SymbolIndex};
 
 use crate::Error;
@@ -25,6 +25,17 @@ pub const SHT_ZEBIN_PISA: u32 = 0xff00_0015;
 const SHT_OPENCL_DEVICE_BINARY: u32 = 0xff00_0005;
 /// `e_type`s of the older OpenCL containers.
 const OPENCL_TYPES: std::ops::RangeInclusive<u16> = 0xff01..=0xff05;
+
+/// The section table of a file.
+type Sections<'a> = SectionTable<'a, FileHeader64<LE>>;
+
+/// Where a section is in the file that is written.
+struct Placed {
+    index: out::SectionIndex,
+    name: StringId,
+    align: usize,
+    offset: usize,
+}
 
 /// A section other than the symbol, string and relocation tables, which are [`Symbol`]s and
 /// [`Relocation`]s here.
@@ -217,7 +228,20 @@ impl Elf {
             e_flags: header.e_flags(LE),
             ..Elf::default()
         };
-        // Which of our sections a header became.
+        let ours = elf.read_sections(bytes, shoff, &table)?;
+        let symtab = elf.read_symbols(bytes, &table, &ours)?;
+        elf.read_relocations(bytes, &table, symtab, &ours)?;
+        Ok(elf)
+    }
+
+    /// Copies the sections; gives by the file's index which of ours each became.
+    fn read_sections(
+        &mut self,
+        bytes: &[u8],
+        shoff: u64,
+        table: &Sections<'_>,
+    ) -> Result<Vec<Option<usize>>, Error> {
+        let len = bytes.len() as u64;
         let mut ours: Vec<Option<usize>> = vec![None; table.len()];
         let mut copied = 0u64;
         for (index, header) in table.enumerate() {
@@ -242,8 +266,8 @@ impl Elf {
             if copied > len {
                 return Err(malformed(at, format!("section `{name}` overlaps others")));
             }
-            ours[index.0] = Some(elf.sections.len());
-            elf.sections.push(Section {
+            ours[index.0] = Some(self.sections.len());
+            self.sections.push(Section {
                 name,
                 sh_type,
                 flags: header.sh_flags(LE),
@@ -253,39 +277,61 @@ impl Elf {
                 file_offset: header.sh_offset(LE),
             });
         }
-        let symtab = table.enumerate().find(|(_, h)| h.sh_type(LE) == elf::SHT_SYMTAB);
-        let symtab_index = symtab.map(|(i, _)| i);
-        if let Some((index, header)) = symtab {
-            let at = header.sh_offset(LE);
-            let symbols = table
-                .symbols(LE, bytes, elf::SHT_SYMTAB)
-                .map_err(|e| malformed(at, format!("symbol table (section {}): {e}", index.0)))?;
-            let mut text = 0u64;
-            for symbol in symbols.iter().skip(1) {
-                let name = symbol.name(LE, symbols.strings()).map_err(|e| malformed(at, e.to_string()))?;
-                // Names may share bytes; together they must not outgrow the file by much.
-                text += name.len() as u64;
-                if text > len.saturating_mul(4) {
-                    return Err(malformed(at, "symbol names overlap without bound"));
-                }
-                let shndx = symbol.st_shndx(LE);
-                let section = match shndx {
-                    elf::SHN_UNDEF | elf::SHN_ABS | elf::SHN_COMMON | elf::SHN_XINDEX => None,
-                    index => *ours.get(usize::from(index)).ok_or_else(|| {
-                        malformed(at, format!("a symbol lies in section {index} of {}", ours.len()))
-                    })?,
-                };
-                elf.symbols.push(Symbol {
-                    name: String::from_utf8_lossy(name).into_owned(),
-                    section,
-                    undefined: shndx == elf::SHN_UNDEF,
-                    value: symbol.st_value(LE),
-                    size: symbol.st_size(LE),
-                    kind: symbol.st_type(),
-                    binding: symbol.st_bind(),
-                });
+        Ok(ours)
+    }
+
+    /// Reads the symbol table, if there is one, and gives its index.
+    fn read_symbols(
+        &mut self,
+        bytes: &[u8],
+        table: &Sections<'_>,
+        ours: &[Option<usize>],
+    ) -> Result<Option<SectionIndex>, Error> {
+        let len = bytes.len() as u64;
+        let Some((index, header)) = table.enumerate().find(|(_, h)| h.sh_type(LE) == elf::SHT_SYMTAB) else {
+            return Ok(None);
+        };
+        let at = header.sh_offset(LE);
+        let symbols = table
+            .symbols(LE, bytes, elf::SHT_SYMTAB)
+            .map_err(|e| malformed(at, format!("symbol table (section {}): {e}", index.0)))?;
+        let mut text = 0u64;
+        for symbol in symbols.iter().skip(1) {
+            let name = symbol.name(LE, symbols.strings()).map_err(|e| malformed(at, e.to_string()))?;
+            // Names may share bytes; together they must not outgrow the file by much.
+            text += name.len() as u64;
+            if text > len.saturating_mul(4) {
+                return Err(malformed(at, "symbol names overlap without bound"));
             }
+            let shndx = symbol.st_shndx(LE);
+            let section = match shndx {
+                elf::SHN_UNDEF | elf::SHN_ABS | elf::SHN_COMMON | elf::SHN_XINDEX => None,
+                index => *ours.get(usize::from(index)).ok_or_else(|| {
+                    malformed(at, format!("a symbol lies in section {index} of {}", ours.len()))
+                })?,
+            };
+            self.symbols.push(Symbol {
+                name: String::from_utf8_lossy(name).into_owned(),
+                section,
+                undefined: shndx == elf::SHN_UNDEF,
+                value: symbol.st_value(LE),
+                size: symbol.st_size(LE),
+                kind: symbol.st_type(),
+                binding: symbol.st_bind(),
+            });
         }
+        Ok(Some(index))
+    }
+
+    /// Reads the relocations of our sections.
+    fn read_relocations(
+        &mut self,
+        bytes: &[u8],
+        table: &Sections<'_>,
+        symtab: Option<SectionIndex>,
+        ours: &[Option<usize>],
+    ) -> Result<(), Error> {
+        let len = bytes.len() as u64;
         let mut read = 0u64;
         for (index, header) in table.enumerate() {
             let sh_type = header.sh_type(LE);
@@ -298,7 +344,7 @@ impl Elf {
             if read > len {
                 return Err(fail("they overlap others".into()));
             }
-            if Some(SectionIndex(header.sh_link(LE) as usize)) != symtab_index {
+            if Some(SectionIndex(header.sh_link(LE) as usize)) != symtab {
                 return Err(fail("they do not belong to the symbol table".into()));
             }
             let target = ours.get(header.sh_info(LE) as usize).copied().flatten();
@@ -317,17 +363,18 @@ impl Elf {
             };
             for (offset, symbol, raw, addend) in entries {
                 let kind = RelocKind::from_raw(raw);
-                let symbol = SymbolIndex(symbol as usize).0.checked_sub(1).filter(|&s| s < elf.symbols.len());
+                let symbol =
+                    SymbolIndex(symbol as usize).0.checked_sub(1).filter(|&s| s < self.symbols.len());
                 let symbol = symbol.ok_or_else(|| fail("one names no symbol".into()))?;
-                let size = elf.sections[section].size;
+                let size = self.sections[section].size;
                 let end = offset.checked_add(kind.width().unwrap_or(0));
                 if end.is_none_or(|end| end > size) {
                     return Err(fail(format!("one at {offset:#x} lies beyond its section's {size} bytes")));
                 }
-                elf.relocations.push(Relocation { section, offset, symbol, kind, addend });
+                self.relocations.push(Relocation { section, offset, symbol, kind, addend });
             }
         }
-        Ok(elf)
+        Ok(())
     }
 
     /// The relocations in one table per section patched and form: the section, is there an explicit addend, the
@@ -360,14 +407,7 @@ impl Elf {
     /// [`Error::Write`] if an index in a symbol or relocation is out of range, or a table is too large.
     pub fn write(&self) -> Result<Vec<u8>, Error> {
         let bad = |what: String| Error::Write { message: what };
-        // ELF wants local symbols first; relocations follow the move.
-        let mut order: Vec<usize> = (0..self.symbols.len()).collect();
-        order.sort_by_key(|&i| self.symbols[i].binding != elf::STB_LOCAL);
-        let mut moved = vec![0u32; self.symbols.len()];
-        for (new, &old) in order.iter().enumerate() {
-            moved[old] = new as u32 + 1;
-        }
-        let locals = 1 + self.symbols.iter().filter(|s| s.binding == elf::STB_LOCAL).count() as u32;
+        let (order, moved, locals) = self.symbol_order();
         let tables = self.relocation_tables()?;
         if self.sections.len() + tables.len() >= usize::from(elf::SHN_LORESERVE) - 8 {
             return Err(bad("too many sections".into()));
@@ -377,36 +417,13 @@ impl Elf {
         let mut w = out::Writer::new(Endianness::Little, true, &mut bytes);
         w.reserve_file_header();
         w.reserve_null_section_index();
-        let mut places = Vec::with_capacity(self.sections.len());
-        for section in &self.sections {
-            if section.name.contains('\0') {
-                return Err(bad(format!("section name {:?}", section.name)));
-            }
-            let index = w.reserve_section_index();
-            let name = w.add_section_name(section.name.as_bytes());
-            let align = usize::try_from(section.align.clamp(1, 4096)).unwrap_or(1);
-            let align = if align.is_power_of_two() { align } else { 1 };
-            let offset = w.reserve(section.data.len(), align);
-            places.push((index, name, align, offset));
-        }
+        let places = self.reserve_sections(&mut w)?;
         let mut sym_names = Vec::new();
         if has_symbols {
             w.reserve_symtab_section_index();
             w.reserve_strtab_section_index();
             w.reserve_null_symbol_index();
-            for &i in &order {
-                let symbol = &self.symbols[i];
-                let section = match symbol.section {
-                    Some(s) => Some(places.get(s).ok_or_else(|| bad(format!("symbol in section {s}")))?.0),
-                    None => None,
-                };
-                if symbol.name.contains('\0') {
-                    return Err(bad(format!("symbol name {:?}", symbol.name)));
-                }
-                let name = (!symbol.name.is_empty()).then(|| w.add_string(symbol.name.as_bytes()));
-                w.reserve_symbol_index(section);
-                sym_names.push((name, section));
-            }
+            sym_names = self.reserve_symbols(&mut w, &order, &places)?;
         }
         let mut table_places = Vec::new();
         for (_, explicit, relocs, name) in &tables {
@@ -433,7 +450,7 @@ impl Elf {
         })
         .map_err(|e| bad(e.to_string()))?;
         for (section, place) in self.sections.iter().zip(&places) {
-            w.pad_until(place.3);
+            w.pad_until(place.offset);
             w.write(&section.data);
         }
         for ((_, explicit, relocs, _), (_, offset)) in tables.iter().zip(&table_places) {
@@ -450,34 +467,22 @@ impl Elf {
         }
         if has_symbols {
             w.write_null_symbol();
-            for (&i, &(name, section)) in order.iter().zip(&sym_names) {
-                let symbol = &self.symbols[i];
-                let absent = if symbol.undefined { elf::SHN_UNDEF } else { elf::SHN_ABS };
-                w.write_symbol(&out::Sym {
-                    name,
-                    section,
-                    st_info: (symbol.binding << 4) | (symbol.kind & 15),
-                    st_other: 0,
-                    st_shndx: absent,
-                    st_value: symbol.value,
-                    st_size: symbol.size,
-                });
-            }
+            self.write_symbols(&mut w, &order, &sym_names);
             w.write_strtab();
         }
         w.write_shstrtab();
         w.write_null_section_header();
         for (section, place) in self.sections.iter().zip(&places) {
             w.write_section_header(&out::SectionHeader {
-                name: Some(place.1),
+                name: Some(place.name),
                 sh_type: section.sh_type,
                 sh_flags: section.flags,
                 sh_addr: 0,
-                sh_offset: place.3 as u64,
+                sh_offset: place.offset as u64,
                 sh_size: if section.is_zero_init() { section.size } else { section.data.len() as u64 },
                 sh_link: 0,
                 sh_info: 0,
-                sh_addralign: place.2 as u64,
+                sh_addralign: place.align as u64,
                 sh_entsize: 0,
             });
         }
@@ -489,7 +494,7 @@ impl Elf {
         for ((section, explicit, relocs, _), &(name, offset)) in tables.iter().zip(&table_places) {
             w.write_relocation_section_header(
                 name,
-                places[*section].0,
+                places[*section].index,
                 symtab,
                 offset,
                 relocs.len(),
@@ -498,6 +503,83 @@ impl Elf {
         }
         w.write_shstrtab_section_header();
         Ok(bytes)
+    }
+
+    /// ELF wants local symbols first; relocations follow the move. Gives the symbols in that order, where each has moved, and
+    /// where those that are not local begin.
+    fn symbol_order(&self) -> (Vec<usize>, Vec<u32>, u32) {
+        let mut order: Vec<usize> = (0..self.symbols.len()).collect();
+        order.sort_by_key(|&i| self.symbols[i].binding != elf::STB_LOCAL);
+        let mut moved = vec![0u32; self.symbols.len()];
+        for (new, &old) in order.iter().enumerate() {
+            moved[old] = new as u32 + 1;
+        }
+        let locals = 1 + self.symbols.iter().filter(|s| s.binding == elf::STB_LOCAL).count() as u32;
+        (order, moved, locals)
+    }
+
+    /// Reserves the sections' headers and contents.
+    fn reserve_sections<'a>(&'a self, w: &mut out::Writer<'a>) -> Result<Vec<Placed>, Error> {
+        let mut places = Vec::with_capacity(self.sections.len());
+        for section in &self.sections {
+            if section.name.contains('\0') {
+                return Err(Error::Write { message: format!("section name {:?}", section.name) });
+            }
+            let index = w.reserve_section_index();
+            let name = w.add_section_name(section.name.as_bytes());
+            let align = usize::try_from(section.align.clamp(1, 4096)).unwrap_or(1);
+            let align = if align.is_power_of_two() { align } else { 1 };
+            let offset = w.reserve(section.data.len(), align);
+            places.push(Placed { index, name, align, offset });
+        }
+        Ok(places)
+    }
+
+    /// Reserves the symbols, in this order; gives their names and sections.
+    fn reserve_symbols<'a>(
+        &'a self,
+        w: &mut out::Writer<'a>,
+        order: &[usize],
+        places: &[Placed],
+    ) -> Result<Vec<(Option<StringId>, Option<out::SectionIndex>)>, Error> {
+        let bad = |what: String| Error::Write { message: what };
+        let mut sym_names = Vec::new();
+        for &i in order {
+            let symbol = &self.symbols[i];
+            let section = match symbol.section {
+                Some(s) => Some(places.get(s).ok_or_else(|| bad(format!("symbol in section {s}")))?.index),
+                None => None,
+            };
+            if symbol.name.contains('\0') {
+                return Err(bad(format!("symbol name {:?}", symbol.name)));
+            }
+            let name = (!symbol.name.is_empty()).then(|| w.add_string(symbol.name.as_bytes()));
+            w.reserve_symbol_index(section);
+            sym_names.push((name, section));
+        }
+        Ok(sym_names)
+    }
+
+    /// Writes the symbols, in this order.
+    fn write_symbols(
+        &self,
+        w: &mut out::Writer<'_>,
+        order: &[usize],
+        names: &[(Option<StringId>, Option<out::SectionIndex>)],
+    ) {
+        for (&i, &(name, section)) in order.iter().zip(names) {
+            let symbol = &self.symbols[i];
+            let absent = if symbol.undefined { elf::SHN_UNDEF } else { elf::SHN_ABS };
+            w.write_symbol(&out::Sym {
+                name,
+                section,
+                st_info: (symbol.binding << 4) | (symbol.kind & 15),
+                st_other: 0,
+                st_shndx: absent,
+                st_value: symbol.value,
+                st_size: symbol.size,
+            });
+        }
     }
 }
 

@@ -191,6 +191,12 @@ fn case(r: &mut Random, to: To, op: (&str, &str, u32), bytes: u32) -> Case {
             }
         }
     }
+    let text = program(to, &atomic, n, slot);
+    Case { text, places, data, table, to, slot, astray }
+}
+
+/// A program that does an atomic [`ROUNDS`] times, and stores what it got and the sum of that.
+fn program(to: To, atomic: &str, n: u32, slot: u32) -> String {
     let (ty, place) = (if slot == 8 { "uq" } else { "ud" }, if to.wide() { "uq" } else { "ud" });
     let mut t = String::from(".version 4.1\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n");
     let mut offset = 64;
@@ -235,7 +241,7 @@ fn case(r: &mut Random, to: To, op: (&str, &str, u32), bytes: u32) -> Case {
         });
     }
     t += "mov (M1, 1) I(0,0)<1> 0x0:ud\nagain:\n";
-    t += &atomic;
+    t += atomic;
     t.push('\n');
     t += &whole(n, &|m, h| {
         let at = row(h, per(m * slot));
@@ -256,7 +262,7 @@ fn case(r: &mut Random, to: To, op: (&str, &str, u32), bytes: u32) -> Case {
         }
     }
     t += "ret (M1, 1)\n";
-    Case { text: t, places, data, table, to, slot, astray }
+    t
 }
 
 /// Stores a vector to the output, from a byte on.

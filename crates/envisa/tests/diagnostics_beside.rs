@@ -73,6 +73,56 @@ struct Totals {
     reported: usize,
 }
 
+/// The page: the numbers, and the rows of texts with errors and of those with warnings, of which `warned` says how many
+/// there are and of how many GenX_IR reports something.
+fn page(t: &Totals, errors: &str, warned: (usize, usize), warnings: &str) -> String {
+    let mut page = String::from(
+        "# Messages for broken texts compared with GenX_IR\n\n\
+         This page compares the messages of envisa and of the packaged GenX_IR (igc-1.0.12504.6) for each text of\n\
+         `crates/envisa-text/tests/diagnostics`, where envisa's full output is stored next to the text. GenX_IR has no other option than\n\
+         `-platform` (SKL if the text's first line names none). Written by `BLESS=1 cargo test -p envisa --test diagnostics_beside`,\n\
+         which fails if this page is out of date.\n\n",
+    );
+    let _ = write!(
+        page,
+        "| {} broken texts | envisa | GenX_IR |\n| --- | --- | --- |\n\
+         | reports the error | {} | {} |\n\
+         | names its line | {} | {} |\n\
+         | names the column and length | {} | 0 |\n\
+         | gives advice | {} | 0 |\n\
+         | errors reported in one run | {} | {} |\n\
+         | reports nothing, exit code 0 | 0 | {} |\n\
+         | reports it, but with exit code 0 | 0 | {} |\n\
+         | crashes or hangs | 0 | {} |\n\n\
+         *line*: whether GenX_IR names a line with an error (*none*: its message has no line).\n\n",
+        t.n,
+        t.n,
+        t.found,
+        t.n,
+        t.placed,
+        t.n,
+        t.advised,
+        t.reported,
+        t.found,
+        t.silent,
+        t.complains_and_exits_0,
+        t.crashed
+    );
+    const HEAD: &str = "| text | code | at | envisa says | GenX_IR | exit | line | GenX_IR says |\n\
+                        | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    page.push_str("## Errors\n\n");
+    page.push_str(HEAD);
+    page.push_str(errors);
+    let _ = write!(
+        page,
+        "\n## Warnings\n\nThese texts are legal, but envisa warns of a probable mistake. GenX_IR reports something for {} of these {}.\n\n",
+        warned.1, warned.0
+    );
+    page.push_str(HEAD);
+    page.push_str(warnings);
+    page
+}
+
 #[test]
 fn beside_genx_ir() {
     if !oracle::available("beside_genx_ir") {
@@ -126,50 +176,7 @@ fn beside_genx_ir() {
         t.advised += usize::from(us.iter().any(|(d, _)| !d.helps.is_empty()));
         t.reported += us.iter().filter(|(d, _)| d.is_error()).count();
     }
-    let mut page = String::from(
-        "# Messages for broken texts compared with GenX_IR\n\n\
-         This page compares the messages of envisa and of the packaged GenX_IR (igc-1.0.12504.6) for each text of\n\
-         `crates/envisa-text/tests/diagnostics`, where envisa's full output is stored next to the text. GenX_IR has no other option than\n\
-         `-platform` (SKL if the text's first line names none). Written by `BLESS=1 cargo test -p envisa --test diagnostics_beside`,\n\
-         which fails if this page is out of date.\n\n",
-    );
-    let _ = write!(
-        page,
-        "| {} broken texts | envisa | GenX_IR |\n| --- | --- | --- |\n\
-         | reports the error | {} | {} |\n\
-         | names its line | {} | {} |\n\
-         | names the column and length | {} | 0 |\n\
-         | gives advice | {} | 0 |\n\
-         | errors reported in one run | {} | {} |\n\
-         | reports nothing, exit code 0 | 0 | {} |\n\
-         | reports it, but with exit code 0 | 0 | {} |\n\
-         | crashes or hangs | 0 | {} |\n\n\
-         *line*: whether GenX_IR names a line with an error (*none*: its message has no line).\n\n",
-        t.n,
-        t.n,
-        t.found,
-        t.n,
-        t.placed,
-        t.n,
-        t.advised,
-        t.reported,
-        t.found,
-        t.silent,
-        t.complains_and_exits_0,
-        t.crashed
-    );
-    const HEAD: &str = "| text | code | at | envisa says | GenX_IR | exit | line | GenX_IR says |\n\
-                        | --- | --- | --- | --- | --- | --- | --- | --- |\n";
-    page.push_str("## Errors\n\n");
-    page.push_str(HEAD);
-    page.push_str(&errors);
-    let _ = write!(
-        page,
-        "\n## Warnings\n\nThese texts are legal, but envisa warns of a probable mistake. GenX_IR reports something for {} of these {}.\n\n",
-        warned.1, warned.0
-    );
-    page.push_str(HEAD);
-    page.push_str(&warnings);
+    let page = page(&t, &errors, warned, &warnings);
     let path = root().join("docs/DIAGNOSTICS-VS-GENX_IR.md");
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(&path, page).expect("docs/ is writable");

@@ -85,6 +85,8 @@ const VECTORS: [(&str, &str, u32, &str); 11] = [
     ("G", "b", 1, "W"),
 ];
 const SMALL: [&str; 6] = ["N", "U", "W", "H", "B", "C"];
+/// Modifiers of sources.
+const SIGNS: [&str; 5] = ["", "", "(-)", "(abs)", "(-abs)"];
 
 /// Numbers that a source may be.
 #[derive(Clone, Copy, PartialEq)]
@@ -101,7 +103,6 @@ enum Numbers {
 /// A source: a vector's elements, an element of one in memory, or a number. Of one channel: a scalar.
 fn source(r: &mut Random, of: Numbers, one: bool) -> String {
     let k = r.below(EACH);
-    let signs = ["", "", "(-)", "(abs)", "(-abs)"];
     match (r.below(6), one) {
         (0, _) => {
             let ty = match of {
@@ -115,23 +116,101 @@ fn source(r: &mut Random, of: Numbers, one: bool) -> String {
             let e = r.below(4);
             // The least number's opposite is none of 32 bits.
             let (names, signs) = match (of, r.below(2)) {
-                (Numbers::Signed, 0) => (&["Z"][..], &signs[..1]),
-                (Numbers::Signed, _) => (&["Y", "K"][..], &signs[..]),
-                (Numbers::Unsigned, _) => (&["J", "Y"][..], &signs[..1]),
-                (Numbers::Mixed, _) => (&["Z", "J", "Y", "K"][..], &signs[..]),
-                (Numbers::Dwords, _) => (&["Z", "J"][..], &signs[..1]),
+                (Numbers::Signed, 0) => (&["Z"][..], &SIGNS[..1]),
+                (Numbers::Signed, _) => (&["Y", "K"][..], &SIGNS[..]),
+                (Numbers::Unsigned, _) => (&["J", "Y"][..], &SIGNS[..1]),
+                (Numbers::Mixed, _) => (&["Z", "J", "Y", "K"][..], &SIGNS[..]),
+                (Numbers::Dwords, _) => (&["Z", "J"][..], &SIGNS[..1]),
             };
             format!("{}{}{k}(0,{e})<0;1,0>", r.one_of(signs), r.one_of(names))
         }
         _ => {
             let (names, signs) = match (of, r.below(2)) {
-                (Numbers::Signed, 0) => (&["N"][..], &signs[..1]),
-                (Numbers::Signed, _) => (&["W", "B", "H", "C"][..], &signs[..]),
-                (Numbers::Unsigned, _) => (&["U", "H", "C"][..], &signs[..1]),
-                (Numbers::Mixed, _) => (&SMALL[..], &signs[..]),
-                (Numbers::Dwords, _) => (&["N", "U"][..], &signs[..1]),
+                (Numbers::Signed, 0) => (&["N"][..], &SIGNS[..1]),
+                (Numbers::Signed, _) => (&["W", "B", "H", "C"][..], &SIGNS[..]),
+                (Numbers::Unsigned, _) => (&["U", "H", "C"][..], &SIGNS[..1]),
+                (Numbers::Mixed, _) => (&SMALL[..], &SIGNS[..]),
+                (Numbers::Dwords, _) => (&["N", "U"][..], &SIGNS[..1]),
             };
             format!("{}{}{k}(0,0)<1;1,0>", r.one_of(signs), r.one_of(names))
+        }
+    }
+}
+
+/// How an instruction is executed: on `one` channel, or on all of them by its mask and predicate.
+struct Shape {
+    one: bool,
+    simd: u32,
+    /// Which of several variables it has.
+    k: u32,
+    mask: String,
+    pred: &'static str,
+}
+
+impl Shape {
+    fn new(r: &mut Random, simd: u32, k: u32, one: bool) -> Shape {
+        let mask = match (one, r.below(6)) {
+            (true, _) => "(M1_NM, 1)".to_owned(),
+            (_, 0) => format!("(M1_NM, {simd})"),
+            _ => format!("(M1, {simd})"),
+        };
+        let pred = match r.below(4) {
+            0 if !one => r.one_of(&["(P1) ", "(!P2) "]),
+            _ => "",
+        };
+        Shape { one, simd, k, mask, pred }
+    }
+
+    /// A destination. Scalars are for instructions of one channel.
+    fn to(&self, name: &str, r: &mut Random) -> String {
+        match self.one {
+            false => format!("{name}{}(0,0)<1>", r.below(EACH)),
+            true if name == "Q" || name == "R" || name == "E" => format!("L{name}(0,{})<1>", r.below(2)),
+            true => format!("Z{}(0,{})<1>", r.below(EACH), r.below(4)),
+        }
+    }
+
+    /// A product of 64 bits, whose halves are used.
+    fn wide_product(&self, r: &mut Random) -> String {
+        let Shape { one, simd, k, ref mask, pred } = *self;
+        let [a, b, c] = [0; 3].map(|_| source(r, Numbers::Dwords, one));
+        let first = if one { "X(0,0)<1>" } else { "M(0,0)<1>" };
+        let mut t = format!("{pred}madw {mask} {first} {a} {b} {c}");
+        let high = 4 * simd.max(16) / 64;
+        if !one {
+            let x = r.below(EACH);
+            let _ = write!(t, "\nmov (M1, {simd}) U{x}(0,0)<1> M({high},0)<1;1,0>");
+            let _ = write!(t, "\nxor (M1, {simd}) U{x}(0,0)<1> U{x}(0,0)<1;1,0> M(0,0)<1;1,0>");
+        } else {
+            let _ = write!(t, "\nadd (M1_NM, 1) Z{k}(0,1)<1> X(0,0)<0;1,0> X(1,0)<0;1,0>");
+        }
+        t
+    }
+
+    /// A scalar that is a double, or of which one is made.
+    fn of_scalar_doubles(&self, r: &mut Random) -> String {
+        let Shape { k, ref mask, .. } = *self;
+        let (x, e) = (r.below(2), r.below(2));
+        let to = r.one_of(&["Z1(0,3)", "Y2(0,3)", "K0(0,1)", "LQ(0,0)", "LR(0,1)", "LF(0,1)"]);
+        match r.below(5) {
+            4 => format!("mov {mask} LE(0,{x})<1> {}{k}(0,{e})<0;1,0>", r.one_of(&["Z", "J", "Y", "K"])),
+            0 => format!("mov {mask} LE(0,{x})<1> L{}(0,{e})<0;1,0>", r.one_of(&["Q", "R", "F"])),
+            1 => format!("mov {mask} LQ(0,{x})<1> LF(0,{e})<0;1,0>"),
+            2 => format!("mov {mask} LF(0,{x})<1> L{}(0,{e})<0;1,0>", r.one_of(&["Q", "R", "E"])),
+            _ => format!("mov {mask} {to}<1> {}LE(0,{e})<0;1,0>", r.one_of(&SIGNS)),
+        }
+    }
+
+    /// Quads.
+    fn of_quads(&self, r: &mut Random) -> String {
+        let Shape { k, ref mask, pred, .. } = *self;
+        let b = format!("{}Q{}(0,0)<1;1,0>", r.one_of(&SIGNS), r.below(EACH));
+        let (a, n) = (format!("Q{}(0,0)<1;1,0>", r.below(EACH)), r.one_of(&["N", "U", "Q"]));
+        match r.below(4) {
+            0 => format!("{pred}add {mask} {} {a} {b}", self.to(n, r)),
+            1 => format!("{pred}{} {mask} R{k}(0,0)<1> R{k}(0,0)<1;1,0> {a}", r.one_of(&["rol", "ror"])),
+            2 => format!("{pred}cbit {mask} {} R{k}(0,0)<1;1,0>", self.to("U", r)),
+            _ => format!("({}P1) sel {mask} {} {a} {b}", r.one_of(&["", "!"]), self.to(n, r)),
         }
     }
 }
@@ -140,22 +219,9 @@ fn source(r: &mut Random, of: Numbers, one: bool) -> String {
 fn statement(r: &mut Random, simd: u32, out: &mut String) {
     let k = r.below(EACH);
     let one = r.below(4) == 0;
-    let mask = match (one, r.below(6)) {
-        (true, _) => "(M1_NM, 1)".to_owned(),
-        (_, 0) => format!("(M1_NM, {simd})"),
-        _ => format!("(M1, {simd})"),
-    };
-    let pred = match r.below(4) {
-        0 if !one => r.one_of(&["(P1) ", "(!P2) "]),
-        _ => "",
-    };
-    // Scalars are for instructions of one channel.
-    let to = |name: &str, r: &mut Random| match one {
-        false => format!("{name}{}(0,0)<1>", r.below(EACH)),
-        true if name == "Q" || name == "R" || name == "E" => format!("L{name}(0,{})<1>", r.below(2)),
-        true => format!("Z{}(0,{})<1>", r.below(EACH), r.below(4)),
-    };
-    let all = ["", "", "(-)", "(abs)", "(-abs)"];
+    let shape = Shape::new(r, simd, k, one);
+    let Shape { ref mask, pred, .. } = shape;
+    let to = |name: &str, r: &mut Random| shape.to(name, r);
     let any = r.one_of(&[Numbers::Signed, Numbers::Unsigned, Numbers::Mixed]);
     let from = |r: &mut Random, of: Numbers| source(r, of, one);
     let small = r.one_of(&SMALL);
@@ -186,36 +252,13 @@ fn statement(r: &mut Random, simd: u32, out: &mut String) {
             let [a, b, c] = [0; 3].map(|_| from(r, Numbers::Dwords));
             format!("{pred}dp4a {mask} {} {a} {b} {c}", to("N", r))
         }
-        8 => {
-            let [a, b, c] = [0; 3].map(|_| from(r, Numbers::Dwords));
-            let first = if one { "X(0,0)<1>" } else { "M(0,0)<1>" };
-            let mut t = format!("{pred}madw {mask} {first} {a} {b} {c}");
-            let high = 4 * simd.max(16) / 64;
-            if !one {
-                let x = r.below(EACH);
-                let _ = write!(t, "\nmov (M1, {simd}) U{x}(0,0)<1> M({high},0)<1;1,0>");
-                let _ = write!(t, "\nxor (M1, {simd}) U{x}(0,0)<1> U{x}(0,0)<1;1,0> M(0,0)<1;1,0>");
-            } else {
-                let _ = write!(t, "\nadd (M1_NM, 1) Z{k}(0,1)<1> X(0,0)<0;1,0> X(1,0)<0;1,0>");
-            }
-            t
-        }
+        8 => shape.wide_product(r),
         9 if !one => {
             let (x, sat) = (r.one_of(&["N", "U", "W", "H", "B", "C", "Q", "R"]), r.one_of(&["", ".sat"]));
-            let m = r.one_of(&all);
+            let m = r.one_of(&SIGNS);
             format!("{pred}mov{sat} {mask} {} {m}E{k}(0,0)<1;1,0>", to(x, r))
         }
-        9 => {
-            let (x, e) = (r.below(2), r.below(2));
-            let to = r.one_of(&["Z1(0,3)", "Y2(0,3)", "K0(0,1)", "LQ(0,0)", "LR(0,1)", "LF(0,1)"]);
-            match r.below(5) {
-                4 => format!("mov {mask} LE(0,{x})<1> {}{k}(0,{e})<0;1,0>", r.one_of(&["Z", "J", "Y", "K"])),
-                0 => format!("mov {mask} LE(0,{x})<1> L{}(0,{e})<0;1,0>", r.one_of(&["Q", "R", "F"])),
-                1 => format!("mov {mask} LQ(0,{x})<1> LF(0,{e})<0;1,0>"),
-                2 => format!("mov {mask} LF(0,{x})<1> L{}(0,{e})<0;1,0>", r.one_of(&["Q", "R", "E"])),
-                _ => format!("mov {mask} {to}<1> {}LE(0,{e})<0;1,0>", r.one_of(&all)),
-            }
-        }
+        9 => shape.of_scalar_doubles(r),
         10 if !one => {
             let (x, of) = match r.below(4) {
                 3 => ("E", r.one_of(&SMALL)),
@@ -224,24 +267,15 @@ fn statement(r: &mut Random, simd: u32, out: &mut String) {
                 _ => (r.one_of(&["N", "U", "W", "H", "B", "C", "E"]), r.one_of(&["Q", "R"])),
             };
             // The opposite of the least quad is no quad: that is computed in another type.
-            let m = if of == "R" || matches!(x, "E" | "F") { "" } else { r.one_of(&all) };
+            let m = if of == "R" || matches!(x, "E" | "F") { "" } else { r.one_of(&SIGNS) };
             format!("{pred}mov {mask} {} {m}{of}{k}(0,0)<1;1,0>", to(x, r))
         }
-        11 if !one => {
-            let b = format!("{}Q{}(0,0)<1;1,0>", r.one_of(&all), r.below(EACH));
-            let (a, n) = (format!("Q{}(0,0)<1;1,0>", r.below(EACH)), r.one_of(&["N", "U", "Q"]));
-            match r.below(4) {
-                0 => format!("{pred}add {mask} {} {a} {b}", to(n, r)),
-                1 => format!("{pred}{} {mask} R{k}(0,0)<1> R{k}(0,0)<1;1,0> {a}", r.one_of(&["rol", "ror"])),
-                2 => format!("{pred}cbit {mask} {} R{k}(0,0)<1;1,0>", to("U", r)),
-                _ => format!("({}P1) sel {mask} {} {a} {b}", r.one_of(&["", "!"]), to(n, r)),
-            }
-        }
+        11 if !one => shape.of_quads(r),
         12 => {
             let relation = r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
             let to = r.one_of(&["Z0(0,0)<1>", "Z1(0,2)<1>", "Y2(0,3)<1>"]);
-            let (m, x) = (r.one_of(&all), r.below(EACH));
-            let (a, b) = (format!("{m}Z{k}(0,1)<0;1,0>"), format!("{}Y{x}(0,1)<0;1,0>", r.one_of(&all)));
+            let (m, x) = (r.one_of(&SIGNS), r.below(EACH));
+            let (a, b) = (format!("{m}Z{k}(0,1)<0;1,0>"), format!("{}Y{x}(0,1)<0;1,0>", r.one_of(&SIGNS)));
             format!("cmp.{relation} (M1_NM, 1) {to} {a} {b}")
         }
         13 => {
@@ -270,10 +304,8 @@ fn statement(r: &mut Random, simd: u32, out: &mut String) {
     out.push('\n');
 }
 
-/// A program, and how many bytes it stores.
-fn program(seed: u64, simd: u32) -> (String, u32) {
-    let mut r = Random(seed);
-    let r = &mut r;
+/// A program's start: its variables, and the numbers of lanes.
+fn declarations(simd: u32) -> String {
     let mut t = String::from(".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n");
     let _ = writeln!(t, ".kernel_attr SimdSize={simd}");
     for (name, ty, _, of) in VECTORS {
@@ -309,6 +341,14 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
          .input A offset=64 size=8\n.function \"k_main\"\n\
          or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud\nmov (M1_NM, 8) Lane(0,0)<1> 0x76543210:v\n",
     );
+    t
+}
+
+/// A program, and how many bytes it stores.
+fn program(seed: u64, simd: u32) -> (String, u32) {
+    let mut r = Random(seed);
+    let r = &mut r;
+    let mut t = declarations(simd);
     let mut have = 8;
     while have < simd {
         let _ = writeln!(t, "add (M1_NM, {have}) Lane(0,{have})<1> Lane(0,0)<1;1,0> {have:#x}:uw");

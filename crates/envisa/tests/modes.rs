@@ -90,6 +90,131 @@ impl Format {
     }
 }
 
+const RELATIONS: [&str; 6] = ["eq", "ne", "gt", "ge", "lt", "le"];
+/// Operations on singles and doubles, whose results are of the same format.
+const ALL: &[&str] = &[
+    "add M R -A B",
+    "add M R A -B",
+    "add M R -A -B",
+    "add M R |A| B",
+    "mul M R -|A| B",
+    "mad M R A B C",
+    "mad M R -A B C",
+    "mad M R A B -C",
+    "mad M R -A B -|C|",
+    "div M R A B",
+    "min M R A B",
+    "max M R A B",
+    "min M R -A |B|",
+    "mov M R A",
+    "mov M R -A",
+    "(P1) sel M R A B",
+    "(P1) add M R A B",
+    "(P1) mul M R A B",
+    "(!P1) mad M R A B C",
+    "add M R A s:B",
+    "mul M R s:A B",
+    "mad M R A s:B C",
+    "add 1 R A B",
+    "mul 1 R A B",
+    "mad 1 R A B C",
+    "div 1 R A B",
+    "add 8 R A B",
+    "mul 8 R A B",
+    // Operands in memory beside those that are changed on the way.
+    "mul M R s:A -B",
+    "mul M R -A s:B",
+    "mul M R s:-A -B",
+    "mul M R # -B",
+    "mul M R -A #",
+    "(P1) mul M R # |B|",
+    "add M R s:A -B",
+    "add M R # -|B|",
+    "add M R s:-A -B",
+    "mad M R s:A -B C",
+    "mad M R -A s:B -C",
+    "mad M R s:A -B s:C",
+    "mad M R # -B |C|",
+    "mad M R |A| # -C",
+    "div M R s:A -B",
+    "div M R # -B",
+];
+/// Operations on halves, whose results are halves.
+const HALVES: &[&str] = &[
+    "max M R A B",
+    "min M R A B",
+    "max M R -A |B|",
+    "min M R A -B",
+    "max 1 R A B",
+    "mov M R -A",
+    "mov M R |A|",
+    "mov 1 R -A",
+    "(P1) mov M R -|A|",
+    "(P1) sel M R -A |B|",
+    "div M R A B",
+    "add M R -A |B|",
+    "mul M R A s:B",
+    "sqrt M R A",
+    "frc M R A",
+    "rndd M R A",
+    "rndu M R A",
+    "rnde M R A",
+    "rndz M R A",
+    "add 1 R A B",
+    "mul 1 R A B",
+    "div 1 R A B",
+];
+/// Operations on halves and numbers of other formats, with the types of their results.
+const HALVES_AND_OTHERS: &[(&str, &str)] = &[
+    ("mov M R S", "hf"),
+    ("(P1) mov M R S", "hf"),
+    ("mov M R H", "f"),
+    ("add M R H S", "f"),
+    ("mul M R H S", "f"),
+    ("max M R H S", "f"),
+];
+/// The others on doubles, with the types of their results.
+const DOUBLES: &[(&str, &str)] = &[
+    ("mov M R W", "f"),
+    ("(P1) mov M R W", "f"),
+    ("mov M R -W", "f"),
+    ("mov 1 R W", "f"),
+    ("mov M R S", "df"),
+    ("mov 1 =X S\nmov M R s:X", "df"),
+    ("mov M R I", "df"),
+    ("mov M R U", "df"),
+    ("mov M R Q", "df"),
+    ("mov M R V", "df"),
+    ("mov M R A", "d"),
+    ("mov M R A", "ud"),
+    ("(P1) mov M R -A", "d"),
+    ("mov M R A", "q"),
+    ("mov 1 =X U\nmov M R s:X", "df"),
+    ("sqrtm M R A", "df"),
+];
+/// The others on singles, but for functions, with the types of their results.
+const SINGLES: &[(&str, &str)] = &[
+    ("sqrtm M R A", "f"),
+    ("divm M R A B", "f"),
+    ("pow M R |A| B", "f"),
+    ("add.sat M R A B", "f"),
+    ("mul.sat M R A B", "f"),
+    ("mov.sat M R A", "f"),
+    ("(P1) mov.sat M R A", "f"),
+    ("mov M R I", "f"),
+    ("mov M R U", "f"),
+    ("mov 1 R I", "f"),
+    ("mov 1 R U", "f"),
+    ("mov M R A", "d"),
+    ("mov M R A", "ud"),
+    ("mov M R A", "q"),
+    ("mov M R Q", "f"),
+    ("mov M R V", "f"),
+    ("mov 1 R A", "d"),
+    ("mov 1 R A", "ud"),
+    ("mov.sat M R A", "ud"),
+];
+
 /// What is done in a mode: instructions that read `A`, `B`, `C` of the format, `H`, `S` and `W` of all formats, `I` and
 /// `U` of integers, and write `R` of the format, of halves, singles or doubles, or dwords.
 fn operations(of: Format) -> Vec<(String, &'static str)> {
@@ -100,94 +225,22 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
         put(&format!("{op} M R A B"), same);
     }
     if of == HF {
-        put("mov M R S", "hf");
-        put("(P1) mov M R S", "hf");
-        put("mov M R H", "f");
-        put("add M R H S", "f");
-        put("mul M R H S", "f");
-        put("max M R H S", "f");
-        for text in [
-            "max M R A B",
-            "min M R A B",
-            "max M R -A |B|",
-            "min M R A -B",
-            "max 1 R A B",
-            "mov M R -A",
-            "mov M R |A|",
-            "mov 1 R -A",
-            "(P1) mov M R -|A|",
-            "(P1) sel M R -A |B|",
-            "div M R A B",
-            "add M R -A |B|",
-            "mul M R A s:B",
-            "sqrt M R A",
-            "frc M R A",
-            "rndd M R A",
-            "rndu M R A",
-            "rnde M R A",
-            "rndz M R A",
-            "add 1 R A B",
-            "mul 1 R A B",
-            "div 1 R A B",
-        ] {
+        for (text, to) in HALVES_AND_OTHERS {
+            put(text, to);
+        }
+        for text in HALVES {
             put(text, "hf");
         }
-        for relation in ["eq", "ne", "gt", "ge", "lt", "le"] {
+        for relation in RELATIONS {
             put(&format!("cmp.{relation} M P2 A -B\n(P2) sel M R I U"), "d");
             put(&format!("cmp.{relation} 1 P3 A B\n(P3) sel 1 R I U"), "d");
         }
         return out;
     }
-    for text in [
-        "add M R -A B",
-        "add M R A -B",
-        "add M R -A -B",
-        "add M R |A| B",
-        "mul M R -|A| B",
-        "mad M R A B C",
-        "mad M R -A B C",
-        "mad M R A B -C",
-        "mad M R -A B -|C|",
-        "div M R A B",
-        "min M R A B",
-        "max M R A B",
-        "min M R -A |B|",
-        "mov M R A",
-        "mov M R -A",
-        "(P1) sel M R A B",
-        "(P1) add M R A B",
-        "(P1) mul M R A B",
-        "(!P1) mad M R A B C",
-        "add M R A s:B",
-        "mul M R s:A B",
-        "mad M R A s:B C",
-        "add 1 R A B",
-        "mul 1 R A B",
-        "mad 1 R A B C",
-        "div 1 R A B",
-        "add 8 R A B",
-        "mul 8 R A B",
-        // Operands in memory beside those that are changed on the way.
-        "mul M R s:A -B",
-        "mul M R -A s:B",
-        "mul M R s:-A -B",
-        "mul M R # -B",
-        "mul M R -A #",
-        "(P1) mul M R # |B|",
-        "add M R s:A -B",
-        "add M R # -|B|",
-        "add M R s:-A -B",
-        "mad M R s:A -B C",
-        "mad M R -A s:B -C",
-        "mad M R s:A -B s:C",
-        "mad M R # -B |C|",
-        "mad M R |A| # -C",
-        "div M R s:A -B",
-        "div M R # -B",
-    ] {
+    for text in ALL {
         put(text, same);
     }
-    for relation in ["eq", "ne", "gt", "ge", "lt", "le"] {
+    for relation in RELATIONS {
         put(&format!("cmp.{relation} M R A B"), if of == DF { "q" } else { "d" });
         put(&format!("cmp.{relation} M P2 A B\n(P2) sel M R I U"), "d");
         put(&format!("cmp.{relation} 1 P3 A B\n(P3) sel 1 R I U"), "d");
@@ -200,26 +253,7 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
             }
         }
         out.retain(|(text, to)| *to != "df" || !text.contains(" 8 "));
-        let mut put = |text: &str, to: &'static str| out.push((text.to_owned(), to));
-        for text in ["mov M R W", "(P1) mov M R W", "mov M R -W", "mov 1 R W"] {
-            put(text, "f");
-        }
-        for (text, to) in [
-            ("mov M R S", "df"),
-            ("mov 1 =X S\nmov M R s:X", "df"),
-            ("mov M R I", "df"),
-            ("mov M R U", "df"),
-            ("mov M R Q", "df"),
-            ("mov M R V", "df"),
-            ("mov M R A", "d"),
-            ("mov M R A", "ud"),
-            ("(P1) mov M R -A", "d"),
-            ("mov M R A", "q"),
-            ("mov 1 =X U\nmov M R s:X", "df"),
-            ("sqrtm M R A", "df"),
-        ] {
-            out.push((text.to_owned(), to));
-        }
+        out.extend(DOUBLES.iter().map(|(text, to)| ((*text).to_owned(), *to)));
         return out;
     }
     for op in ["sqrt", "inv", "exp", "log", "rsqrt", "sin", "cos", "frc", "rndd", "rndu", "rnde", "rndz"] {
@@ -227,29 +261,7 @@ fn operations(of: Format) -> Vec<(String, &'static str)> {
         out.push((format!("{op} 1 R A"), "f"));
         out.push((format!("(P1) {op} M R -A"), "f"));
     }
-    for (text, to) in [
-        ("sqrtm M R A", "f"),
-        ("divm M R A B", "f"),
-        ("pow M R |A| B", "f"),
-        ("add.sat M R A B", "f"),
-        ("mul.sat M R A B", "f"),
-        ("mov.sat M R A", "f"),
-        ("(P1) mov.sat M R A", "f"),
-        ("mov M R I", "f"),
-        ("mov M R U", "f"),
-        ("mov 1 R I", "f"),
-        ("mov 1 R U", "f"),
-        ("mov M R A", "d"),
-        ("mov M R A", "ud"),
-        ("mov M R A", "q"),
-        ("mov M R Q", "f"),
-        ("mov M R V", "f"),
-        ("mov 1 R A", "d"),
-        ("mov 1 R A", "ud"),
-        ("mov.sat M R A", "ud"),
-    ] {
-        out.push((text.to_owned(), to));
-    }
+    out.extend(SINGLES.iter().map(|(text, to)| ((*text).to_owned(), *to)));
     out
 }
 
@@ -501,42 +513,44 @@ fn every_operation_in_every_mode() {
     }
 }
 
-/// Modes that change in the middle, by all ways that compilers have and some others; in blocks that channels part
-/// before, in loops, and behind them.
-#[test]
-fn modes_that_change() {
-    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
-    let r = &mut Random(3);
-    let set = |op: &str, bits: u32| format!("{op} (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> {bits:#x}:ud\n");
-    let mov = |bits: u32| format!("mov (M1_NM, 1) %cr0(0,0)<1> {bits:#x}:ud\n");
-    let sums = |n: u32| -> String {
-        let all = [
-            "add M R_f R_f A",
-            "mad M R_f R_f B R_f",
-            "mul M R_f R_f C",
-            "inv M T_f R_f",
-            "add M R_f R_f T_f",
-        ];
-        let m = "(M1, 16)";
-        let mut out = String::new();
-        for text in &all[..n as usize] {
-            let words: Vec<&str> = text.split(' ').collect();
-            let _ = write!(out, "{} {m} {}(0,0)<1>", words[0], words[2]);
-            words[3..].iter().for_each(|w| {
-                let _ = write!(out, " {w}(0,0)<1;1,0>");
-            });
-            out.push('\n');
-        }
-        out
-    };
-    let start = set("or", 0x4c0) + "mov (M1, 16) R_f(0,0)<1> S(0,0)<1;1,0>\n";
+/// Changes the mode by an operation.
+fn set(op: &str, bits: u32) -> String {
+    format!("{op} (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> {bits:#x}:ud\n")
+}
+
+/// Sets the mode.
+fn mov(bits: u32) -> String {
+    format!("mov (M1_NM, 1) %cr0(0,0)<1> {bits:#x}:ud\n")
+}
+
+/// Operations whose results are summed up, the first `n` of five.
+fn sums(n: u32) -> String {
+    let all =
+        ["add M R_f R_f A", "mad M R_f R_f B R_f", "mul M R_f R_f C", "inv M T_f R_f", "add M R_f R_f T_f"];
+    let m = "(M1, 16)";
+    let mut out = String::new();
+    for text in &all[..n as usize] {
+        let words: Vec<&str> = text.split(' ').collect();
+        let _ = write!(out, "{} {m} {}(0,0)<1>", words[0], words[2]);
+        words[3..].iter().for_each(|w| {
+            let _ = write!(out, " {w}(0,0)<1;1,0>");
+        });
+        out.push('\n');
+    }
+    out
+}
+
+fn start() -> String {
+    set("or", 0x4c0) + "mov (M1, 16) R_f(0,0)<1> S(0,0)<1;1,0>\n"
+}
+
+/// Programs that change their mode where channels part or not, and whether all of its modes are known.
+fn modes_by_channels() -> Vec<(String, bool)> {
     let branch = "cmp.gt (M1, 16) P2 A(0,0)<1;1,0> B(0,0)<1;1,0>\n";
-    let unknown = "a floating-point mode that is not known before";
-    // The program, and whether all of its modes are known.
-    let cases = [
-        (start.clone() + &set("xor", 0x30) + &sums(5) + &set("xor", 0x30) + &sums(5), true),
+    vec![
+        (start() + &set("xor", 0x30) + &sums(5) + &set("xor", 0x30) + &sums(5), true),
         (
-            start.clone()
+            start()
                 + &set("or", 0x30)
                 + &sums(3)
                 + &set("and", !0x10)
@@ -547,7 +561,7 @@ fn modes_that_change() {
         ),
         // One side sets what the other has, too.
         (
-            start.clone()
+            start()
                 + branch
                 + "(P2) goto (M1, 16) L0\n"
                 + &mov(0x4f0)
@@ -560,7 +574,7 @@ fn modes_that_change() {
             false,
         ),
         (
-            start.clone()
+            start()
                 + branch
                 + "(P2) goto (M1, 16) L0\n"
                 + &mov(0x4e0)
@@ -570,15 +584,12 @@ fn modes_that_change() {
                 + &sums(5),
             true,
         ),
-        (
-            start.clone() + branch + "(P2) goto (M1, 16) L0\n" + &mov(0x4e0) + &sums(5) + "L0:\n" + &sums(5),
-            false,
-        ),
+        (start() + branch + "(P2) goto (M1, 16) L0\n" + &mov(0x4e0) + &sums(5) + "L0:\n" + &sums(5), false),
         // What channels decide, though there is one mode for all.
-        (start.clone() + branch + "(P2) mov (M1, 1) %cr0(0,0)<1> 0x4f0:ud\n" + &sums(5), false),
+        (start() + branch + "(P2) mov (M1, 1) %cr0(0,0)<1> 0x4f0:ud\n" + &sums(5), false),
         // What is read back.
         (
-            start.clone()
+            start()
                 + &set("xor", 0x30)
                 + "mov (M1_NM, 1) K(0,0)<1> %cr0(0,0)<0;1,0>\n"
                 + "mov (M1, 16) R_f(0,0)<1> K(0,0)<0;1,0>\n"
@@ -586,7 +597,7 @@ fn modes_that_change() {
             true,
         ),
         (
-            start.clone()
+            start()
                 + "mov (M1_NM, 1) K(0,0)<1> %cr0(0,0)<0;1,0>\n"
                 + &mov(0x30)
                 + &sums(5)
@@ -594,9 +605,15 @@ fn modes_that_change() {
                 + &sums(5),
             false,
         ),
+    ]
+}
+
+/// The same in loops, and of other kinds.
+fn modes_in_loops() -> Vec<(String, bool)> {
+    vec![
         // Around a loop: known where it is set in each turn, not where it changes from turn to turn.
         (
-            start.clone()
+            start()
                 + "mov (M1_NM, 1) K(0,0)<1> 0x0:ud\nL0:\n"
                 + &mov(0x4d0)
                 + &sums(5)
@@ -608,7 +625,7 @@ fn modes_that_change() {
             true,
         ),
         (
-            start.clone()
+            start()
                 + "mov (M1_NM, 1) K(0,0)<1> 0x0:ud\nL0:\n"
                 + &sums(5)
                 + &set("xor", 0x30)
@@ -619,7 +636,7 @@ fn modes_that_change() {
         ),
         // An address leads to no register of the mode.
         (
-            start.clone()
+            start()
                 + "addr_add (M1_NM, 1) A0(0)<1> &K[0] 0x0:uw\nmov (M1_NM, 1) r[A0(0),0]<1>:ud 0x7:ud\n"
                 + &set("xor", 0x30)
                 + &sums(5),
@@ -627,8 +644,18 @@ fn modes_that_change() {
         ),
         // The mode that threads start with.
         ("mov (M1, 16) R_f(0,0)<1> S(0,0)<1;1,0>\n".to_owned() + &sums(5), true),
-    ];
-    for (k, (body, known)) in cases.into_iter().enumerate() {
+    ]
+}
+
+/// Modes that change in the middle, by all ways that compilers have and some others; in blocks that channels part
+/// before, in loops, and behind them.
+#[test]
+fn modes_that_change() {
+    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
+    let r = &mut Random(3);
+    let unknown = "a floating-point mode that is not known before";
+    let cases = modes_by_channels().into_iter().chain(modes_in_loops());
+    for (k, (body, known)) in cases.enumerate() {
         // The last operation's result is the sums'.
         let (text, bytes) = kernel(F, 16, &body, &[]);
         let (at, store) = text.split_at(text.len() - "ret (M1, 1)\n".len());

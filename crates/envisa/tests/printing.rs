@@ -4,8 +4,10 @@
 mod oracle;
 
 use envisa::binary;
-use envisa::diag::{FileId, Files, TextOptions, render_text};
-use envisa::isa::{Module, Op, Platform};
+use envisa::diag::{Files, TextOptions, render_text};
+use envisa::isa::{
+    Align, Attr, Input, Label, LabelUse, Modifier, Module, Op, Operand, Platform, Region, Strings, Type,
+};
 use envisa::lower::Program;
 use envisa::text::{ParseOptions, PrintOptions, format, parse, print};
 use envisa::zebin::ZebinFile;
@@ -256,60 +258,63 @@ fn the_reference_reads_what_is_printed() {
     report(faults, of);
 }
 
-/// Modules whose pools, names and labels no text would make.
-#[test]
-fn what_text_cannot_say_is_annotated() {
-    let source = ".version 4.1\n.kernel \"k\"\n.decl X v_type=G type=d num_elts=8 align=GRF\n\
+/// A text, to whose module [`changed`] does what no text would.
+const PLAIN: &str = ".version 4.1\n.kernel \"k\"\n.decl X v_type=G type=d num_elts=8 align=GRF\n\
                   .decl Y v_type=G type=w num_elts=16 align=GRF attrs={Output}\n\
                   .decl P1 v_type=P num_elts=8\n.kernel_attr SimdSize=8\n\
                   B:\n    mov (M1, 8) X(0,0)<1> -3:w\n    (P1) goto (M1, 8) A\n    faddr sym X(0,0)<1>\n\
                   goto (M1, 8) B\nA:\n    ret (M1, 8)\n";
-    let m = read(source).expect("the text is fine");
-    let check = |what: &str, change: &dyn Fn(&mut Module)| {
-        let mut m = m.clone();
-        change(&mut m);
-        if let Err(e) = round(&m) {
-            panic!("{what}: {e}");
-        }
-    };
-    use envisa::isa::{Align, Attr, Input, Label, LabelUse, Modifier, Operand, Region, Strings, Type};
-    fn reorder(m: &mut Module, f: impl Fn(&[String]) -> Vec<String>) {
-        let o = &mut m.objects[0];
-        let old: Vec<String> = o.strings.iter().map(str::to_owned).collect();
-        let new = f(&old);
-        let find = |i: u32| new.iter().position(|s| *s == old[i as usize]).expect("kept") as u32;
-        for v in &mut o.vars {
-            v.name = find(v.name);
-        }
-        for v in &mut o.predicates {
-            v.name = find(v.name);
-        }
-        for a in o.attrs.iter_mut().chain(&mut o.var_attrs) {
-            a.name = find(a.name);
-        }
-        for l in &mut o.labels {
-            l.name = find(l.name);
-        }
-        for op in &mut o.operands {
-            if let Operand::Str(i) = op {
-                *i = find(*i);
-            }
-        }
-        let mut strings = Strings::default();
-        for s in &new {
-            strings.push(s);
-        }
-        o.strings = strings;
+
+/// What a module becomes by a change is printed with annotations, and read again.
+fn changed(what: &str, change: impl Fn(&mut Module)) {
+    let mut m = read(PLAIN).expect("the text is fine");
+    change(&mut m);
+    if let Err(e) = round(&m) {
+        panic!("{what}: {e}");
     }
-    check("nothing", &|_| {});
-    check("pool backwards", &|m| {
+}
+
+/// Puts the strings of an object into another order, with some more or fewer that nobody names.
+fn reorder(m: &mut Module, f: impl Fn(&[String]) -> Vec<String>) {
+    let o = &mut m.objects[0];
+    let old: Vec<String> = o.strings.iter().map(str::to_owned).collect();
+    let new = f(&old);
+    let find = |i: u32| new.iter().position(|s| *s == old[i as usize]).expect("kept") as u32;
+    for v in &mut o.vars {
+        v.name = find(v.name);
+    }
+    for v in &mut o.predicates {
+        v.name = find(v.name);
+    }
+    for a in o.attrs.iter_mut().chain(&mut o.var_attrs) {
+        a.name = find(a.name);
+    }
+    for l in &mut o.labels {
+        l.name = find(l.name);
+    }
+    for op in &mut o.operands {
+        if let Operand::Str(i) = op {
+            *i = find(*i);
+        }
+    }
+    let mut strings = Strings::default();
+    for s in &new {
+        strings.push(s);
+    }
+    o.strings = strings;
+}
+
+#[test]
+fn pools_that_no_text_makes() {
+    changed("nothing", |_| {});
+    changed("pool backwards", |m| {
         reorder(m, |old| {
             let mut new = old.to_vec();
             new[29..].reverse();
             new
         });
     });
-    check("pool with strangers", &|m| {
+    changed("pool with strangers", |m| {
         reorder(m, |old| {
             let mut new = old.to_vec();
             new.insert(31, "a \"stranger\"\\".to_owned());
@@ -317,10 +322,14 @@ fn what_text_cannot_say_is_annotated() {
             new
         });
     });
-    check("pool without the fixed strings", &|m| {
+    changed("pool without the fixed strings", |m| {
         reorder(m, |old| [&old[..1], &old[29..]].concat());
     });
-    check("labels in another order", &|m| {
+}
+
+#[test]
+fn labels_and_names_that_no_text_has() {
+    changed("labels in another order", |m| {
         let o = &mut m.objects[0];
         o.labels.swap(0, 1);
         for op in &mut o.operands {
@@ -329,7 +338,7 @@ fn what_text_cannot_say_is_annotated() {
             }
         }
     });
-    check("a label that nobody names", &|m| {
+    changed("a label that nobody names", |m| {
         let o = &mut m.objects[0];
         o.labels.insert(0, Label { name: 29, kind: LabelUse::Subroutine, span: Default::default() });
         for op in &mut o.operands {
@@ -338,7 +347,7 @@ fn what_text_cannot_say_is_annotated() {
             }
         }
     });
-    check("names that are none, or twice", &|m| {
+    changed("names that are none, or twice", |m| {
         let o = &mut m.objects[0];
         let odd = o.strings.push("a b");
         let empty = o.strings.push("");
@@ -349,7 +358,11 @@ fn what_text_cannot_say_is_annotated() {
         o.labels[0].name = odd;
         o.labels[1].name = empty;
     });
-    check("widths of attributes", &|m| {
+}
+
+#[test]
+fn declarations_that_no_text_has() {
+    changed("widths of attributes", |m| {
         let o = &mut m.objects[0];
         o.attrs[0].value.truncate(1);
         let name = o.strings.push("what?");
@@ -357,14 +370,14 @@ fn what_text_cannot_say_is_annotated() {
         let range = o.vars[1].attrs;
         o.var_attrs[range.start as usize].value = vec![7];
     });
-    check("no target, sizes, version", &|m| {
+    changed("no target, sizes, version", |m| {
         m.version = (3, 6);
         let o = &mut m.objects[0];
         let first = o.attrs[0].name;
         o.attrs.retain(|a| a.name == first);
         o.function_sizes = (1, 200);
     });
-    check("declarations", &|m| {
+    changed("declarations", |m| {
         let o = &mut m.objects[0];
         o.vars[0].elems = 0;
         o.vars[0].ty = Type::Vf;
@@ -373,7 +386,11 @@ fn what_text_cannot_say_is_annotated() {
         o.predicates[0].elems = 0;
         o.inputs.push(Input { kind: 3 << 3, id: 32, offset: -4, size: 4, span: Default::default() });
     });
-    check("operands", &|m| {
+}
+
+#[test]
+fn operands_that_no_text_has() {
+    changed("operands", |m| {
         let o = &mut m.objects[0];
         for op in &mut o.operands {
             match op {
@@ -392,7 +409,7 @@ fn what_text_cannot_say_is_annotated() {
         Operand::AddressOf { var: 32, offset: 0xffff },
         Operand::State { class: envisa::isa::StateClass::Sampler, id: 31, offset: 9 },
     ] {
-        check("other classes", &|m| {
+        changed("other classes", |m| {
             let o = &mut m.objects[0];
             for op in &mut o.operands {
                 if matches!(op, Operand::Imm { .. } | Operand::General { .. }) {
@@ -401,7 +418,6 @@ fn what_text_cannot_say_is_annotated() {
             }
         });
     }
-    let _ = FileId(0);
 }
 
 #[test]

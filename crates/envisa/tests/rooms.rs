@@ -1,6 +1,7 @@
 //! The rooms and their doors: which crate may import which. A wrong import fails here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Room and what it may import, directly.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -101,4 +102,41 @@ fn no_library_holds_others_back() {
         seen += 1;
     }
     assert!(seen > 20);
+}
+
+/// Lines that a Rust file has at most. `clippy.toml` says how many a function has at most.
+const LINES: usize = 800;
+
+fn rust_files(folder: &Path, out: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();
+        if path.is_dir() && !path.is_symlink() && name != "target" && !name.starts_with('.') {
+            rust_files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let mut files = Vec::new();
+    for folder in ["crates", "python", "suite", "fuzz"] {
+        rust_files(metadata.workspace_root.join(folder).as_std_path(), &mut files);
+    }
+    assert!(files.len() > 500, "the check looked at {} files only", files.len());
+    let lines = |path: &PathBuf| std::fs::read_to_string(path).expect("UTF-8").lines().count();
+    let long: Vec<String> = files
+        .iter()
+        .map(|path| (path, lines(path)))
+        .filter(|(_, n)| *n > LINES)
+        .map(|(path, n)| format!("{}: {n} lines", path.display()))
+        .collect();
+    assert!(
+        long.is_empty(),
+        "a file has at most {LINES} lines; move a part with a purpose of its own to a module or crate:\n{}",
+        long.join("\n")
+    );
 }

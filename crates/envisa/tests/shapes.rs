@@ -220,10 +220,8 @@ fn message(r: &mut Random, simd: u32, wild: bool, out: &mut String) {
     let _ = writeln!(out, "add {m} N{v}(0,0)<1> N{v}(0,0)<1;1,0> V(0,0)<1;1,0>");
 }
 
-/// A program of some statements, and how many bytes it stores behind the table.
-fn program(seed: u64, simd: u32) -> (String, u32) {
-    let mut r = Random(seed);
-    let wild = seed % 8 == 7;
+/// A program's start: its variables, and the numbers of lanes.
+fn declarations(simd: u32) -> String {
     let mut text = String::from(".version 4.1\n.kernel \"shapes\"\n.kernel_attr Target=\"cm\"\n");
     let _ = writeln!(text, ".kernel_attr SimdSize={simd}");
     let mut vector = |name: &str, ty: &str, n: u32, of: &str| {
@@ -262,6 +260,14 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     if simd == 32 {
         text.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
     }
+    text
+}
+
+/// A program of some statements, and how many bytes it stores behind the table.
+fn program(seed: u64, simd: u32) -> (String, u32) {
+    let mut r = Random(seed);
+    let wild = seed % 8 == 7;
+    let mut text = declarations(simd);
     let m = format!("(M1, {simd})");
     let _ = writeln!(text, "shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
     let _ = writeln!(text, "mov {m} V(0,0)<1> 0x0:d\nmov {m} T(0,0)<1> 0x0:d");

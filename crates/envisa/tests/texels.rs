@@ -204,17 +204,12 @@ fn case(seed: u64, format: ImageFormat, shape: ImageShape, sampler: Sampler) -> 
     let row = 4 * simd;
     let bytes = MESSAGES * 7 * row;
     let _ = writeln!(text, "mul (M1_NM, 1) First(0,0)<1> %r0(0,1)<0;1,0> {bytes:#x}:ud");
-    // Sampler messages have sixteen channels at most, typed ones eight.
-    let parts = |most: u32| {
-        let n = simd.min(most);
-        (0..simd / n).map(move |k| (format!("(M{}, {n})", 1 + k * n / 4), 4 * n * k))
-    };
     let channels = ["RGBA", "R", "GA", "RGBA"];
     for message in 0..MESSAGES {
         let _ = writeln!(text, "shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
         let _ = writeln!(text, "add {m} At(0,0)<1> At(0,0)<1;1,0> First(0,0)<0;1,0>");
         for name in ["U", "V", "R"] {
-            for (m, at) in parts(16) {
+            for (m, at) in parts(simd, 16) {
                 let _ = writeln!(text, "gather4_scaled.R {m} T6 0x0:ud At.{at} {name}.{at}");
             }
             let _ = writeln!(text, "add {m} At(0,0)<1> At(0,0)<1;1,0> {row:#x}:ud");
@@ -236,7 +231,7 @@ fn case(seed: u64, format: ImageFormat, shape: ImageShape, sampler: Sampler) -> 
             &["sample_lz", "sample_3d", "sample_lz"]
         });
         text.push_str("movs (M1_NM, 1) T7(0) 0x7:ud\nmovs (M1_NM, 1) S0(0) 0x0:ud\n");
-        for (m, at) in parts(if op == "gather4_typed" { 8 } else { 16 }) {
+        for (m, at) in parts(simd, if op == "gather4_typed" { 8 } else { 16 }) {
             let given = coordinates(shape);
             let names = if numbers { ["Un", "Vn", "Rn"] } else { ["U", "V", "R"] };
             // Registers of a part's answer, one channel after the other.
@@ -263,7 +258,7 @@ fn case(seed: u64, format: ImageFormat, shape: ImageShape, sampler: Sampler) -> 
                 let (to, from) = (k * part / 8, (4 * k + c) * part / 8);
                 let _ = writeln!(text, "mov (M1_NM, {part}) W({to},0)<1> D({from},0)<1;1,0>");
             }
-            for (m, at) in parts(16) {
+            for (m, at) in parts(simd, 16) {
                 let _ = writeln!(text, "scatter4_scaled.R {m} T6 0x0:ud At.{at} W.{at}");
             }
             let _ = writeln!(text, "add {m} At(0,0)<1> At(0,0)<1;1,0> {row:#x}:ud");
@@ -271,30 +266,7 @@ fn case(seed: u64, format: ImageFormat, shape: ImageShape, sampler: Sampler) -> 
         let _ = writeln!(text, "add (M1_NM, 1) First(0,0)<1> First(0,0)<0;1,0> {:#x}:ud", 7 * row);
         if r.below(3) != 0 {
             // Places in a row, and others; outside of the image now and then.
-            let _ = writeln!(text, "mov {m} X(0,0)<1> Lane(0,0)<1;1,0>");
-            let step = r.one_of(&[1, 1, 2, 3]);
-            let _ = writeln!(text, "mul {m} X(0,0)<1> X(0,0)<1;1,0> {step:#x}:d");
-            let _ = writeln!(text, "add {m} X(0,0)<1> X(0,0)<1;1,0> %r0(0,1)<0;1,0>");
-            if r.below(4) != 0 {
-                let _ = writeln!(text, "and {m} X(0,0)<1> X(0,0)<1;1,0> 0xf:d");
-            }
-            let most = if r.below(4) == 0 { 14 } else { 3 };
-            let (y, z) = (r.below(most), r.below(3));
-            let _ = writeln!(text, "mov {m} Y(0,0)<1> {y:#x}:d");
-            let _ = writeln!(text, "mov {m} Z(0,0)<1> {z:#x}:d");
-            let numbers = out.format.channel_type().is_int() || r.below(2) == 0;
-            if !numbers {
-                let _ = writeln!(text, "mul {m} D(0,0)<1> D(0,0)<1;1,0> 0x3f90a3d7:f");
-                let _ = writeln!(text, "add {m} D(1,0)<1> D(1,0)<1;1,0> 0xbf000000:f");
-            }
-            text.push_str("movs (M1_NM, 1) T8(0) 0x8:ud\n");
-            for (m, at) in parts(8) {
-                let given = coordinates(out_shape);
-                let at_of =
-                    |n: usize, name: &str| if n < given { format!("{name}.{at}") } else { "%null.0".into() };
-                let (x, y, z) = (at_of(0, "X"), at_of(1, "Y"), at_of(2, "Z"));
-                let _ = writeln!(text, "{p}scatter4_typed.RGBA {m} T8 {x} {y} {z} %null.0 D.{}", 4 * at);
-            }
+            stores(&mut r, &out, simd, p, &mut text);
         }
     }
     let _ = writeln!(text, "ret (M1, 1)");
@@ -302,6 +274,40 @@ fn case(seed: u64, format: ImageFormat, shape: ImageShape, sampler: Sampler) -> 
     let texels = texels(&mut r, desc.bytes() as usize);
     let srgb = format.is_srgb() || out.format.is_srgb();
     Case { text, simd, desc, sampler, content, texels, out, srgb }
+}
+
+/// The parts of messages that have `most` channels at most: their masks, and where their lanes are in a row.
+fn parts(simd: u32, most: u32) -> impl Iterator<Item = (String, u32)> {
+    let n = simd.min(most);
+    (0..simd / n).map(move |k| (format!("(M{}, {n})", 1 + k * n / 4), 4 * n * k))
+}
+
+/// Texels that are stored: at places in a row, and others; outside of the image now and then.
+fn stores(r: &mut Random, out: &ImageDesc, simd: u32, p: &str, text: &mut String) {
+    let m = format!("(M1, {simd})");
+    let _ = writeln!(text, "mov {m} X(0,0)<1> Lane(0,0)<1;1,0>");
+    let step = r.one_of(&[1, 1, 2, 3]);
+    let _ = writeln!(text, "mul {m} X(0,0)<1> X(0,0)<1;1,0> {step:#x}:d");
+    let _ = writeln!(text, "add {m} X(0,0)<1> X(0,0)<1;1,0> %r0(0,1)<0;1,0>");
+    if r.below(4) != 0 {
+        let _ = writeln!(text, "and {m} X(0,0)<1> X(0,0)<1;1,0> 0xf:d");
+    }
+    let most = if r.below(4) == 0 { 14 } else { 3 };
+    let (y, z) = (r.below(most), r.below(3));
+    let _ = writeln!(text, "mov {m} Y(0,0)<1> {y:#x}:d");
+    let _ = writeln!(text, "mov {m} Z(0,0)<1> {z:#x}:d");
+    let numbers = out.format.channel_type().is_int() || r.below(2) == 0;
+    if !numbers {
+        let _ = writeln!(text, "mul {m} D(0,0)<1> D(0,0)<1;1,0> 0x3f90a3d7:f");
+        let _ = writeln!(text, "add {m} D(1,0)<1> D(1,0)<1;1,0> 0xbf000000:f");
+    }
+    text.push_str("movs (M1_NM, 1) T8(0) 0x8:ud\n");
+    for (m, at) in parts(simd, 8) {
+        let given = coordinates(out.shape);
+        let at_of = |n: usize, name: &str| if n < given { format!("{name}.{at}") } else { "%null.0".into() };
+        let (x, y, z) = (at_of(0, "X"), at_of(1, "Y"), at_of(2, "Z"));
+        let _ = writeln!(text, "{p}scatter4_typed.RGBA {m} T8 {x} {y} {z} %null.0 D.{}", 4 * at);
+    }
 }
 
 /// What the buffer and the written image hold in the end; what native code left to the interpreter, in lines.

@@ -85,22 +85,23 @@ fn op<'a>(o: &'a mut envisa::isa::Object, name: &str, slot: &str) -> &'a mut env
     &mut o.operands[i.first as usize + k]
 }
 
-fn mutants() -> Vec<Mutant> {
-    use envisa::isa::{Modifier, Operand, Region, Type};
-    const MOV: &str = "mov (M1,8) Vud(0,0)<1> Vud(1,0)<8;8,1>";
-    const IMM: &str = "mov (M1,8) Vud(0,0)<1> 0x1:ud";
-    const GOTO: &str = "goto (M1,16) l\nl:";
-    const INDIRECT: &str =
-        "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) Vud(0,0)<1> r[A0(0),0]<8;8,1>:ud";
-    const ADDR: &str =
-        "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\naddr_add (M1_NM,16) A0(0)<1> A0(0)<1> 0x0:uw";
-    const TYPED: &str = "gather4_typed.R (M1,8) T6 Vud.0 Vud.0 %null.0 %null.0 Vud.64";
-    const LOAD: &str = "lsc_load.ugm (M1,16) Vud:d32 flat[Vuq]:a64";
-    fn with_region(o: &mut envisa::isa::Object, slot: &str, r: Region) {
-        if let Operand::General { region, .. } | Operand::Indirect { region, .. } = op(o, "MOV", slot) {
-            *region = r;
-        }
+const MOV: &str = "mov (M1,8) Vud(0,0)<1> Vud(1,0)<8;8,1>";
+
+fn with_region(o: &mut envisa::isa::Object, slot: &str, r: envisa::isa::Region) {
+    use envisa::isa::Operand;
+    if let Operand::General { region, .. } | Operand::Indirect { region, .. } = op(o, "MOV", slot) {
+        *region = r;
     }
+}
+
+fn mutants() -> Vec<Mutant> {
+    [module_mutants(), operand_mutants(), message_mutants()].concat()
+}
+
+/// Of what is declared, of labels and of fields.
+fn module_mutants() -> Vec<Mutant> {
+    use envisa::isa::{Operand, Region, Type};
+    const GOTO: &str = "goto (M1,16) l\nl:";
     vec![
         (Code::SHAPE, MOV, |o| *op(o, "MOV", "src") = Operand::Int(3)),
         (Code::DANGLING, MOV, |o| {
@@ -141,6 +142,18 @@ fn mutants() -> Vec<Mutant> {
             ".version 4.1\n.global_function \"f\"\n.kernel_attr ArgSize=0\n.kernel_attr RetValSize=0\nfret (M1_NM,1)\n",
             |o| o.function_sizes = (40, 0),
         ),
+    ]
+}
+
+/// Of operands.
+fn operand_mutants() -> Vec<Mutant> {
+    use envisa::isa::{Modifier, Operand, Region, Type};
+    const IMM: &str = "mov (M1,8) Vud(0,0)<1> 0x1:ud";
+    const INDIRECT: &str =
+        "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\nmov (M1,8) Vud(0,0)<1> r[A0(0),0]<8;8,1>:ud";
+    const ADDR: &str =
+        "addr_add (M1_NM,1) A0(0)<1> &Vud[0] 0x0:uw\naddr_add (M1_NM,16) A0(0)<1> A0(0)<1> 0x0:uw";
+    vec![
         (Code::OPERAND_CLASS, MOV, |o| *op(o, "MOV", "dst") = Operand::Imm { ty: Type::Ud, bits: 0 }),
         (Code::REGION_WIDTH, "mov (M1_NM,32) Vub(0,0)<1> Vub(0,0)<16;16,1>", |o| {
             with_region(o, "src", Region(0x0277))
@@ -172,6 +185,15 @@ fn mutants() -> Vec<Mutant> {
                 *width_log2 = 5;
             }
         }),
+    ]
+}
+
+/// Of messages.
+fn message_mutants() -> Vec<Mutant> {
+    use envisa::isa::{Operand, Type};
+    const TYPED: &str = "gather4_typed.R (M1,8) T6 Vud.0 Vud.0 %null.0 %null.0 Vud.64";
+    const LOAD: &str = "lsc_load.ugm (M1,16) Vud:d32 flat[Vuq]:a64";
+    vec![
         (Code::NO_CHANNELS, TYPED, |o| *op(o, "GATHER4_TYPED", "channels") = Operand::Int(0)),
         (Code::LSC_CHANNELS, "lsc_load_quad.ugm (M1,8) Vf:d32.xyzw flat[Vuq]:a64", |o| {
             *op(o, "LSC_LOAD_QUAD", "ch_mask") = Operand::Int(0)

@@ -44,9 +44,6 @@ fn breaks(
     op: &Operand,
 ) -> Vec<(&'static str, Operand)> {
     let mut out = Vec::new();
-    let of_type = |wrong: &dyn Fn(Type) -> bool| {
-        o.vars.iter().position(|v| v.alias == 0 && wrong(v.ty)).map(|i| i as u32 + predefined::FIRST_VAR)
-    };
     match (kind, op) {
         (SlotKind::Exec, Operand::Exec(e)) => {
             out.push(("execution size", Operand::Exec(Exec { log2: 6, ..*e })));
@@ -76,29 +73,8 @@ fn breaks(
                     out.push(("class", other));
                 }
             }
-            if let Operand::General { var, row, col, region, modifier } = *op {
-                // No slot takes both.
-                let logic = desc.modifiers.source == SourceModifiers::Logic;
-                let wrong = if logic { Modifier::Abs } else { Modifier::Not };
-                out.push(("modifier", Operand::General { var, row, col, region, modifier: wrong }));
-                out.push(("variable", Operand::General { var: 60_000, row, col, region, modifier }));
-                out.push(("row", Operand::General { var, row: 255, col, region, modifier }));
-                if let Some(var) = of_type(&|t| !takes(desc, slot, t)) {
-                    out.push(("type", Operand::General { var, row, col, region, modifier }));
-                }
-                if REGIONS.contains(&desc.family) && !NO_REGIONS.contains(&desc.name) {
-                    let stride = Region(region.0 & 0xff | 5 << 8);
-                    out.push(("stride of 8", Operand::General { var, row, col, region: stride, modifier }));
-                    let zero = Region(region.0 & 0xff | 1 << 8);
-                    if slot.role == Role::Write {
-                        out.push(("stride of 0", Operand::General { var, row, col, region: zero, modifier }));
-                    } else {
-                        let wide = Region(region.0 & 0xf0f | 7 << 4);
-                        out.push(("width of 32", Operand::General { var, row, col, region: wide, modifier }));
-                        let none = Region(region.0 & 0xff0);
-                        out.push(("no stride", Operand::General { var, row, col, region: none, modifier }));
-                    }
-                }
+            if let Operand::General { .. } = op {
+                out.extend(general_breaks(o, desc, slot, op));
             }
         }
         (SlotKind::Raw { nullable }, Operand::Raw { var, offset }) => {
@@ -110,7 +86,7 @@ fn breaks(
             if *var != 0 {
                 out.push(("raw offset", Operand::Raw { var: *var, offset: 65_535 }));
             }
-            if let Some(var) = of_type(&|t| !takes(desc, slot, t)).filter(|_| !slot.name.is_unused()) {
+            if let Some(var) = other_type(o, desc, slot).filter(|_| !slot.name.is_unused()) {
                 out.push(("raw type", Operand::Raw { var, offset: 0 }));
             }
         }
@@ -159,6 +135,41 @@ fn breaks(
         }
         (SlotKind::Count { .. }, Operand::Int(n)) => out.push(("count", Operand::Int(n + 1))),
         _ => {}
+    }
+    out
+}
+
+/// A variable of a type that the slot does not take.
+fn other_type(o: &Object, desc: &InstDesc, slot: &Slot) -> Option<u32> {
+    let wrong = |ty: Type| !takes(desc, slot, ty);
+    o.vars.iter().position(|v| v.alias == 0 && wrong(v.ty)).map(|i| i as u32 + predefined::FIRST_VAR)
+}
+
+/// Breaks of a general operand.
+fn general_breaks(o: &Object, desc: &InstDesc, slot: &Slot, op: &Operand) -> Vec<(&'static str, Operand)> {
+    let Operand::General { var, row, col, region, modifier } = *op else { return Vec::new() };
+    let mut out = Vec::new();
+    // No slot takes both.
+    let logic = desc.modifiers.source == SourceModifiers::Logic;
+    let wrong = if logic { Modifier::Abs } else { Modifier::Not };
+    out.push(("modifier", Operand::General { var, row, col, region, modifier: wrong }));
+    out.push(("variable", Operand::General { var: 60_000, row, col, region, modifier }));
+    out.push(("row", Operand::General { var, row: 255, col, region, modifier }));
+    if let Some(var) = other_type(o, desc, slot) {
+        out.push(("type", Operand::General { var, row, col, region, modifier }));
+    }
+    if REGIONS.contains(&desc.family) && !NO_REGIONS.contains(&desc.name) {
+        let stride = Region(region.0 & 0xff | 5 << 8);
+        out.push(("stride of 8", Operand::General { var, row, col, region: stride, modifier }));
+        let zero = Region(region.0 & 0xff | 1 << 8);
+        if slot.role == Role::Write {
+            out.push(("stride of 0", Operand::General { var, row, col, region: zero, modifier }));
+        } else {
+            let wide = Region(region.0 & 0xf0f | 7 << 4);
+            out.push(("width of 32", Operand::General { var, row, col, region: wide, modifier }));
+            let none = Region(region.0 & 0xff0);
+            out.push(("no stride", Operand::General { var, row, col, region: none, modifier }));
+        }
     }
     out
 }

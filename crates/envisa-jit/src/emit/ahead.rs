@@ -15,6 +15,17 @@ const TO: Register = Register::R10;
 /// How far the place at hand is from its row's first one in a tile.
 const BEFORE: Register = Register::ESI;
 
+/// A part of a load.
+struct Place {
+    /// Its places.
+    v: V,
+    part: Part,
+    /// The channels that load; `None`: all.
+    on: Option<K>,
+    /// Where in a context it is noted from which places on its rows are loaded.
+    at: u32,
+}
+
 impl Emit<'_> {
     /// Where in a context the streams are.
     pub fn streams_at(&self) -> u32 {
@@ -197,14 +208,21 @@ impl Emit<'_> {
             return if led.is_some() { Err("places that are led nowhere") } else { Ok(None) };
         }
         let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
-        let here = |part: &Part| Mem::at(CTX, at + 64 * part.index);
-        let all: Vec<(V, Part, Option<K>)> =
-            parts.iter().zip(places).map(|(part, v)| (v, *part, self.transfer_mask(pc, part))).collect();
+        let all: Vec<Place> = parts
+            .iter()
+            .zip(places)
+            .map(|(part, v)| Place {
+                v,
+                part: *part,
+                on: self.transfer_mask(pc, part),
+                at: at + 64 * part.index,
+            })
+            .collect();
         let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
         let [fill, look, last, other] = std::array::from_fn(|_| self.a.label());
         let last_mask = 5 + all.len() as K - 1;
-        for (n, &(v, part, on)) in all.iter().enumerate() {
-            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(here(&part)), Lanes::All);
+        for (n, &Place { v, on, at, .. }) in all.iter().enumerate() {
+            self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, n as V, Opd::Bcast(next), 4, on);
         }
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
@@ -220,7 +238,7 @@ impl Emit<'_> {
             None => {
                 let take = self.a.label();
                 self.a.bind(take);
-                let all: Vec<(Part, Option<K>)> = all.iter().map(|(_, part, on)| (*part, *on)).collect();
+                let all: Vec<(Part, Option<K>)> = all.iter().map(|p| (p.part, p.on)).collect();
                 self.take(pc, i, form, &all, data, done)?;
                 (take, self.a.step_aside(pc))
             }
@@ -228,25 +246,64 @@ impl Emit<'_> {
         // Everything is inside, also so far ahead, and also of channels that are off.
         self.a.bind(fill);
         let count = self.site(i, site::COUNT);
-        let ends = self.literal((COLUMNS - 1) * step);
-        let ends_behind = self.literal((2 * COLUMNS - 1) * step);
-        let columns = self.literal(COLUMNS * step);
         self.a.mi(Code::Cmp_rm32_imm8, behind, 0);
         self.a.jump(Code::Jne_rel32_64, last);
         // From where the first row's line begins, if that is inside: rows that are a multiple of a line apart then take one
         // line each.
         let pointer = self.site(i, site::POINTER);
+        self.after_line_begin(form, pointer, all[0].v);
+        let [inside, beyond] = std::array::from_fn(|_| self.a.label());
+        self.a.bind(inside);
+        self.tiles_inside(&all, (count, step), align, (beyond, other));
+        self.note_scalar(pc, form, Some(BEFORE));
+        self.load_all_rows(form, at, rows);
+        self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
+        self.a.jump(Code::Je_rel32_64, look);
+        // With the columns that are left, not all rows of the tile behind would be loaded.
+        self.a.rr(Code::Mov_r32_rm32, Register::EAX, BEFORE);
+        self.a.jmp(take);
+        self.a.bind(beyond);
+        self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
+        self.a.jump(Code::Je_rel32_64, other);
+        self.a.rr(Code::Xor_r32_rm32, BEFORE, BEFORE);
+        self.a.jmp(inside);
+        // The tile behind has been loaded.
+        self.a.bind(last);
+        self.next_tile(&all, step);
+        self.a.mi(Code::Xor_rm32_imm32, used, TILE as i32);
+        self.note_scalar(pc, form, None);
+        // Is the one behind inside?
+        self.a.bind(look);
+        self.look_behind(&all, (count, step), behind);
+        self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
+        self.a.jmp(take);
+        self.a.bind(other);
+        Ok(Some(aside))
+    }
+
+    /// How far a place is from where its line begins, to [`BEFORE`].
+    fn after_line_begin(&mut self, form: Form, pointer: Mem, place: V) {
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
         let line_bits = form.scale.trailing_zeros() as i32;
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, BEFORE, vreg(all[0].0, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, BEFORE, vreg(place, Width::X));
         self.a.ri(Code::Shl_rm32_imm8, BEFORE, line_bits);
         self.a.rr(Code::Add_r32_rm32, BEFORE, PTR.full_register32());
         self.a.ri(Code::And_rm32_imm32, BEFORE, 4 * (COLUMNS as i32 - 1));
         self.a.ri(Code::Shr_rm32_imm8, BEFORE, line_bits);
-        let [inside, beyond] = std::array::from_fn(|_| self.a.label());
-        self.a.bind(inside);
+    }
+
+    /// Puts aside where the rows of a tile begin, [`BEFORE`] ahead of their places. Goes to `beyond` where not all of their
+    /// columns are inside, and to `other` where they are not aligned.
+    fn tiles_inside(
+        &mut self,
+        all: &[Place],
+        (count, step): (Mem, u32),
+        align: u32,
+        (beyond, other): (Label, Label),
+    ) {
+        let ends = self.literal((COLUMNS - 1) * step);
         self.a.rr(SPREAD[Width::Z as usize], vreg(5, Width::Z), BEFORE);
-        for &(v, ..) in &all {
+        for &Place { v, .. } in all {
             self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Bcast(count), 5, None);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends), Lanes::All);
@@ -262,11 +319,15 @@ impl Emit<'_> {
                 self.a.jump(Code::Jne_rel32_64, other);
             }
         }
-        for &(v, part, _) in &all {
+        for &Place { v, at, .. } in all {
             self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
-            self.a.store(STORE32, Width::Z, here(&part), 0, Lanes::All);
+            self.a.store(STORE32, Width::Z, Mem::at(CTX, at), 0, Lanes::All);
         }
-        self.note_scalar(pc, form, Some(BEFORE));
+    }
+
+    /// Loads a tile: its rows, four at a time.
+    fn load_all_rows(&mut self, form: Form, at: u32, rows: u32) {
+        let used = Mem::at(CTX, at + USED);
         let row = ROW.full_register32();
         let again = self.a.label();
         self.a.rr(Code::Xor_r32_rm32, row, row);
@@ -276,40 +337,30 @@ impl Emit<'_> {
         self.a.ri(Code::Add_rm32_imm8, row, 4);
         self.a.ri(Code::Cmp_rm32_imm8, row, rows as i32);
         self.a.jump(Code::Jb_rel32_64, again);
-        self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
-        self.a.jump(Code::Je_rel32_64, look);
-        // With the columns that are left, not all rows of the tile behind would be loaded.
-        self.a.rr(Code::Mov_r32_rm32, Register::EAX, BEFORE);
-        self.a.jmp(take);
-        self.a.bind(beyond);
-        self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
-        self.a.jump(Code::Je_rel32_64, other);
-        self.a.rr(Code::Xor_r32_rm32, BEFORE, BEFORE);
-        self.a.jmp(inside);
-        // The tile behind has been loaded.
-        self.a.bind(last);
-        for (_, part, _) in &all {
-            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(here(part)), Lanes::All);
+    }
+
+    /// Rows begin where those of the tile behind do.
+    fn next_tile(&mut self, all: &[Place], step: u32) {
+        let columns = self.literal(COLUMNS * step);
+        for &Place { at, .. } in all {
+            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(columns), Lanes::All);
-            self.a.store(STORE32, Width::Z, here(part), 0, Lanes::All);
+            self.a.store(STORE32, Width::Z, Mem::at(CTX, at), 0, Lanes::All);
         }
-        self.a.mi(Code::Xor_rm32_imm32, used, TILE as i32);
-        self.note_scalar(pc, form, None);
-        // Is the one behind inside?
-        self.a.bind(look);
-        for (n, (_, part, _)) in all.iter().enumerate() {
-            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(here(part)), Lanes::All);
+    }
+
+    /// Notes in `behind` whether all columns of the tile behind are inside.
+    fn look_behind(&mut self, all: &[Place], (count, step): (Mem, u32), behind: Mem) {
+        let ends_behind = self.literal((2 * COLUMNS - 1) * step);
+        for (n, &Place { at, .. }) in all.iter().enumerate() {
+            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends_behind), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, 0, Opd::Bcast(count), 5, None);
         }
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5 + all.len() as K - 1));
         self.a.r(Code::Sete_rm8, Register::AL);
         self.a.mr(Code::Mov_rm32_r32, behind, Register::EAX);
-        self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
-        self.a.jmp(take);
-        self.a.bind(other);
-        Ok(Some(aside))
     }
 
     /// Of a load that is done by itself: the next one is the first that is loaded ahead.

@@ -399,36 +399,7 @@ impl Emit<'_> {
         to: V,
     ) -> Result<V, Why> {
         let w = part.width;
-        let narrow = matches!(ty, Type::Ub | Type::B | Type::Uw | Type::W);
-        let v = match (i.exec, ty) {
-            (ExecType::F32, Type::F) if sat => {
-                let v = self.flushed_before(i, v, part, 4);
-                let one = self.literal(1f32.to_bits());
-                // Functions of the math unit leave their result in any register.
-                let zero = if v == 5 { 4 } else { 5 };
-                self.a.v3(VPXORD, w, zero, zero, Opd::Reg(zero), Lanes::All);
-                self.a.v3(VMAXPS, w, to, v, Opd::Reg(zero), Lanes::All);
-                self.a.v3(VMINPS, w, to, to, Opd::Bcast(one), Lanes::All);
-                return Ok(to);
-            }
-            // With or without saturation the nearest, when it was a float.
-            (ExecType::F32, _) if narrow => {
-                self.truncate(v, w, ty.is_signed(), to);
-                self.clamp(to, w, ty, ty.is_signed(), to);
-                to
-            }
-            (ExecType::F32, Type::D | Type::Ud) => v,
-            (ExecType::F64, _) if ty.is_int() => {
-                self.integers(v, part, ty, to);
-                to
-            }
-            (ExecType::I32 | ExecType::U32, _) if sat && narrow && i.op == Op::Mov => {
-                self.clamp(v, w, ty, i.exec == ExecType::I32, to);
-                to
-            }
-            _ if sat => return Err("saturation to another type"),
-            _ => v,
-        };
+        let v = self.saturated(i, v, (ty, sat), part, to)?;
         let v = match (i.exec, ty) {
             (ExecType::F32, Type::F)
             | (ExecType::I32 | ExecType::U32, Type::D | Type::Ud)
@@ -503,6 +474,41 @@ impl Emit<'_> {
             _ => return Err("a conversion without native code"),
         };
         Ok(v)
+    }
+
+    /// A result within the bounds of the destination's type, not narrowed yet.
+    fn saturated(&mut self, i: &Inst, v: V, (ty, sat): (Type, bool), part: &Part, to: V) -> Result<V, Why> {
+        let w = part.width;
+        let narrow = matches!(ty, Type::Ub | Type::B | Type::Uw | Type::W);
+        Ok(match (i.exec, ty) {
+            (ExecType::F32, Type::F) if sat => {
+                let v = self.flushed_before(i, v, part, 4);
+                let one = self.literal(1f32.to_bits());
+                // Functions of the math unit leave their result in any register.
+                let zero = if v == 5 { 4 } else { 5 };
+                self.a.v3(VPXORD, w, zero, zero, Opd::Reg(zero), Lanes::All);
+                self.a.v3(VMAXPS, w, to, v, Opd::Reg(zero), Lanes::All);
+                self.a.v3(VMINPS, w, to, to, Opd::Bcast(one), Lanes::All);
+                return Ok(to);
+            }
+            // With or without saturation the nearest, when it was a float.
+            (ExecType::F32, _) if narrow => {
+                self.truncate(v, w, ty.is_signed(), to);
+                self.clamp(to, w, ty, ty.is_signed(), to);
+                to
+            }
+            (ExecType::F32, Type::D | Type::Ud) => v,
+            (ExecType::F64, _) if ty.is_int() => {
+                self.integers(v, part, ty, to);
+                to
+            }
+            (ExecType::I32 | ExecType::U32, _) if sat && narrow && i.op == Op::Mov => {
+                self.clamp(v, w, ty, i.exec == ExecType::I32, to);
+                to
+            }
+            _ if sat => return Err("saturation to another type"),
+            _ => v,
+        })
     }
 
     /// Dwords, signed or not, to the nearest that a narrow type has.

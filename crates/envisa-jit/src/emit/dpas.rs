@@ -22,9 +22,11 @@ const PRODUCTS: [V; 2] = [6, 7];
 const VALUES_AT: u32 = at::VECTORS;
 const WEIGHTS_AT: u32 = at::VECTORS + 512;
 
-/// The shape of a DPAS on floats.
-struct Floats {
+/// A DPAS: its shape and its operands.
+struct Operands {
+    /// Of activations.
     precision: Precision,
+    weights_precision: Precision,
     depth: u32,
     repeat: u32,
     to: RegOffset,
@@ -65,15 +67,31 @@ impl Emit<'_> {
         if Dpas::new(w, v, depth, repeat, n, of(ty)?, of(acc_ty)?, false).is_err() {
             return Err("a DPAS that there is not");
         }
-        if ty.is_float() {
-            let f = Floats { precision: v, depth, repeat, to, ty, acc, acc_ty, weights, values };
-            return self.float_dpas(pc, &f);
-        }
+        let d = Operands {
+            precision: v,
+            weights_precision: w,
+            depth,
+            repeat,
+            to,
+            ty,
+            acc,
+            acc_ty,
+            weights,
+            values,
+        };
+        if ty.is_float() { self.float_dpas(pc, &d) } else { self.byte_dpas(pc, &d) }
+    }
+
+    /// On bytes.
+    fn byte_dpas(&mut self, pc: Pc, d: &Operands) -> Result<(), Why> {
+        let &Operands { depth, repeat, to, acc, weights, values, .. } = d;
+        let i = self.inst(pc);
+        let (n, channel) = (u32::from(i.channels), i.first.into());
         if !self.vnni {
             return Err("a CPU without sums of four products");
         }
         // The CPU's products are of bytes without a sign by bytes with one.
-        let (values_first, moved) = match (v, w) {
+        let (values_first, moved) = match (d.precision, d.weights_precision) {
             (Precision::U8, Precision::S8) => (true, false),
             (Precision::S8, Precision::S8) => (true, true),
             (Precision::S8, Precision::U8) => (false, false),
@@ -146,7 +164,7 @@ impl Emit<'_> {
                 };
                 self.a.v3(VPDPBUSD, width, sum, DWORD, b, Lanes::All);
             }
-            let part = Part { index: 0, lanes: n, lane: 0, channel: i.first.into(), width, bytes: 4 };
+            let part = Part { index: 0, lanes: n, lane: 0, channel, width, bytes: 4 };
             let k = self.lanes(pc, &part, to + m * row)?;
             self.store_part(to + m * row, sum, 4, &part, k)?;
         }
@@ -155,7 +173,7 @@ impl Emit<'_> {
 
     /// The same on floats: some rows at a time, depth after depth, so that a depth's weights are made singles once for
     /// all of them.
-    fn float_dpas(&mut self, pc: Pc, f: &Floats) -> Result<(), Why> {
+    fn float_dpas(&mut self, pc: Pc, f: &Operands) -> Result<(), Why> {
         let pair = match f.precision {
             Precision::Hf | Precision::Bf => true,
             Precision::Tf32 => false,
@@ -216,7 +234,7 @@ impl Emit<'_> {
 
     /// Puts all activations, as singles, where they are taken from one by one. Stores are of 32 bytes: not all CPUs
     /// forward the second half of a longer one.
-    fn values_as_singles(&mut self, f: &Floats) -> Result<(), Why> {
+    fn values_as_singles(&mut self, f: &Operands) -> Result<(), Why> {
         let (y, all) = (Width::Y, Lanes::All);
         let (size, v) = (f.precision.bits() / 8, PRODUCTS[0]);
         let step = 8 * size;
@@ -254,7 +272,7 @@ impl Emit<'_> {
     }
 
     /// The weights of a depth, as singles.
-    fn float_weights(&mut self, f: &Floats, j: u32, row: u32) -> Result<(), Why> {
+    fn float_weights(&mut self, f: &Operands, j: u32, row: u32) -> Result<(), Why> {
         let (w, all, [low, high]) = (Width::of(row), Lanes::All, WIDE);
         let b = self.data_in(f.weights + j * row, row, PRODUCTS[0])?;
         match f.precision {
@@ -279,7 +297,7 @@ impl Emit<'_> {
     }
 
     /// What a row's sums begin with.
-    fn float_accumulator(&mut self, f: &Floats, n: u32, m: u32, to: V) -> Result<(), Why> {
+    fn float_accumulator(&mut self, f: &Operands, n: u32, m: u32, to: V) -> Result<(), Why> {
         let (w, all) = (Width::of(4 * n), Lanes::All);
         let Some(acc) = f.acc else {
             self.a.v3(VPXORD, w, to, to, Opd::Reg(to), all);
@@ -306,7 +324,7 @@ impl Emit<'_> {
     }
 
     /// Writes a row of sums, rounded once if its elements have 16 bits.
-    fn float_result(&mut self, pc: Pc, f: &Floats, m: u32, sum: V) -> Result<(), Why> {
+    fn float_result(&mut self, pc: Pc, f: &Operands, m: u32, sum: V) -> Result<(), Why> {
         let i = self.inst(pc);
         let n = u32::from(i.channels);
         let (w, all) = (Width::of(4 * n), Lanes::All);

@@ -528,30 +528,7 @@ impl Emit<'_> {
                     self.a.v2(op, w, to, a, Lanes::All);
                 }
                 Node::Fma { ops, a, b, c } => {
-                    let (oa, ob, oc) = (self.node(r, p, a, 3), self.node(r, p, b, 4), self.node(r, p, c, 3));
-                    // A factor that the result replaces comes first, then one in a register.
-                    let swap = ob == Opd::Reg(to) || (oa != Opd::Reg(to) && !matches!(oa, Opd::Reg(_)));
-                    let (oa, ob) = if swap { (ob, oa) } else { (oa, ob) };
-                    // Of two constants that which is a factor is loaded to where the result will be.
-                    if let (Opd::Reg(a), Opd::Bcast(b), Opd::Bcast(_)) = (oa, ob, oc)
-                        && a != to
-                    {
-                        self.a.v2(VPBROADCASTD, w, to, Opd::Mem(b), Lanes::All);
-                        self.a.v3(ops.0, w, to, a, oc, Lanes::All);
-                        continue;
-                    }
-                    let oa = self.in_register(oa, part, 3);
-                    match oc {
-                        Opd::Reg(c) if c == to || oa != to => {
-                            self.copy_reg(to, c, w);
-                            self.a.v3(ops.1, w, to, oa, ob, Lanes::All);
-                        }
-                        oc => {
-                            self.copy_reg(to, oa, w);
-                            let ob = self.in_register(ob, part, 4);
-                            self.a.v3(ops.0, w, to, ob, oc, Lanes::All);
-                        }
-                    }
+                    self.fma(r, p, part, to, (ops, [a, b, c]));
                 }
                 Node::Shift { op, a, by } => {
                     let a = self.node(r, p, a, 3);
@@ -619,5 +596,41 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// `a * b + c`, in the form that copies least.
+    fn fma(
+        &mut self,
+        r: &Record,
+        p: &Places,
+        part: &Part,
+        to: V,
+        (ops, [a, b, c]): ((crate::ops::Op, crate::ops::Op), [usize; 3]),
+    ) {
+        let w = part.width;
+        let (oa, ob, oc) = (self.node(r, p, a, 3), self.node(r, p, b, 4), self.node(r, p, c, 3));
+        // A factor that the result replaces comes first, then one in a register.
+        let swap = ob == Opd::Reg(to) || (oa != Opd::Reg(to) && !matches!(oa, Opd::Reg(_)));
+        let (oa, ob) = if swap { (ob, oa) } else { (oa, ob) };
+        // Of two constants that which is a factor is loaded to where the result will be.
+        if let (Opd::Reg(a), Opd::Bcast(b), Opd::Bcast(_)) = (oa, ob, oc)
+            && a != to
+        {
+            self.a.v2(VPBROADCASTD, w, to, Opd::Mem(b), Lanes::All);
+            self.a.v3(ops.0, w, to, a, oc, Lanes::All);
+            return;
+        }
+        let oa = self.in_register(oa, part, 3);
+        match oc {
+            Opd::Reg(c) if c == to || oa != to => {
+                self.copy_reg(to, c, w);
+                self.a.v3(ops.1, w, to, oa, ob, Lanes::All);
+            }
+            oc => {
+                self.copy_reg(to, oa, w);
+                let ob = self.in_register(ob, part, 4);
+                self.a.v3(ops.0, w, to, ob, oc, Lanes::All);
+            }
+        }
     }
 }

@@ -146,6 +146,22 @@ impl Form {
     }
 }
 
+/// Where a message's data is, if there is native code for messages of its shape and channels.
+fn simt_data(n: u32, s: &Simt) -> Result<RegOffset, Why> {
+    if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {
+        return Err("a message of few channels");
+    }
+    let Some(data) = s.data else { return Err("a prefetch") };
+    if !matches!((s.element, s.slot), (4, 4) | (8, 8) | (1 | 2, 4)) {
+        return Err("narrow elements side by side");
+    }
+    let count = s.elements.count_ones();
+    if s.elements != (1 << count) - 1 && s.element != 4 {
+        return Err("elements with gaps");
+    }
+    Ok(data)
+}
+
 /// How a message goes to channels that are so many bytes apart, if that is one row: that of the half which begins so
 /// many channels behind the place in a register.
 fn row(s: &Simt, bytes: u64, r: Register, behind: u32) -> Option<Way> {
@@ -226,17 +242,7 @@ impl Emit<'_> {
         let form = form(self.p, s)?;
         let n = u32::from(i.channels);
         let form = Form { bare: self.bare(s, form, n), ..form };
-        if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {
-            return Err("a message of few channels");
-        }
-        let Some(data) = s.data else { return Err("a prefetch") };
-        if !matches!((s.element, s.slot), (4, 4) | (8, 8) | (1 | 2, 4)) {
-            return Err("narrow elements side by side");
-        }
-        let count = s.elements.count_ones();
-        if s.elements != (1 << count) - 1 && s.element != 4 {
-            return Err("elements with gaps");
-        }
+        let data = simt_data(n, s)?;
         if matches!(n, 2 | 4) {
             return self.few_places(pc, i, s, form, data);
         }

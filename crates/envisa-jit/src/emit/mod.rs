@@ -31,6 +31,7 @@ mod mode;
 mod packed;
 mod parts;
 mod pointed;
+mod quads;
 mod row;
 mod scalar;
 mod select;
@@ -63,7 +64,6 @@ use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
 use crate::defer::Deferred;
-use crate::engine::Walk;
 use crate::general::{Given, keep};
 use crate::known::Known;
 use crate::level::Level;
@@ -74,6 +74,7 @@ use crate::ops::*;
 use crate::passes::Passes;
 use crate::plan::Kind;
 use crate::shape::Shapes;
+use crate::walk::Walk;
 use envisa_codegen::layout::{CTX, REGS, RENEW, SITES, at, exit};
 
 /// Active channels 0 to 15 and 16 to 31.

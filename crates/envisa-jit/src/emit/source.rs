@@ -297,7 +297,7 @@ impl Emit<'_> {
         Ok(Opd::Reg(tmp))
     }
 
-    /// Elements with gaps: the bytes or words of dwords, the dwords of quads.
+    /// Elements with gaps: the bytes or words of dwords, the bytes of words, the dwords of quads.
     pub(super) fn general(
         &mut self,
         i: &Inst,
@@ -307,128 +307,142 @@ impl Emit<'_> {
     ) -> Result<Opd, Why> {
         let n = u32::from(i.channels);
         let step = strides.step(n).ok_or("a region of rows")? * ty.size();
-        let w = part.width;
         let float = ty.is_float() && !matches!(ty, Type::Hf | Type::F);
         if part.bytes != 4 || is_float(i.exec) != ty.is_float() || float || i.exec == ExecType::F16 {
             return Err("a region of a type without native code");
         }
         match (step, ty.size()) {
-            (4, 1 | 2) => {
-                let inside = offset % 4;
-                let first = offset - inside + 4 * part.lane;
-                if inside + ty.size() > 4 {
-                    return Err("elements across dwords");
-                }
-                let from = if let Some(v) = self.home(first, 4 * part.lanes) {
-                    Opd::Reg(v)
-                } else if let Some(first) = self.first(first) {
-                    self.spread(tmp, w, first);
-                    Opd::Reg(tmp)
-                } else {
-                    self.in_memory(first, 4 * part.lanes)?;
-                    Opd::Mem(self.reg(first))
-                };
-                let bits = 8 * ty.size();
-                let up = 32 - bits - 8 * inside;
-                let signed = ty.is_int() && ty.is_signed();
-                if up != 0 && !signed && ty != Type::Hf {
-                    // The others' bytes become zeros.
-                    let v = self.in_register(from, part, tmp);
-                    if inside == 0 {
-                        let low = self.literal((1 << bits) - 1);
-                        self.a.v3(VPANDD, w, tmp, v, Opd::Bcast(low), Lanes::All);
-                        return Ok(Opd::Reg(tmp));
-                    }
-                    let byte =
-                        |lane: u32, b: u32| if b < ty.size() { 4 * (lane % 4) + inside + b } else { 0x80 };
-                    let pick =
-                        std::array::from_fn(|k| (0..4).fold(0, |all, b| all | byte(k as u32, b) << (8 * b)));
-                    let pick = self.literals(pick);
-                    self.a.v3(VPSHUFB, w, tmp, v, Opd::Mem(pick), Lanes::All);
-                    return Ok(Opd::Reg(tmp));
-                }
-                let from = match from {
-                    Opd::Mem(_) => {
-                        self.a.v2(VMOVDQU32, w, tmp, from, Lanes::All);
-                        Opd::Reg(tmp)
-                    }
-                    other => other,
-                };
-                let from = if up != 0 {
-                    self.a.v2i(VPSLLD, w, tmp, from, up, Lanes::All);
-                    Opd::Reg(tmp)
-                } else {
-                    from
-                };
-                let op = if signed { VPSRAD } else { VPSRLD };
-                self.a.v2i(op, w, tmp, from, 32 - bits, Lanes::All);
-                if ty == Type::Hf {
-                    self.a.store_to_reg(VPMOVDW, w, tmp, tmp);
-                    self.a.v2(VCVTPH2PS, w, tmp, Opd::Reg(tmp), Lanes::All);
-                }
-                Ok(Opd::Reg(tmp))
-            }
-            (2, 1) => {
-                // Bytes of words.
-                let inside = offset % 2;
-                let first = offset - inside + 2 * part.lane;
-                self.in_memory(first, 2 * part.lanes)?;
-                let m = self.reg(first);
-                self.a.v2(VPMOVZXWD, w, tmp, Opd::Mem(m), Lanes::All);
-                let up = 24 - 8 * inside;
-                self.a.v2i(VPSLLD, w, tmp, Opd::Reg(tmp), up, Lanes::All);
-                let down = if ty.is_signed() { VPSRAD } else { VPSRLD };
-                self.a.v2i(down, w, tmp, Opd::Reg(tmp), 24, Lanes::All);
-                Ok(Opd::Reg(tmp))
-            }
-            (8, 4) if part.lanes == 16 => {
-                // Low or high dwords of sixteen quads.
-                let inside = offset % 8 / 4;
-                let first = offset - offset % 8 + 8 * part.lane;
-                let index = std::array::from_fn(|k| 2 * k as u32 + inside);
-                let index = self.literals(index);
-                let high = match self.home(first + 64, 64) {
-                    Some(v) => Opd::Reg(v),
-                    None => {
-                        self.in_memory(first + 64, 64)?;
-                        Opd::Mem(self.reg(first + 64))
-                    }
-                };
-                let low = match self.home(first, 64) {
-                    Some(v) => v,
-                    None => {
-                        self.in_memory(first, 64)?;
-                        self.a.v2(VMOVDQU32, w, 4, Opd::Mem(self.reg(first)), Lanes::All);
-                        4
-                    }
-                };
-                // The index is overwritten by the result.
-                let to = if tmp == 4 { 5 } else { tmp };
-                self.a.v2(VMOVDQU32, w, to, Opd::Mem(index), Lanes::All);
-                self.a.v3(VPERMI2D, w, to, low, high, Lanes::All);
-                self.copy_reg(tmp, to, w);
-                Ok(Opd::Reg(tmp))
-            }
-            (8, 4) if part.lanes == 8 => {
-                // Of eight quads.
-                let first = offset - offset % 8 + 8 * part.lane;
-                let mut from = match self.home(first, 64) {
-                    Some(v) => v,
-                    None => {
-                        self.in_memory(first, 64)?;
-                        self.a.v2(VMOVDQU32, Width::Z, tmp, Opd::Mem(self.reg(first)), Lanes::All);
-                        tmp
-                    }
-                };
-                if !offset.is_multiple_of(8) {
-                    self.a.v2i(VPSRLQ, Width::Z, tmp, Opd::Reg(from), 32, Lanes::All);
-                    from = tmp;
-                }
-                self.a.store_to_reg(VPMOVQD, Width::Z, tmp, from);
-                Ok(Opd::Reg(tmp))
-            }
+            (4, 1 | 2) => self.inside_dwords((offset, ty), part, tmp),
+            (2, 1) => self.low_or_high_bytes((offset, ty), part, tmp),
+            (8, 4) if part.lanes == 16 => self.dwords_of_sixteen_quads(offset, part, tmp),
+            (8, 4) if part.lanes == 8 => self.dwords_of_eight_quads(offset, part, tmp),
             _ => Err("a region without native code"),
         }
+    }
+
+    /// The bytes or words of dwords.
+    fn inside_dwords(&mut self, (offset, ty): (RegOffset, Type), part: &Part, tmp: V) -> Result<Opd, Why> {
+        let w = part.width;
+        let inside = offset % 4;
+        let first = offset - inside + 4 * part.lane;
+        if inside + ty.size() > 4 {
+            return Err("elements across dwords");
+        }
+        let from = if let Some(v) = self.home(first, 4 * part.lanes) {
+            Opd::Reg(v)
+        } else if let Some(first) = self.first(first) {
+            self.spread(tmp, w, first);
+            Opd::Reg(tmp)
+        } else {
+            self.in_memory(first, 4 * part.lanes)?;
+            Opd::Mem(self.reg(first))
+        };
+        let bits = 8 * ty.size();
+        let up = 32 - bits - 8 * inside;
+        let signed = ty.is_int() && ty.is_signed();
+        if up != 0 && !signed && ty != Type::Hf {
+            // The others' bytes become zeros.
+            let v = self.in_register(from, part, tmp);
+            if inside == 0 {
+                let low = self.literal((1 << bits) - 1);
+                self.a.v3(VPANDD, w, tmp, v, Opd::Bcast(low), Lanes::All);
+                return Ok(Opd::Reg(tmp));
+            }
+            let byte = |lane: u32, b: u32| if b < ty.size() { 4 * (lane % 4) + inside + b } else { 0x80 };
+            let pick = std::array::from_fn(|k| (0..4).fold(0, |all, b| all | byte(k as u32, b) << (8 * b)));
+            let pick = self.literals(pick);
+            self.a.v3(VPSHUFB, w, tmp, v, Opd::Mem(pick), Lanes::All);
+            return Ok(Opd::Reg(tmp));
+        }
+        let from = match from {
+            Opd::Mem(_) => {
+                self.a.v2(VMOVDQU32, w, tmp, from, Lanes::All);
+                Opd::Reg(tmp)
+            }
+            other => other,
+        };
+        let from = if up != 0 {
+            self.a.v2i(VPSLLD, w, tmp, from, up, Lanes::All);
+            Opd::Reg(tmp)
+        } else {
+            from
+        };
+        let op = if signed { VPSRAD } else { VPSRLD };
+        self.a.v2i(op, w, tmp, from, 32 - bits, Lanes::All);
+        if ty == Type::Hf {
+            self.a.store_to_reg(VPMOVDW, w, tmp, tmp);
+            self.a.v2(VCVTPH2PS, w, tmp, Opd::Reg(tmp), Lanes::All);
+        }
+        Ok(Opd::Reg(tmp))
+    }
+
+    /// The low or high bytes of words.
+    fn low_or_high_bytes(
+        &mut self,
+        (offset, ty): (RegOffset, Type),
+        part: &Part,
+        tmp: V,
+    ) -> Result<Opd, Why> {
+        let w = part.width;
+        let inside = offset % 2;
+        let first = offset - inside + 2 * part.lane;
+        self.in_memory(first, 2 * part.lanes)?;
+        let m = self.reg(first);
+        self.a.v2(VPMOVZXWD, w, tmp, Opd::Mem(m), Lanes::All);
+        let up = 24 - 8 * inside;
+        self.a.v2i(VPSLLD, w, tmp, Opd::Reg(tmp), up, Lanes::All);
+        let down = if ty.is_signed() { VPSRAD } else { VPSRLD };
+        self.a.v2i(down, w, tmp, Opd::Reg(tmp), 24, Lanes::All);
+        Ok(Opd::Reg(tmp))
+    }
+
+    /// The low or high dwords of sixteen quads.
+    fn dwords_of_sixteen_quads(&mut self, offset: RegOffset, part: &Part, tmp: V) -> Result<Opd, Why> {
+        let w = part.width;
+        let inside = offset % 8 / 4;
+        let first = offset - offset % 8 + 8 * part.lane;
+        let index = std::array::from_fn(|k| 2 * k as u32 + inside);
+        let index = self.literals(index);
+        let high = match self.home(first + 64, 64) {
+            Some(v) => Opd::Reg(v),
+            None => {
+                self.in_memory(first + 64, 64)?;
+                Opd::Mem(self.reg(first + 64))
+            }
+        };
+        let low = match self.home(first, 64) {
+            Some(v) => v,
+            None => {
+                self.in_memory(first, 64)?;
+                self.a.v2(VMOVDQU32, w, 4, Opd::Mem(self.reg(first)), Lanes::All);
+                4
+            }
+        };
+        // The index is overwritten by the result.
+        let to = if tmp == 4 { 5 } else { tmp };
+        self.a.v2(VMOVDQU32, w, to, Opd::Mem(index), Lanes::All);
+        self.a.v3(VPERMI2D, w, to, low, high, Lanes::All);
+        self.copy_reg(tmp, to, w);
+        Ok(Opd::Reg(tmp))
+    }
+
+    /// The low or high dwords of eight quads.
+    fn dwords_of_eight_quads(&mut self, offset: RegOffset, part: &Part, tmp: V) -> Result<Opd, Why> {
+        let first = offset - offset % 8 + 8 * part.lane;
+        let mut from = match self.home(first, 64) {
+            Some(v) => v,
+            None => {
+                self.in_memory(first, 64)?;
+                self.a.v2(VMOVDQU32, Width::Z, tmp, Opd::Mem(self.reg(first)), Lanes::All);
+                tmp
+            }
+        };
+        if !offset.is_multiple_of(8) {
+            self.a.v2i(VPSRLQ, Width::Z, tmp, Opd::Reg(from), 32, Lanes::All);
+            from = tmp;
+        }
+        self.a.store_to_reg(VPMOVQD, Width::Z, tmp, from);
+        Ok(Opd::Reg(tmp))
     }
 
     /// Applies a modifier.

@@ -1,11 +1,11 @@
 //! What tells one way of launching a program from another.
 
-use envisa_machine::dispatch::Prepared;
 use envisa_machine::start::Start;
 
 use crate::active::Active;
 use crate::plan::Kind;
 use crate::shape::Seed;
+use crate::walk::Walk;
 
 /// Which threads lack channels: none, ones that are all of their group, all threads (each of them all of its group), or
 /// the last one of a group of several.
@@ -15,28 +15,6 @@ pub(super) enum Tails {
     Alone,
     Only,
     Last,
-}
-
-/// How a launch's groups follow one another in memory: what is fetched ahead of them depends on it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Walk {
-    /// Groups take turns in short rows of groups.
-    pub short: bool,
-    /// The binary logarithm of how many rows of memory a group goes along. The next group goes on in the same rows.
-    pub rows: u32,
-}
-
-/// Rows of so many groups are short.
-const SHORT: u32 = 8;
-/// What is fetched ahead is the same for groups of more rows, as a binary logarithm.
-const MOST_ROWS: u32 = 4;
-
-impl Walk {
-    /// Of a launch whose groups' threads take turns, if they are `together`.
-    pub fn new(prepared: &Prepared, together: bool) -> Walk {
-        let rows = prepared.local[1].saturating_mul(prepared.local[2]);
-        Walk { short: together && prepared.groups[0] <= SHORT, rows: rows.max(1).ilog2().min(MOST_ROWS) }
-    }
 }
 
 /// What code depends on besides the program.

@@ -2,7 +2,9 @@
 
 use envisa_isa::limits::SAMPLER_PARAMETERS;
 
-use super::{Coordinates, Extend, Message, SampleParameter, SamplerState, Space, TexelSlot};
+use super::{
+    Block2d, Coordinates, Extend, Message, Sample, SampleParameter, SamplerState, Simt, Space, TexelSlot,
+};
 use crate::inst::Src;
 use crate::registers::RegOffset;
 
@@ -10,50 +12,18 @@ impl Message {
     /// Do all registers that it names lie inside of a file of `len` bytes, for an instruction of this many channels, and
     /// do its numbers mean something? Handlers access them unchecked, so a message must have passed here once.
     pub fn is_inside(&self, channels: u32, len: u32) -> bool {
-        let inside = |at: Option<RegOffset>, bytes: u64| at.is_none_or(|a| a as u64 + bytes <= len as u64);
-        let n = channels as u64;
         if !matches!(channels, 1 | 2 | 4 | 8 | 16 | 32) {
             return false;
         }
-        let scalar = |s: &Src| s.first_is_inside(len);
-        let texel = |c: &Coordinates| {
-            matches!(c.bytes, 2 | 4 | 8)
-                && scalar(&c.offsets)
-                && c.at.iter().all(|r| inside(*r, n * c.bytes as u64))
-        };
-        // Of `components` parts of `bytes` bytes, each `stride` after the one before.
-        let parts = |data, components: u32, stride: u32, bytes: u64| {
-            components != 0 && inside(data, (components as u64 - 1) * stride as u64 + bytes)
-        };
+        let file = File { len, n: channels as u64 };
         match self {
-            Message::Simt(s) | Message::Status(s) => {
-                let addresses = if matches!(s.stride, Src::None) { n } else { 1 };
-                let data = match self {
-                    Message::Status(_) => inside(s.data, 4),
-                    _ if s.is_paired() => inside(s.data, n * 8),
-                    _ => parts(s.data, s.elements.count_ones(), s.component_stride, n * s.slot as u64),
-                };
-                let sizes = matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8));
-                data && (sizes || s.is_paired() && matches!(self, Message::Simt(_)))
-                    && matches!(s.address_bytes, 2 | 4 | 8)
-                    && inside(Some(s.address), addresses * s.address_bytes as u64)
-                    && match s.extend {
-                        Extend::Sum(of) => {
-                            (s.space, s.address_bytes, s.stride) == (Space::Flat, 4, Src::None)
-                                && of.into_iter().all(|a| inside(Some(a.at), 4 * n))
-                        }
-                        _ => true,
-                    }
-                    && s.space.is_inside(len)
-                    && scalar(&s.base)
-                    && scalar(&s.origin)
-                    && scalar(&s.stride)
-            }
+            Message::Simt(s) => simt(s, false, file),
+            Message::Status(s) => simt(s, true, file),
             Message::Block(b) => {
-                inside(b.data, b.bytes as u64)
-                    && b.space.is_inside(len)
-                    && scalar(&b.address)
-                    && scalar(&b.origin)
+                file.inside(b.data, b.bytes as u64)
+                    && b.space.is_inside(file.len)
+                    && file.scalar(&b.address)
+                    && file.scalar(&b.origin)
             }
             Message::Atomic(a) => {
                 matches!((a.element, a.slot), (2, 2 | 4) | (4, 4) | (8, 8))
@@ -61,103 +31,161 @@ impl Message {
                         Space::Counter(_) | Space::HandleCounter(_) => a.address_bytes == 0,
                         _ => matches!(a.address_bytes, 2 | 4 | 8),
                     }
-                    && inside(Some(a.address), n * a.address_bytes as u64)
+                    && file.inside(Some(a.address), file.n * a.address_bytes as u64)
                     && !matches!(a.extend, Extend::Sum(_))
-                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
-                    && a.space.is_inside(len)
-                    && scalar(&a.base)
-                    && scalar(&a.origin)
+                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| file.inside(r, file.n * a.slot as u64))
+                    && a.space.is_inside(file.len)
+                    && file.scalar(&a.base)
+                    && file.scalar(&a.origin)
             }
             Message::Typed(t) => {
                 let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
                 let count = (t.channels & 15).count_ones();
-                parts(t.data, count, t.component_stride, n * slot)
-                    && (!t.null_mask || parts(t.data, count + 1, t.component_stride, 4))
+                file.parts(t.data, count, t.component_stride, file.n * slot)
+                    && (!t.null_mask || file.parts(t.data, count + 1, t.component_stride, 4))
                     && !(t.write && slot != 4)
-                    && texel(&t.coordinates)
-                    && inside(t.sample, n * t.coordinates.bytes as u64)
-                    && t.space.is_inside(len)
+                    && file.texel(&t.coordinates)
+                    && file.inside(t.sample, file.n * t.coordinates.bytes as u64)
+                    && t.space.is_inside(file.len)
             }
             Message::TypedStatus(t) => {
-                inside(t.data, if t.component_stride == 0 { 4 } else { n * 4 })
-                    && texel(&t.coordinates)
-                    && t.space.is_inside(len)
+                file.inside(t.data, if t.component_stride == 0 { 4 } else { file.n * 4 })
+                    && file.texel(&t.coordinates)
+                    && t.space.is_inside(file.len)
             }
             Message::TypedAtomic(a) => {
                 matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
-                    && texel(&a.coordinates)
-                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| inside(r, n * a.slot as u64))
-                    && a.space.is_inside(len)
+                    && file.texel(&a.coordinates)
+                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| file.inside(r, file.n * a.slot as u64))
+                    && a.space.is_inside(file.len)
             }
             Message::Media(m) => {
-                parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
-                    && m.space.is_inside(len)
-                    && scalar(&m.x)
-                    && scalar(&m.y)
+                file.parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
+                    && m.space.is_inside(file.len)
+                    && file.scalar(&m.x)
+                    && file.scalar(&m.y)
             }
-            Message::Block2d(b) => {
-                let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
-                let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
-                let limit = |n: u32| (1..=64).contains(&n);
-                let elements = if b.write {
-                    (rows as u64).saturating_sub(1) * b.row_pitch as u64 + columns as u64
-                } else {
-                    b.blocks as u64 * b.block_pitch as u64
-                };
-                matches!(b.element, 1 | 2 | 4 | 8)
-                    && [b.blocks, b.width, b.height].into_iter().all(limit)
-                    && together != 0
-                    && rows.is_multiple_of(together)
-                    && columns <= b.row_pitch
-                    && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
-                    && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
-                    && inside(b.data, elements * b.element as u64)
-                    && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
-                        .into_iter()
-                        .all(scalar)
-            }
-            Message::Sample(s) => {
-                let slot = if s.slot == TexelSlot::Dword { 4 } else { 2 };
-                let count = (s.channels & 15).count_ones();
-                let parameter =
-                    |p: &SampleParameter| matches!(p.bytes, 2 | 4) && inside(p.at, n * p.bytes as u64);
-                let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
-                parts(s.data, count, s.component_stride, n * slot)
-                    && (!s.null_mask || parts(s.data, count + 1, s.component_stride, 4))
-                    && s.parameters.len() <= SAMPLER_PARAMETERS
-                    && s.parameters.iter().all(parameter)
-                    && scalar(&s.offsets)
-                    && scalar(state)
-                    && s.space.is_inside(len)
-            }
+            Message::Block2d(b) => block2d(b, file),
+            Message::Sample(s) => sample(s, file),
             Message::Raw(r) => {
                 r.shape.channels == channels
                     && [r.shape.payloads[0], r.shape.payloads[1], r.shape.response]
                         .into_iter()
-                        .all(|(at, bytes)| inside(at, bytes as u64))
-                    && scalar(&r.descriptor)
-                    && scalar(&r.extended)
+                        .all(|(at, bytes)| file.inside(at, bytes as u64))
+                    && file.scalar(&r.descriptor)
+                    && file.scalar(&r.extended)
             }
             Message::Pixels(p) => {
-                let colour = n * if p.half { 2 } else { 4 };
+                let colour = file.n * if p.half { 2 } else { 4 };
                 // The header has the places of four squares.
-                n <= 16
-                    && inside(Some(p.header), 32)
-                    && inside(p.mask, n * 2)
-                    && p.colours.into_iter().all(|c| inside(c, colour))
-                    && p.space.is_inside(len)
+                file.n <= 16
+                    && file.inside(Some(p.header), 32)
+                    && file.inside(p.mask, file.n * 2)
+                    && p.colours.into_iter().all(|c| file.inside(c, colour))
+                    && p.space.is_inside(file.len)
             }
             Message::Urb(u) => {
-                [Some(u.handles), u.offsets, u.masks].into_iter().all(|r| inside(r, n * 4))
-                    && (u.rows == 0 || u.data.is_some() && parts(u.data, u.rows.into(), u.stride, n * 4))
+                [Some(u.handles), u.offsets, u.masks].into_iter().all(|r| file.inside(r, file.n * 4))
+                    && (u.rows == 0
+                        || u.data.is_some() && file.parts(u.data, u.rows.into(), u.stride, file.n * 4))
             }
             Message::Info(i) => {
-                parts(i.data, (i.channels & 15).count_ones(), i.component_stride, n * 4)
-                    && inside(i.lod, n * 4)
-                    && i.space.is_inside(len)
+                file.parts(i.data, (i.channels & 15).count_ones(), i.component_stride, file.n * 4)
+                    && file.inside(i.lod, file.n * 4)
+                    && i.space.is_inside(file.len)
             }
         }
     }
+}
+
+/// A register file of `len` bytes, for an instruction of `n` channels.
+#[derive(Clone, Copy)]
+struct File {
+    len: u32,
+    n: u64,
+}
+
+impl File {
+    fn inside(self, at: Option<RegOffset>, bytes: u64) -> bool {
+        at.is_none_or(|a| a as u64 + bytes <= self.len as u64)
+    }
+
+    /// `components` parts of `bytes` bytes, each `stride` after the one before.
+    fn parts(self, data: Option<RegOffset>, components: u32, stride: u32, bytes: u64) -> bool {
+        components != 0 && self.inside(data, (components as u64 - 1) * stride as u64 + bytes)
+    }
+
+    fn scalar(self, s: &Src) -> bool {
+        s.first_is_inside(self.len)
+    }
+
+    fn texel(self, c: &Coordinates) -> bool {
+        matches!(c.bytes, 2 | 4 | 8)
+            && self.scalar(&c.offsets)
+            && c.at.iter().all(|r| self.inside(*r, self.n * c.bytes as u64))
+    }
+}
+
+/// Of loads and stores, and of `status`, which tell only whether they would reach memory.
+fn simt(s: &Simt, status: bool, file: File) -> bool {
+    let addresses = if matches!(s.stride, Src::None) { file.n } else { 1 };
+    let data = match status {
+        true => file.inside(s.data, 4),
+        false if s.is_paired() => file.inside(s.data, file.n * 8),
+        false => file.parts(s.data, s.elements.count_ones(), s.component_stride, file.n * s.slot as u64),
+    };
+    let sizes = matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8));
+    data && (sizes || s.is_paired() && !status)
+        && matches!(s.address_bytes, 2 | 4 | 8)
+        && file.inside(Some(s.address), addresses * s.address_bytes as u64)
+        && match s.extend {
+            Extend::Sum(of) => {
+                (s.space, s.address_bytes, s.stride) == (Space::Flat, 4, Src::None)
+                    && of.into_iter().all(|a| file.inside(Some(a.at), 4 * file.n))
+            }
+            _ => true,
+        }
+        && s.space.is_inside(file.len)
+        && file.scalar(&s.base)
+        && file.scalar(&s.origin)
+        && file.scalar(&s.stride)
+}
+
+fn block2d(b: &Block2d, file: File) -> bool {
+    let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
+    let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
+    let limit = |n: u32| (1..=64).contains(&n);
+    let elements = if b.write {
+        (rows as u64).saturating_sub(1) * b.row_pitch as u64 + columns as u64
+    } else {
+        b.blocks as u64 * b.block_pitch as u64
+    };
+    matches!(b.element, 1 | 2 | 4 | 8)
+        && [b.blocks, b.width, b.height].into_iter().all(limit)
+        && together != 0
+        && rows.is_multiple_of(together)
+        && columns <= b.row_pitch
+        && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
+        && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
+        && file.inside(b.data, elements * b.element as u64)
+        && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
+            .into_iter()
+            .all(|s| file.scalar(s))
+}
+
+fn sample(s: &Sample, file: File) -> bool {
+    let slot = if s.slot == TexelSlot::Dword { 4 } else { 2 };
+    let count = (s.channels & 15).count_ones();
+    let parameter =
+        |p: &SampleParameter| matches!(p.bytes, 2 | 4) && file.inside(p.at, file.n * p.bytes as u64);
+    let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
+    file.parts(s.data, count, s.component_stride, file.n * slot)
+        && (!s.null_mask || file.parts(s.data, count + 1, s.component_stride, 4))
+        && s.parameters.len() <= SAMPLER_PARAMETERS
+        && s.parameters.iter().all(parameter)
+        && file.scalar(&s.offsets)
+        && file.scalar(state)
+        && s.space.is_inside(file.len)
 }
 
 impl Src {

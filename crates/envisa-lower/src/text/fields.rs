@@ -100,57 +100,16 @@ const PARAMETERS: Names<Parameter> = &[
 
 /// The families, each by its name and a message of it whose fields have their usual values.
 pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
-    let coordinates = || Coordinates { at: [None; 4], bytes: 4, offsets: Src::None };
-    let typed = || Typed {
-        space: Space::Flat,
-        write: false,
-        coordinates: coordinates(),
-        channels: 15,
-        slot: TexelSlot::Dword,
-        data: None,
-        component_stride: 0,
-        outside: Outside::Zero,
-        null_mask: false,
-        sample: None,
-        clamp: false,
-    };
     Some(match family {
         "simt" => Message::Simt(Simt::default()),
         "status" => Message::Status(Simt::default()),
-        "block" => Message::Block(Block {
-            space: Space::Flat,
-            write: false,
-            address: Src::None,
-            scale: 1,
-            offset: 0,
-            origin: Src::None,
-            wraps: false,
-            align: 1,
-            bytes: 0,
-            data: None,
-            masked: false,
-        }),
-        "atomic" => Message::Atomic(Atomic {
-            space: Space::Flat,
-            code: 0,
-            lsc: false,
-            element: 4,
-            slot: 4,
-            address: 0,
-            address_bytes: 8,
-            extend: Extend::None,
-            base: Src::None,
-            scale: 1,
-            offset: 0,
-            origin: Src::None,
-            src: [None; 2],
-            dst: None,
-        }),
-        "typed" => Message::Typed(typed()),
-        "typed-status" => Message::TypedStatus(typed()),
+        "block" => Message::Block(usual_block()),
+        "atomic" => Message::Atomic(usual_atomic()),
+        "typed" => Message::Typed(usual_typed()),
+        "typed-status" => Message::TypedStatus(usual_typed()),
         "typed-atomic" => Message::TypedAtomic(TypedAtomic {
             space: Space::Flat,
-            coordinates: coordinates(),
+            coordinates: usual_coordinates(),
             code: 0,
             lsc: false,
             element: 4,
@@ -158,51 +117,9 @@ pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
             src: [None; 2],
             dst: None,
         }),
-        "media" => Message::Media(Media {
-            space: Space::Flat,
-            write: false,
-            width: 0,
-            height: 0,
-            pitch: 0,
-            x: Src::None,
-            y: Src::None,
-            lines: (0, 1),
-            align: 1,
-            zero_outside: false,
-            data: None,
-        }),
-        "block2d" => Message::Block2d(Block2d {
-            write: false,
-            base: Src::None,
-            surface_width: Src::None,
-            surface_height: Src::None,
-            surface_pitch: Src::None,
-            x: Src::None,
-            y: Src::None,
-            offsets: (0, 0),
-            element: 4,
-            blocks: 1,
-            width: 0,
-            height: 0,
-            transpose: false,
-            vnni: false,
-            data: None,
-            row_pitch: 0,
-            block_pitch: 0,
-        }),
-        "sample" => Message::Sample(Sample {
-            space: Space::Flat,
-            state: SamplerState::Index(Src::None),
-            what: Sampling::Filter,
-            parameters: Vec::new(),
-            offsets: Src::None,
-            gathered: 0,
-            channels: 15,
-            slot: TexelSlot::Dword,
-            data: None,
-            component_stride: 0,
-            null_mask: false,
-        }),
+        "media" => Message::Media(usual_media()),
+        "block2d" => Message::Block2d(usual_block2d()),
+        "sample" => Message::Sample(usual_sample()),
         "info" => Message::Info(Info {
             space: Space::Flat,
             samples: false,
@@ -236,6 +153,115 @@ pub fn blank(family: &str, platform: envisa_isa::Platform) -> Option<Message> {
         }),
         _ => return None,
     })
+}
+
+fn usual_block() -> Block {
+    Block {
+        space: Space::Flat,
+        write: false,
+        address: Src::None,
+        scale: 1,
+        offset: 0,
+        origin: Src::None,
+        wraps: false,
+        align: 1,
+        bytes: 0,
+        data: None,
+        masked: false,
+    }
+}
+
+fn usual_atomic() -> Atomic {
+    Atomic {
+        space: Space::Flat,
+        code: 0,
+        lsc: false,
+        element: 4,
+        slot: 4,
+        address: 0,
+        address_bytes: 8,
+        extend: Extend::None,
+        base: Src::None,
+        scale: 1,
+        offset: 0,
+        origin: Src::None,
+        src: [None; 2],
+        dst: None,
+    }
+}
+
+fn usual_media() -> Media {
+    Media {
+        space: Space::Flat,
+        write: false,
+        width: 0,
+        height: 0,
+        pitch: 0,
+        x: Src::None,
+        y: Src::None,
+        lines: (0, 1),
+        align: 1,
+        zero_outside: false,
+        data: None,
+    }
+}
+
+fn usual_block2d() -> Block2d {
+    Block2d {
+        write: false,
+        base: Src::None,
+        surface_width: Src::None,
+        surface_height: Src::None,
+        surface_pitch: Src::None,
+        x: Src::None,
+        y: Src::None,
+        offsets: (0, 0),
+        element: 4,
+        blocks: 1,
+        width: 0,
+        height: 0,
+        transpose: false,
+        vnni: false,
+        data: None,
+        row_pitch: 0,
+        block_pitch: 0,
+    }
+}
+
+fn usual_sample() -> Sample {
+    Sample {
+        space: Space::Flat,
+        state: SamplerState::Index(Src::None),
+        what: Sampling::Filter,
+        parameters: Vec::new(),
+        offsets: Src::None,
+        gathered: 0,
+        channels: 15,
+        slot: TexelSlot::Dword,
+        data: None,
+        component_stride: 0,
+        null_mask: false,
+    }
+}
+
+fn usual_typed() -> Typed {
+    Typed {
+        space: Space::Flat,
+        write: false,
+        coordinates: usual_coordinates(),
+        channels: 15,
+        slot: TexelSlot::Dword,
+        data: None,
+        component_stride: 0,
+        outside: Outside::Zero,
+        null_mask: false,
+        sample: None,
+        clamp: false,
+    }
+}
+
+fn usual_coordinates() -> Coordinates {
+    Coordinates { at: [None; 4], bytes: 4, offsets: Src::None }
 }
 
 /// The name of a message's family.

@@ -212,17 +212,7 @@ pub fn prepare_from(
         building.argument(argument)?;
     }
     building.bind()?;
-    for s in &kernel.inline_samplers {
-        let addressing = match s.addrmode {
-            SamplerAddrMode::ClampBorder => Addressing::Clamp,
-            SamplerAddrMode::ClampEdge => Addressing::ClampToEdge,
-            SamplerAddrMode::Repeat => Addressing::Repeat,
-            SamplerAddrMode::Mirror => Addressing::MirroredRepeat,
-            SamplerAddrMode::None | SamplerAddrMode::Unknown => Addressing::None,
-        };
-        let sampler = Sampler::new(addressing, s.filtermode == SamplerFilterMode::Linear, s.normalized);
-        building.sampler(s.sampler_index, sampler)?;
-    }
+    building.inline_samplers()?;
     // Behind the kernel's own part there is none: the compiler puts the first argument there.
     let slm_bytes = building.slm + building.slm_dynamic + building.red_zone;
     if slm_bytes - building.zones > with.local_memory {
@@ -410,9 +400,6 @@ impl Building<'_> {
 
     fn argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
         let what = <&str>::from(p.arg_type);
-        let wrong = |index: u32, wanted: &str, got: &Arg| {
-            Err(LaunchError::Argument(index, format!("the kernel takes {wanted}, not {}", got.kind())))
-        };
         match p.arg_type {
             ArgType::GlobalIdOffset => self.put3(p, self.launch.offset.map(|n| n as u32)),
             ArgType::LocalSize => {
@@ -491,29 +478,10 @@ impl Building<'_> {
             | ArgType::ImageChannelOrder
             | ArgType::ImageNumMipLevels
             | ArgType::ImageNumSamples => {
-                let (index, arg) = self.arg(p)?;
-                let Arg::Image(image) = arg else { return wrong(index, "an image", &arg) };
-                let value = match p.arg_type {
-                    ArgType::ImageWidth => image.width,
-                    ArgType::ImageHeight => image.height,
-                    ArgType::ImageDepth | ArgType::ImageArraySize => image.depth,
-                    ArgType::ImageChannelDataType => image.channel_type,
-                    ArgType::ImageChannelOrder => image.channel_order,
-                    ArgType::ImageNumMipLevels => 1,
-                    _ => 0,
-                };
-                self.put(p, &value.to_le_bytes());
+                self.image_attribute(p)?;
             }
             ArgType::SamplerAddress | ArgType::SamplerNormalized | ArgType::SamplerSnapWa => {
-                let (index, arg) = self.arg(p)?;
-                let Arg::Sampler(s) = arg else { return wrong(index, "a sampler", &arg) };
-                let value = match p.arg_type {
-                    ArgType::SamplerAddress => s.addressing as u32,
-                    ArgType::SamplerNormalized => u32::from(s.normalized) << 3,
-                    _ if !s.linear && s.addressing == Addressing::Clamp => u32::MAX,
-                    _ => 0,
-                };
-                self.put(p, &value.to_le_bytes());
+                self.sampler_attribute(p)?;
             }
             ArgType::InlineSampler => {
                 let Some(index) = p.sampler_index.filter(|i| *i < MAX_SAMPLERS) else {
@@ -524,6 +492,53 @@ impl Building<'_> {
             _ if p.size == 0 => {}
             _ => return Err(LaunchError::Unsupported(format!("payload `{what}`"))),
         }
+        Ok(())
+    }
+
+    /// The samplers that the kernel has in its text.
+    fn inline_samplers(&mut self) -> Result<(), LaunchError> {
+        for s in &self.kernel.inline_samplers {
+            let addressing = match s.addrmode {
+                SamplerAddrMode::ClampBorder => Addressing::Clamp,
+                SamplerAddrMode::ClampEdge => Addressing::ClampToEdge,
+                SamplerAddrMode::Repeat => Addressing::Repeat,
+                SamplerAddrMode::Mirror => Addressing::MirroredRepeat,
+                SamplerAddrMode::None | SamplerAddrMode::Unknown => Addressing::None,
+            };
+            let sampler = Sampler::new(addressing, s.filtermode == SamplerFilterMode::Linear, s.normalized);
+            self.sampler(s.sampler_index, sampler)?;
+        }
+        Ok(())
+    }
+
+    /// A number that describes an image.
+    fn image_attribute(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
+        let (index, arg) = self.arg(p)?;
+        let Arg::Image(image) = arg else { return wrong(index, "an image", &arg) };
+        let value = match p.arg_type {
+            ArgType::ImageWidth => image.width,
+            ArgType::ImageHeight => image.height,
+            ArgType::ImageDepth | ArgType::ImageArraySize => image.depth,
+            ArgType::ImageChannelDataType => image.channel_type,
+            ArgType::ImageChannelOrder => image.channel_order,
+            ArgType::ImageNumMipLevels => 1,
+            _ => 0,
+        };
+        self.put(p, &value.to_le_bytes());
+        Ok(())
+    }
+
+    /// A number that describes a sampler.
+    fn sampler_attribute(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
+        let (index, arg) = self.arg(p)?;
+        let Arg::Sampler(s) = arg else { return wrong(index, "a sampler", &arg) };
+        let value = match p.arg_type {
+            ArgType::SamplerAddress => s.addressing as u32,
+            ArgType::SamplerNormalized => u32::from(s.normalized) << 3,
+            _ if !s.linear && s.addressing == Addressing::Clamp => u32::MAX,
+            _ => 0,
+        };
+        self.put(p, &value.to_le_bytes());
         Ok(())
     }
 
@@ -765,6 +780,10 @@ impl Building<'_> {
             reach: number(),
         })
     }
+}
+
+fn wrong(index: u32, wanted: &str, got: &Arg) -> Result<(), LaunchError> {
+    Err(LaunchError::Argument(index, format!("the kernel takes {wanted}, not {}", got.kind())))
 }
 
 /// The parts of shared local memory that arguments are, with the kernel's own before them.

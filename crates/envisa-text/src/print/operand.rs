@@ -25,42 +25,8 @@ impl Printer<'_, '_> {
         match operand {
             Operand::Exec(e) if e.log2 <= 5 => self.exec(e),
             Operand::Pred(p) => self.predicate(p),
-            Operand::General { var, row, col, region, modifier } => {
-                let good = self.modifier(form, slot, modifier, write);
-                let name = self.names.var(var);
-                self.out.push_str(name);
-                self.out.push('(');
-                self.num(row);
-                self.out.push(',');
-                self.num(col);
-                self.out.push(')');
-                let bare = form.desc.family == envisa_isa::desc::Family::Systolic;
-                let good = if bare {
-                    good && region == Region::CONTIGUOUS
-                } else {
-                    self.region(region, write, false) && good
-                };
-                if !good {
-                    self.whole(form, slot, operand);
-                }
-            }
-            Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => {
-                let good = self.modifier(form, slot, modifier, write);
-                let name = self.names.address(addr as u32);
-                self.out.push_str("r[");
-                self.out.push_str(name);
-                self.out.push('(');
-                self.num(offset);
-                self.out.push_str("),");
-                number::signed(self.out, byte_offset.into());
-                self.out.push(']');
-                let good = self.region(region, write, true) && good;
-                self.out.push(':');
-                self.out.push_str(ty.name());
-                if !good {
-                    self.whole(form, slot, operand);
-                }
-            }
+            Operand::General { .. } => self.general(form, slot, operand, write),
+            Operand::Indirect { .. } => self.indirect(form, slot, operand, write),
             Operand::Address { id, offset, width_log2, modifier } => {
                 let name = self.names.address(id as u32);
                 self.out.push_str(name);
@@ -80,14 +46,7 @@ impl Printer<'_, '_> {
                     self.whole(form, slot, operand);
                 }
             }
-            Operand::AddressOf { var, offset } => {
-                let name = self.names.var(var);
-                self.out.push('&');
-                self.out.push_str(name);
-                if offset != 0 {
-                    let _ = write!(self.out, "[{offset}]");
-                }
-            }
+            Operand::AddressOf { var, offset } => address_of(self.out, self.names.var(var), offset),
             Operand::Imm { ty, bits } => self.immediate(form, slot, ty, bits),
             Operand::State { class, id, offset } => {
                 let name = match class {
@@ -95,15 +54,11 @@ impl Printer<'_, '_> {
                     StateClass::Sampler => self.names.sampler(id as u32),
                 };
                 if matches!(kind, SlotKind::Vector(c) if c.has(envisa_isa::desc::Classes::ADDRESS_OF)) {
-                    self.out.push('&');
+                    address_of(self.out, name, offset.into());
+                } else {
                     self.out.push_str(name);
-                    if offset != 0 {
-                        let _ = write!(self.out, "[{offset}]");
-                    }
-                    return Ok(());
+                    let _ = write!(self.out, "({offset})");
                 }
-                self.out.push_str(name);
-                let _ = write!(self.out, "({offset})");
             }
             Operand::Raw { var: 0, offset } if offset != 0 => {
                 self.raw(0, 0, form.bare_raw);
@@ -128,26 +83,7 @@ impl Printer<'_, '_> {
                     quote(self.out, name);
                 }
             }
-            Operand::Str(i) => {
-                let s = self.object.strings.get(i).unwrap_or("");
-                // Index 0 is the empty string's, not the kernel's name.
-                let s = match (i, s) {
-                    (0, _) => "",
-                    (_, "") => {
-                        self.order.explicit.push(i);
-                        "_"
-                    }
-                    (_, s) => s,
-                };
-                if i != 0 {
-                    self.order.pool.push(i);
-                }
-                if is_identifier(s) && !self.names.reserved(s) && form.op != Op::File {
-                    self.out.push_str(s);
-                } else {
-                    quote(self.out, s);
-                }
-            }
+            Operand::Str(i) => self.string(form, i),
             Operand::Int(n) => {
                 if let SlotKind::Field { enc, .. } = kind {
                     self.value(enc, n);
@@ -158,6 +94,70 @@ impl Printer<'_, '_> {
             Operand::Exec(_) => return self.fail(format!("the execution size of {}", form.desc.name)),
         }
         Ok(())
+    }
+
+    /// A general operand: `V1(0,0)<8;8,1>`.
+    fn general(&mut self, form: &Compiled, slot: usize, operand: Operand, write: bool) {
+        let Operand::General { var, row, col, region, modifier } = operand else { return };
+        let good = self.modifier(form, slot, modifier, write);
+        let name = self.names.var(var);
+        self.out.push_str(name);
+        self.out.push('(');
+        self.num(row);
+        self.out.push(',');
+        self.num(col);
+        self.out.push(')');
+        let bare = form.desc.family == envisa_isa::desc::Family::Systolic;
+        let good = if bare {
+            good && region == Region::CONTIGUOUS
+        } else {
+            self.region(region, write, false) && good
+        };
+        if !good {
+            self.whole(form, slot, operand);
+        }
+    }
+
+    /// An indirect operand: `r[A0(0),0]<1,0>:d`.
+    fn indirect(&mut self, form: &Compiled, slot: usize, operand: Operand, write: bool) {
+        let Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } = operand else { return };
+        let good = self.modifier(form, slot, modifier, write);
+        let name = self.names.address(addr as u32);
+        self.out.push_str("r[");
+        self.out.push_str(name);
+        self.out.push('(');
+        self.num(offset);
+        self.out.push_str("),");
+        number::signed(self.out, byte_offset.into());
+        self.out.push(']');
+        let good = self.region(region, write, true) && good;
+        self.out.push(':');
+        self.out.push_str(ty.name());
+        if !good {
+            self.whole(form, slot, operand);
+        }
+    }
+
+    /// A string, by its index in the object's pool.
+    fn string(&mut self, form: &Compiled, i: u32) {
+        let s = self.object.strings.get(i).unwrap_or("");
+        // Index 0 is the empty string's, not the kernel's name.
+        let s = match (i, s) {
+            (0, _) => "",
+            (_, "") => {
+                self.order.explicit.push(i);
+                "_"
+            }
+            (_, s) => s,
+        };
+        if i != 0 {
+            self.order.pool.push(i);
+        }
+        if is_identifier(s) && !self.names.reserved(s) && form.op != Op::File {
+            self.out.push_str(s);
+        } else {
+            quote(self.out, s);
+        }
     }
 
     /// Does the text of a slot take this operand?
@@ -320,5 +320,14 @@ impl Printer<'_, '_> {
         if !exact {
             self.note(format_args!("{}={bits:#x}", form.desc.slots[slot].name));
         }
+    }
+}
+
+/// The address of a variable: `&V32[36]`.
+fn address_of(out: &mut String, name: &str, offset: u16) {
+    out.push('&');
+    out.push_str(name);
+    if offset != 0 {
+        let _ = write!(out, "[{offset}]");
     }
 }

@@ -284,54 +284,102 @@ fn fused() {
         (P::Float(Bf), P::Float(Bf)),
     ] {
         for repeat in 1..=8usize {
-            let float = !matches!(w, P::Int(..));
-            let ops = match (w.bits(), a.bits()) {
-                (16, _) => 2,
-                (8, _) | (_, 8) => 4,
-                _ => 8,
+            fused_case((w, a), repeat, &mut r);
+        }
+    }
+    fused_alone();
+}
+
+/// A thread without its partner waits for ever, and is told so.
+fn fused_alone() {
+    let alone = "\
+.version 4.1
+.kernel \"k\"
+.decl X v_type=G type=ud num_elts=64 align=GRF
+.decl D v_type=G type=d num_elts=64 align=GRF
+.kernel_attr SimdSize=8
+.kernel_attr Target=\"cm\"
+dpasw.s8.s8.8.8 (M1,8) D.0 %null.0 X.0 X(0,0)
+ret (M1,8)
+";
+    let program = Program { platform: Platform::XehpSdv, threads: 3, ..Program::new(alone) };
+    let trap = program.run().1.expect("a fault");
+    assert_eq!(trap.cause, envisa_machine::Cause::Deadlock);
+    let stands: Vec<Status> = trap.threads.iter().map(|t| t.status).collect();
+    assert_eq!(stands, [Status::Done, Status::Done, Status::Fused]);
+}
+
+/// The products that a sum has, and which dwords of activations the thread with the even index has.
+fn fused_depth((w, a): (P, P), repeat: usize) -> (usize, usize) {
+    let ops = match (w.bits(), a.bits()) {
+        (16, _) => 2,
+        (8, _) | (_, 8) => 4,
+        _ => 8,
+    };
+    let k = 8 * ops;
+    let registers = (repeat * k * a.bits() as usize / 8).div_ceil(32);
+    (k, 8 * registers.div_ceil(2))
+}
+
+fn fused_case((w, a): (P, P), repeat: usize, r: &mut Rng) {
+    let float = !matches!(w, P::Int(..));
+    let word = |r: &mut Rng| {
+        if !float {
+            return r.next() & 0xffff_ffff;
+        }
+        let t = if w == P::Float(Hf) { Hf } else { Bf };
+        (0..2).fold(0, |x, i| x | from_f64(t, (r.below(15) as f64 - 7.0) / 2.0) << (16 * i))
+    };
+    // By thread: four of them, two pairs. Each has 64 dwords of weights, and of activations.
+    let weights: Vec<Vec<u64>> = (0..4).map(|_| (0..64).map(|_| word(r)).collect()).collect();
+    let own: Vec<Vec<u64>> = (0..4).map(|_| (0..64).map(|_| word(r)).collect()).collect();
+    let want: Vec<u32> =
+        (0..4).flat_map(|t| fused_want((w, a), repeat, &weights[t], (&own[t & !1], &own[t | 1]))).collect();
+    let bytes = |all: &[Vec<u64>]| -> Vec<u8> {
+        all.iter().flatten().flat_map(|x| (*x as u32).to_le_bytes()).collect()
+    };
+    let text = fused_text((w, a), repeat, float);
+    let program = Program {
+        platform: Platform::XehpSdv,
+        threads: 4,
+        args: vec![("W", bytes(&weights)), ("A", bytes(&own))],
+        buffer: vec![0; 4 * 256],
+        ..Program::new(&text)
+    };
+    let (got, trap) = program.run();
+    assert!(trap.is_none(), "{trap:?}");
+    // Rows that are not repeated hold nothing.
+    assert_eq!(got, want, "{} {} {repeat}", w.name(), a.name());
+    assert_eq!(program.run_plain().0, want, "unobserved: {} {} {repeat}", w.name(), a.name());
+}
+
+/// What a thread's rows are, by its weights and the activations of both threads of its pair.
+fn fused_want((w, a): (P, P), repeat: usize, weights: &[u64], (even, odd): (&[u64], &[u64])) -> Vec<u32> {
+    let float = !matches!(w, P::Int(..));
+    let (k, first) = fused_depth((w, a), repeat);
+    let rows = (k * w.bits() as usize).div_ceil(32);
+    let shared: Vec<u64> = even[..first].iter().chain(odd).copied().collect();
+    let mut out = vec![0u32; 64];
+    for m in 0..repeat {
+        for i in 0..8 {
+            let column: Vec<u64> = (0..rows).map(|row| weights[row * 8 + i]).collect();
+            let pair = |e: usize| (element(&column, w, e), element(&shared, a, m * k + e));
+            out[m * 8 + i] = if float {
+                let sum: f64 = (0..k).map(pair).map(|(x, y)| float_of(w, x) * float_of(a, y)).sum();
+                from_f64(F, sum) as u32
+            } else {
+                let sum: i128 = (0..k).map(pair).map(|(x, y)| integer_of(w, x) * integer_of(a, y)).sum();
+                D.wrap(sum, false) as u32
             };
-            let k = 8 * ops;
-            let registers = (repeat * k * a.bits() as usize / 8).div_ceil(32);
-            let first = registers.div_ceil(2);
-            let word = |r: &mut Rng| {
-                if !float {
-                    return r.next() & 0xffff_ffff;
-                }
-                let t = if w == P::Float(Hf) { Hf } else { Bf };
-                (0..2).fold(0, |x, i| x | from_f64(t, (r.below(15) as f64 - 7.0) / 2.0) << (16 * i))
-            };
-            let rows = (k * w.bits() as usize).div_ceil(32);
-            // By thread: four of them, two pairs. Each has 64 dwords of weights, and of activations.
-            let weights: Vec<Vec<u64>> = (0..4).map(|_| (0..64).map(|_| word(&mut r)).collect()).collect();
-            let own: Vec<Vec<u64>> = (0..4).map(|_| (0..64).map(|_| word(&mut r)).collect()).collect();
-            let mut want = Vec::new();
-            for t in 0..4usize {
-                let (even, odd) = (&own[t & !1], &own[t | 1]);
-                let shared: Vec<u64> = even[..first * 8].iter().chain(odd).copied().collect();
-                let mut out = vec![0u32; 64];
-                for m in 0..repeat {
-                    for i in 0..8 {
-                        let column: Vec<u64> = (0..rows).map(|row| weights[t][row * 8 + i]).collect();
-                        let pair = |e: usize| (element(&column, w, e), element(&shared, a, m * k + e));
-                        out[m * 8 + i] = if float {
-                            let sum: f64 =
-                                (0..k).map(pair).map(|(x, y)| float_of(w, x) * float_of(a, y)).sum();
-                            from_f64(F, sum) as u32
-                        } else {
-                            let sum: i128 =
-                                (0..k).map(pair).map(|(x, y)| integer_of(w, x) * integer_of(a, y)).sum();
-                            D.wrap(sum, false) as u32
-                        };
-                    }
-                }
-                want.extend(out);
-            }
-            let bytes = |all: &[Vec<u64>]| -> Vec<u8> {
-                all.iter().flatten().flat_map(|x| (*x as u32).to_le_bytes()).collect()
-            };
-            let (ty, name) = if float { ("f", "ud") } else { ("d", "ud") };
-            let text = format!(
-                "\
+        }
+    }
+    out
+}
+
+fn fused_text((w, a): (P, P), repeat: usize, float: bool) -> String {
+    let (ty, name) = if float { ("f", "ud") } else { ("d", "ud") };
+    format!(
+        "\
 .version 4.1
 .kernel \"k\"
 .decl W v_type=G type=ud num_elts=256 align=GRF
@@ -356,59 +404,28 @@ shr (M1_NM,1) N(0,0)<1> N(0,0)<0;1,0> 0x4:ud
 {}
 ret (M1,8)
 ",
-                // Each thread's part of the inputs.
-                [("W", "X"), ("A", "Y")]
-                    .iter()
-                    .flat_map(|(from, to)| {
-                        std::iter::once(format!("addr_add (M1_NM,1) A0(0)<1> &{from} Z(0,0)<0;1,0>")).chain(
-                            (0..8).map(move |row| {
-                                format!("mov (M1_NM,8) {to}({row},0)<1> r[A0(0),{}]<1;1,0>:ud", row * 32)
-                            }),
-                        )
-                    })
-                    .collect::<Vec<_>>()
-                    .join("\n"),
-                w.name(),
-                a.name(),
-                (0..2)
-                    .map(|half| {
-                        let next =
-                            if half == 0 { "" } else { "add (M1_NM,1) N(0,0)<1> N(0,0)<0;1,0> 0x8:ud\n" };
-                        format!("{next}oword_st (8) T6 N(0,0)<0;1,0> D.{}", half * 128)
-                    })
-                    .collect::<Vec<_>>()
-                    .join("\n"),
-            );
-            let program = Program {
-                platform: Platform::XehpSdv,
-                threads: 4,
-                args: vec![("W", bytes(&weights)), ("A", bytes(&own))],
-                buffer: vec![0; 4 * 256],
-                ..Program::new(&text)
-            };
-            let (got, trap) = program.run();
-            assert!(trap.is_none(), "{trap:?}");
-            // Rows that are not repeated hold nothing.
-            assert_eq!(got, want, "{} {} {repeat}", w.name(), a.name());
-            assert_eq!(program.run_plain().0, want, "unobserved: {} {} {repeat}", w.name(), a.name());
-        }
-    }
-    // A thread without its partner waits for ever, and is told so.
-    let alone = "\
-.version 4.1
-.kernel \"k\"
-.decl X v_type=G type=ud num_elts=64 align=GRF
-.decl D v_type=G type=d num_elts=64 align=GRF
-.kernel_attr SimdSize=8
-.kernel_attr Target=\"cm\"
-dpasw.s8.s8.8.8 (M1,8) D.0 %null.0 X.0 X(0,0)
-ret (M1,8)
-";
-    let program = Program { platform: Platform::XehpSdv, threads: 3, ..Program::new(alone) };
-    let trap = program.run().1.expect("a fault");
-    assert_eq!(trap.cause, envisa_machine::Cause::Deadlock);
-    let stands: Vec<Status> = trap.threads.iter().map(|t| t.status).collect();
-    assert_eq!(stands, [Status::Done, Status::Done, Status::Fused]);
+        // Each thread's part of the inputs.
+        [("W", "X"), ("A", "Y")]
+            .iter()
+            .flat_map(|(from, to)| {
+                std::iter::once(format!("addr_add (M1_NM,1) A0(0)<1> &{from} Z(0,0)<0;1,0>")).chain(
+                    (0..8).map(move |row| {
+                        format!("mov (M1_NM,8) {to}({row},0)<1> r[A0(0),{}]<1;1,0>:ud", row * 32)
+                    }),
+                )
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
+        w.name(),
+        a.name(),
+        (0..2)
+            .map(|half| {
+                let next = if half == 0 { "" } else { "add (M1_NM,1) N(0,0)<1> N(0,0)<0;1,0> 0x8:ud\n" };
+                format!("{next}oword_st (8) T6 N(0,0)<0;1,0> D.{}", half * 128)
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
 }
 
 crate::coverage::pages! {

@@ -105,41 +105,7 @@ fn one(b: &mut Bench, rng: &mut Rng, to: Where, bits: u32, n: u32, mask: usize, 
             Where::Lsc(_) => offset(rng, Surf::Bti, 8),
         })
         .collect();
-    // What is there: given by a first case, an ordinary store.
-    for at in &places {
-        if to.read(b, *at, bytes).is_some() {
-            let x = datum(rng, bits, float);
-            let (lo, hi) = (x & 0xffff_ffff, x >> 32);
-            let mut seed = Case::default();
-            seed.var("src", "ud", &[lo, hi]);
-            let width = if bytes == 2 { 2 } else { 4 };
-            for (k, _) in [lo, hi].iter().enumerate().take(bytes.div_ceil(4)) {
-                let address = at + 4 * k as u64;
-                to.write(b, address, width.min(bytes), if k == 0 { lo } else { hi });
-                let mut part = seed.clone();
-                let t = match to {
-                    Where::Surface(s) => {
-                        part.var("off", "ud", &[address]);
-                        format!("scatter_scaled.{width} (M1_NM,1) {} 0x0:ud $off.0 $src.{}", s.text(), 4 * k)
-                    }
-                    Where::Lsc(Model::Slm) => {
-                        part.var("off", "ud", &[address]);
-                        format!("scatter_scaled.{width} (M1_NM,1) %slm 0x0:ud $off.0 $src.{}", 4 * k)
-                    }
-                    Where::Lsc(Model::Bti | Model::Bss) => {
-                        part.var("off", "ud", &[address]);
-                        format!("scatter_scaled.{width} (M1_NM,1) T6 0x0:ud $off.0 $src.{}", 4 * k)
-                    }
-                    _ => {
-                        part.var("off", "uq", &[A + address]);
-                        let count = if width == 2 { "1.2" } else { "4.1" };
-                        format!("svm_scatter.{count} (M1_NM,1) $off.0 $src.{}", 4 * k)
-                    }
-                };
-                b.run(text(&part, t));
-            }
-        }
-    }
+    stored_first(b, rng, to, &places, (bits, float));
     let at: Vec<u64> = (0..n).map(|_| rng.pick(&places)).collect();
     let bias = if matches!(to, Where::Surface(Surf::Slm) | Where::Lsc(Model::Slm)) { 0x1000_0000 } else { 0 };
     let (ty, addresses): (&str, Vec<u64>) = match to {
@@ -217,6 +183,45 @@ fn one(b: &mut Bench, rng: &mut Rng, to: Where, bits: u32, n: u32, mask: usize, 
         }
     };
     b.run(text(&c, t));
+}
+
+/// What is there: given by a first case, an ordinary store.
+fn stored_first(b: &mut Bench, rng: &mut Rng, to: Where, places: &[u64], (bits, float): (u32, bool)) {
+    let bytes = bits as usize / 8;
+    for at in places {
+        if to.read(b, *at, bytes).is_some() {
+            let x = datum(rng, bits, float);
+            let (lo, hi) = (x & 0xffff_ffff, x >> 32);
+            let mut seed = Case::default();
+            seed.var("src", "ud", &[lo, hi]);
+            let width = if bytes == 2 { 2 } else { 4 };
+            for (k, _) in [lo, hi].iter().enumerate().take(bytes.div_ceil(4)) {
+                let address = at + 4 * k as u64;
+                to.write(b, address, width.min(bytes), if k == 0 { lo } else { hi });
+                let mut part = seed.clone();
+                let t = match to {
+                    Where::Surface(s) => {
+                        part.var("off", "ud", &[address]);
+                        format!("scatter_scaled.{width} (M1_NM,1) {} 0x0:ud $off.0 $src.{}", s.text(), 4 * k)
+                    }
+                    Where::Lsc(Model::Slm) => {
+                        part.var("off", "ud", &[address]);
+                        format!("scatter_scaled.{width} (M1_NM,1) %slm 0x0:ud $off.0 $src.{}", 4 * k)
+                    }
+                    Where::Lsc(Model::Bti | Model::Bss) => {
+                        part.var("off", "ud", &[address]);
+                        format!("scatter_scaled.{width} (M1_NM,1) T6 0x0:ud $off.0 $src.{}", 4 * k)
+                    }
+                    _ => {
+                        part.var("off", "uq", &[A + address]);
+                        let count = if width == 2 { "1.2" } else { "4.1" };
+                        format!("svm_scatter.{count} (M1_NM,1) $off.0 $src.{}", 4 * k)
+                    }
+                };
+                b.run(text(&part, t));
+            }
+        }
+    }
 }
 
 /// DWORD_ATOMIC: surfaces, 16 and 32 bits; outside nothing is changed and zero returned.

@@ -637,38 +637,9 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
          movs (M1_NM,1) S0(0) 0x5:ud\n"
     );
     let text = format!("{head}{code}{end}ret (M1,32)\n");
-    let mut files = Files::new();
-    let file = files.add_text("pages.visaasm", text.clone());
-    let said =
-        parse(&text, file, &ParseOptions { platform: Some(bench.platform), ..ParseOptions::default() });
-    if !said.complete {
-        let some = &said.diagnostics[..said.diagnostics.len().min(4)];
-        panic!("{}", render_text(&files, some, &TextOptions::default()));
-    }
-    let insts: Vec<(Op, u32)> = said.module.objects[0].insts.iter().map(|i| (i.op, i.span.start)).collect();
-    if bench.verify {
-        refuse(&said.module, &said.files, &files, bench.platform);
-    }
-    // Inputs beyond the first 256 registers are the tests' own.
-    let options = LoadOptions { verify: false, ..LoadOptions::default() };
-    let kernel = internals::load(&device, "pages.visaasm", said.module, said.files, files, &options)
-        .and_then(|module| module.kernel(""))
-        .unwrap_or_else(|e| panic!("{e}"));
+    let (kernel, insts) = loaded(bench, &device, &text);
     let [a, t, d] = &buffers;
-    let mut launch = Launch::threads(&[1], 1).local_memory(SLM_BYTES as u64).limit(1_000_000);
-    for (name, arg) in args {
-        launch = launch.arg(name, arg);
-    }
-    launch = launch.arg(ArgKey::Surface(3), a.slice(SURFACE as u64..a.len()).expect("a surface"));
-    // The counter of surface 3, and what handles of 16 bytes count in.
-    launch = launch.arg(ArgKey::Counter(3), a.slice(COUNTER as u64..SURFACE as u64).expect("a counter"));
-    launch = launch.arg(ArgKey::ReturnBuffer(URB_UNIT), a.clone());
-    if let Some(i) = bench.image {
-        launch = launch.arg(ArgKey::Surface(4), image(&device, i, t));
-    }
-    if let Some(s) = bench.sampler {
-        launch = launch.arg(ArgKey::Sampler(5), s);
-    }
+    let launch = launched(bench, &device, &buffers, args);
     let mut watch = Watch::default();
     let mut left = Vec::new();
     let (_, trap) = internals::observe(&device, &kernel, &launch, &mut watch).expect("a launch");
@@ -687,6 +658,46 @@ fn execute(bench: &Bench, cases: &[Case], start: &World) -> Ran {
         }
     }
     Ran { trap, unobserved: plain, text, left }
+}
+
+/// The kernel of a text, and its instructions with their places in the text.
+fn loaded(bench: &Bench, device: &Device, text: &str) -> (envisa::Kernel, Vec<(Op, u32)>) {
+    let mut files = Files::new();
+    let file = files.add_text("pages.visaasm", text.to_owned());
+    let said = parse(text, file, &ParseOptions { platform: Some(bench.platform), ..ParseOptions::default() });
+    if !said.complete {
+        let some = &said.diagnostics[..said.diagnostics.len().min(4)];
+        panic!("{}", render_text(&files, some, &TextOptions::default()));
+    }
+    let insts: Vec<(Op, u32)> = said.module.objects[0].insts.iter().map(|i| (i.op, i.span.start)).collect();
+    if bench.verify {
+        refuse(&said.module, &said.files, &files, bench.platform);
+    }
+    // Inputs beyond the first 256 registers are the tests' own.
+    let options = LoadOptions { verify: false, ..LoadOptions::default() };
+    let kernel = internals::load(device, "pages.visaasm", said.module, said.files, files, &options)
+        .and_then(|module| module.kernel(""))
+        .unwrap_or_else(|e| panic!("{e}"));
+    (kernel, insts)
+}
+
+/// A launch, with the buffers where a bench has them.
+fn launched(bench: &Bench, device: &Device, [a, t, _]: &[Buffer; 3], args: Vec<(String, Arg)>) -> Launch {
+    let mut launch = Launch::threads(&[1], 1).local_memory(SLM_BYTES as u64).limit(1_000_000);
+    for (name, arg) in args {
+        launch = launch.arg(name, arg);
+    }
+    launch = launch.arg(ArgKey::Surface(3), a.slice(SURFACE as u64..a.len()).expect("a surface"));
+    // The counter of surface 3, and what handles of 16 bytes count in.
+    launch = launch.arg(ArgKey::Counter(3), a.slice(COUNTER as u64..SURFACE as u64).expect("a counter"));
+    launch = launch.arg(ArgKey::ReturnBuffer(URB_UNIT), a.clone());
+    if let Some(i) = bench.image {
+        launch = launch.arg(ArgKey::Surface(4), image(device, i, t));
+    }
+    if let Some(s) = bench.sampler {
+        launch = launch.arg(ArgKey::Sampler(5), s);
+    }
+    launch
 }
 
 fn image(device: &Device, i: Texels, buffer: &Buffer) -> Image {

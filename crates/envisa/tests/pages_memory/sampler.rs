@@ -317,6 +317,74 @@ fn case(
     if let Some(em) = some_em(rng) {
         c.em(em);
     }
+    let (word, pixels, params) = parameters(&mut c, rng, names, ty, (i, s), n);
+    let channels = if gathers { 15 } else { 1 + rng.below(15) as u32 };
+    let channel = rng.below(4) as usize;
+    let dst = match (f.int(), rng.below(3)) {
+        (true, 0) => "uw",
+        (true, _) => "ud",
+        (false, 0) => "hf",
+        (false, _) => "f",
+    };
+    let bytes = size(dst);
+    let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
+    let pitch = (n as usize * bytes).next_multiple_of(b.grf());
+    let null_mask = rng.below(6) == 0;
+    let all =
+        if null_mask { enabled.len() * pitch + 4 } else { (enabled.len() - 1) * pitch + n as usize * bytes };
+    c.bytes("dst", dst, &rng.bytes(all));
+    let mask = rng.pick(match n {
+        8 => &[0usize, 2, 6, 8][..],
+        16 => &[0, 4, 8, 12],
+        _ => &[0, 8],
+    });
+    let mut any = false;
+    for k in 0..n {
+        if !c.active(mask, Predicate::None, n, k) {
+            continue;
+        }
+        any = true;
+        let p = &pixels[k as usize];
+        let x = match gathers {
+            true => gather(b, i, f, s, p, compares, channel),
+            false => sample(b, i, f, s, p, compares),
+        };
+        for (e, &ch) in enabled.iter().enumerate() {
+            let x = match dst {
+                "hf" => half::f16::from_f32(f32::from_bits(x[ch])).to_bits() as u64,
+                _ => x[ch] as u64,
+            };
+            c.of("dst").set(e * pitch + k as usize * bytes, bytes, x);
+        }
+    }
+    if null_mask && any {
+        c.of("dst").set(enabled.len() * pitch, 4, u32::MAX as u64 >> (32 - n));
+    }
+    let (sampler, surface) = states(b, &mut c, rng);
+    let t = format!(
+        "{op}{}.{} ({},{n}) 0x{word:x}:uw {sampler} {surface} $dst.0 {}{}",
+        if null_mask { ".pixel_null_mask" } else { "" },
+        if gathers { letters(1 << channel) } else { letters(channels) },
+        mask_name(mask),
+        // From 4.2 on a paired surface stands before the parameters.
+        if b.grf() == 64 { "%null.0 " } else { "" },
+        params.join(" ")
+    );
+    let filled = text(&c, t.clone());
+    (filled, t)
+}
+
+/// The parameters of a case, in variables of it: the word of constant offsets, what they are for each channel, and their
+/// text.
+fn parameters(
+    c: &mut Case,
+    rng: &mut Rng,
+    names: &[&str],
+    ty: &'static str,
+    (i, s): (&Texels, Sampler),
+    n: u32,
+) -> (i64, Vec<Pixel>, Vec<String>) {
+    let directions = i.shape == ImageShape::Cube;
     let add = [0, 1, 2].map(|_| if rng.below(2) == 0 { 0 } else { rng.below(16) as i64 - 8 });
     let word = (add[0] & 15) << 8 | (add[1] & 15) << 4 | add[2] & 15;
     let mut pixels = vec![Pixel { offsets: add, ..Pixel::default() }; n as usize];
@@ -399,60 +467,7 @@ fn case(
         c.var(&variable, ty, &values);
         params.push(format!("${variable}.0"));
     }
-    let channels = if gathers { 15 } else { 1 + rng.below(15) as u32 };
-    let channel = rng.below(4) as usize;
-    let dst = match (f.int(), rng.below(3)) {
-        (true, 0) => "uw",
-        (true, _) => "ud",
-        (false, 0) => "hf",
-        (false, _) => "f",
-    };
-    let bytes = size(dst);
-    let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
-    let pitch = (n as usize * bytes).next_multiple_of(b.grf());
-    let null_mask = rng.below(6) == 0;
-    let all =
-        if null_mask { enabled.len() * pitch + 4 } else { (enabled.len() - 1) * pitch + n as usize * bytes };
-    c.bytes("dst", dst, &rng.bytes(all));
-    let mask = rng.pick(match n {
-        8 => &[0usize, 2, 6, 8][..],
-        16 => &[0, 4, 8, 12],
-        _ => &[0, 8],
-    });
-    let mut any = false;
-    for k in 0..n {
-        if !c.active(mask, Predicate::None, n, k) {
-            continue;
-        }
-        any = true;
-        let p = &pixels[k as usize];
-        let x = match gathers {
-            true => gather(b, i, f, s, p, compares, channel),
-            false => sample(b, i, f, s, p, compares),
-        };
-        for (e, &ch) in enabled.iter().enumerate() {
-            let x = match dst {
-                "hf" => half::f16::from_f32(f32::from_bits(x[ch])).to_bits() as u64,
-                _ => x[ch] as u64,
-            };
-            c.of("dst").set(e * pitch + k as usize * bytes, bytes, x);
-        }
-    }
-    if null_mask && any {
-        c.of("dst").set(enabled.len() * pitch, 4, u32::MAX as u64 >> (32 - n));
-    }
-    let (sampler, surface) = states(b, &mut c, rng);
-    let t = format!(
-        "{op}{}.{} ({},{n}) 0x{word:x}:uw {sampler} {surface} $dst.0 {}{}",
-        if null_mask { ".pixel_null_mask" } else { "" },
-        if gathers { letters(1 << channel) } else { letters(channels) },
-        mask_name(mask),
-        // From 4.2 on a paired surface stands before the parameters.
-        if b.grf() == 64 { "%null.0 " } else { "" },
-        params.join(" ")
-    );
-    let filled = text(&c, t.clone());
-    (filled, t)
+    (word, pixels, params)
 }
 
 /// The handles of the states of surface `T7` and sampler `S0`.

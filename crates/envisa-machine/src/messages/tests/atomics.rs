@@ -56,63 +56,47 @@ fn legacy(code: u8, bits: u32, old: u64, a: u64, b: u64) -> Option<(u64, u64)> {
         }
         16..=20 if bits == 32 => {
             let f = |x: u64| f32::from_bits(x as u32);
-            match code {
-                16 => {
-                    if f(a) > f(old) {
-                        a
-                    } else {
-                        old
-                    }
-                }
-                17 => {
-                    if f(a) < f(old) {
-                        a
-                    } else {
-                        old
-                    }
-                }
-                18 => {
-                    if f(a) == f(old) {
-                        b
-                    } else {
-                        old
-                    }
-                }
-                19 => (f(old) + f(a)).to_bits() as u64,
-                _ => (f(old) - f(a)).to_bits() as u64,
-            }
+            let to = |x: f32| x.to_bits().into();
+            of_floats(code, (old, a, b), f, to)
         }
-        16..=20 if bits == 64 => {
-            let f = f64::from_bits;
-            match code {
-                16 => {
-                    if f(a) > f(old) {
-                        a
-                    } else {
-                        old
-                    }
-                }
-                17 => {
-                    if f(a) < f(old) {
-                        a
-                    } else {
-                        old
-                    }
-                }
-                18 => {
-                    if f(a) == f(old) {
-                        b
-                    } else {
-                        old
-                    }
-                }
-                19 => (f(old) + f(a)).to_bits(),
-                _ => (f(old) - f(a)).to_bits(),
-            }
-        }
+        16..=20 if bits == 64 => of_floats(code, (old, a, b), f64::from_bits, f64::to_bits),
         _ => return None,
     } & mask;
     Some((new, if code == 13 { new } else { old }))
+}
+
+/// The operators of floats.
+fn of_floats<F: PartialOrd + std::ops::Add<Output = F> + std::ops::Sub<Output = F>>(
+    code: u8,
+    (old, a, b): (u64, u64, u64),
+    f: impl Fn(u64) -> F,
+    to: impl Fn(F) -> u64,
+) -> u64 {
+    match code {
+        16 => {
+            if f(a) > f(old) {
+                a
+            } else {
+                old
+            }
+        }
+        17 => {
+            if f(a) < f(old) {
+                a
+            } else {
+                old
+            }
+        }
+        18 => {
+            if f(a) == f(old) {
+                b
+            } else {
+                old
+            }
+        }
+        19 => to(f(old) + f(a)),
+        _ => to(f(old) - f(a)),
+    }
 }
 
 /// The legacy code of an LSC sub-opcode; its compare-exchange has its operands the other way round.
@@ -181,104 +165,103 @@ fn every_operator_width_mask_and_space() {
     let spaces = [Some(Kind::Bti), Some(Kind::Unbound), Some(Kind::Slm), Some(Kind::General), None];
     for (code, model, lsc) in codes {
         for element in [2usize, 4, 8] {
-            let bits = element as u32 * 8;
-            let float = model >= 16;
-            if float && element == 2 {
+            if model >= 16 && element == 2 {
                 continue; // Halves: envisa-sem's own tests.
             }
             for exec in [1u32, 2, 4, 8, 16, 32] {
                 for kind in spaces {
-                    let mut rig = Rig::new(&mut rng);
-                    if let Some(kind) = kind {
-                        kind.prepare(&mut rig);
-                    }
-                    let mask = {
-                        let m = masks(&mut rng, exec);
-                        m[rng.below(m.len() as u64) as usize]
-                    };
-                    let slot = element.max(4);
-                    // Few places, so that channels meet; of a surface, some are outside.
-                    let places = rng.below(12) + 1;
-                    let start = match kind {
-                        Some(k) => (k.len() as u64).saturating_sub(places / 2 * element as u64) / 8 * 8,
-                        None => rig.base(1),
-                    };
-                    let mut before = rig.state();
-                    for p in 0..places {
-                        let x = number(&mut rng, bits, float);
-                        let at = start + p * element as u64;
-                        match kind {
-                            Some(k) => {
-                                k.write(&mut before, at, element, x);
-                            }
-                            None => {
-                                for b in 0..element as u64 {
-                                    *flat(&rig, &mut before, at + b).unwrap() = (x >> (8 * b)) as u8;
-                                }
-                            }
-                        }
-                    }
-                    rig.restore(&before);
-                    let mut at = [0u64; 32];
-                    for i in 0..exec {
-                        at[i as usize] = start + rng.below(places) * element as u64;
-                        match kind {
-                            Some(k) => {
-                                let bias = if k == Kind::Slm { 0x1000_0000 } else { 0 };
-                                rig.regs.set(ADDRESS + 4 * i, at[i as usize] as u32 | bias);
-                            }
-                            None => rig.regs.set(ADDRESS + 8 * i, at[i as usize]),
-                        }
-                        for src in [DATA, DATA + 512] {
-                            let x = number(&mut rng, bits, float);
-                            match slot {
-                                8 => rig.regs.set(src + 8 * i, x),
-                                // The upper half of a word's dword is not looked at.
-                                _ => rig.regs.set(src + 4 * i, x as u32),
-                            }
-                        }
-                    }
-                    let space = kind.map_or(Space::Flat, Kind::space);
-                    let m = Message::Atomic(Atomic {
-                        address_bytes: if kind.is_some() { 4 } else { 8 },
-                        extend: Extend::None,
-                        origin: Src::None,
-                        ..atomic(space, code, lsc, element as u8)
-                    });
-                    let mut want = rig.state();
-                    for i in (0..exec as usize).filter(|i| mask >> i & 1 != 0) {
-                        let a = want.reg(DATA as usize + i * slot, slot);
-                        let b = want.reg(DATA as usize + 512 + i * slot, slot);
-                        let (a, b) = if lsc && model == 7 { (b, a) } else { (a, b) };
-                        let old = match kind {
-                            Some(k) => k.read(&mut want, at[i], element),
-                            None => Some(little(
-                                &(0..element as u64)
-                                    .map(|b| *flat(&rig, &mut want, at[i] + b).unwrap())
-                                    .collect::<Vec<_>>(),
-                            )),
-                        };
-                        let result = old.map(|old| legacy(model, bits, old, a, b).unwrap());
-                        if let Some((new, _)) = result {
-                            match kind {
-                                Some(k) => {
-                                    k.write(&mut want, at[i], element, new);
-                                }
-                                None => {
-                                    for b in 0..element as u64 {
-                                        *flat(&rig, &mut want, at[i] + b).unwrap() = (new >> (8 * b)) as u8;
-                                    }
-                                }
-                            }
-                        }
-                        want.set_reg(MORE as usize + i * slot, slot, result.map_or(0, |r| r.1));
-                    }
-                    let (result, told) = rig.run(&m, mask, exec);
-                    assert_eq!(result, Ok(()));
-                    assert!(rig.state() == want, "{code:#x} lsc {lsc} {element} ({exec}) {kind:?} {mask:#x}");
-                    assert_eq!(told.len(), mask.count_ones() as usize);
-                    assert!(told.iter().all(|a| a.kind == AccessKind::Atomic));
+                    one(&mut rng, (code, model, lsc), element, exec, kind);
                 }
+            }
+        }
+    }
+}
+
+/// One message of an operator, of elements of so many bytes, for `exec` channels.
+fn one(rng: &mut Rng, (code, model, lsc): (u8, u8, bool), element: usize, exec: u32, kind: Option<Kind>) {
+    let bits = element as u32 * 8;
+    let float = model >= 16;
+    let mut rig = Rig::new(rng);
+    if let Some(kind) = kind {
+        kind.prepare(&mut rig);
+    }
+    let mask = {
+        let m = masks(rng, exec);
+        m[rng.below(m.len() as u64) as usize]
+    };
+    let slot = element.max(4);
+    // Few places, so that channels meet; of a surface, some are outside.
+    let places = rng.below(12) + 1;
+    let start = match kind {
+        Some(k) => (k.len() as u64).saturating_sub(places / 2 * element as u64) / 8 * 8,
+        None => rig.base(1),
+    };
+    let mut before = rig.state();
+    for p in 0..places {
+        let x = number(rng, bits, float);
+        let at = start + p * element as u64;
+        put(&rig, &mut before, kind, at, element, x);
+    }
+    rig.restore(&before);
+    let mut at = [0u64; 32];
+    for i in 0..exec {
+        at[i as usize] = start + rng.below(places) * element as u64;
+        match kind {
+            Some(k) => {
+                let bias = if k == Kind::Slm { 0x1000_0000 } else { 0 };
+                rig.regs.set(ADDRESS + 4 * i, at[i as usize] as u32 | bias);
+            }
+            None => rig.regs.set(ADDRESS + 8 * i, at[i as usize]),
+        }
+        for src in [DATA, DATA + 512] {
+            let x = number(rng, bits, float);
+            match slot {
+                8 => rig.regs.set(src + 8 * i, x),
+                // The upper half of a word's dword is not looked at.
+                _ => rig.regs.set(src + 4 * i, x as u32),
+            }
+        }
+    }
+    let space = kind.map_or(Space::Flat, Kind::space);
+    let m = Message::Atomic(Atomic {
+        address_bytes: if kind.is_some() { 4 } else { 8 },
+        extend: Extend::None,
+        origin: Src::None,
+        ..atomic(space, code, lsc, element as u8)
+    });
+    let mut want = rig.state();
+    for i in (0..exec as usize).filter(|i| mask >> i & 1 != 0) {
+        let a = want.reg(DATA as usize + i * slot, slot);
+        let b = want.reg(DATA as usize + 512 + i * slot, slot);
+        let (a, b) = if lsc && model == 7 { (b, a) } else { (a, b) };
+        let old = match kind {
+            Some(k) => k.read(&mut want, at[i], element),
+            None => Some(little(
+                &(0..element as u64).map(|b| *flat(&rig, &mut want, at[i] + b).unwrap()).collect::<Vec<_>>(),
+            )),
+        };
+        let result = old.map(|old| legacy(model, bits, old, a, b).unwrap());
+        if let Some((new, _)) = result {
+            put(&rig, &mut want, kind, at[i], element, new);
+        }
+        want.set_reg(MORE as usize + i * slot, slot, result.map_or(0, |r| r.1));
+    }
+    let (result, told) = rig.run(&m, mask, exec);
+    assert_eq!(result, Ok(()));
+    assert!(rig.state() == want, "{code:#x} lsc {lsc} {element} ({exec}) {kind:?} {mask:#x}");
+    assert_eq!(told.len(), mask.count_ones() as usize);
+    assert!(told.iter().all(|a| a.kind == AccessKind::Atomic));
+}
+
+/// Puts an element to a place of a surface, or to an address.
+fn put(rig: &Rig, s: &mut State, kind: Option<Kind>, at: u64, element: usize, x: u64) {
+    match kind {
+        Some(k) => {
+            k.write(s, at, element, x);
+        }
+        None => {
+            for b in 0..element as u64 {
+                *flat(rig, s, at + b).unwrap() = (x >> (8 * b)) as u8;
             }
         }
     }

@@ -232,6 +232,50 @@ fn samplers(rng: &mut Rng) -> Vec<Option<Sampler>> {
     all
 }
 
+fn atomic(rng: &mut Rng) -> Atomic {
+    Atomic {
+        space: space(rng),
+        code: rng.below(48) as u8,
+        lsc: rng.below(2) == 0,
+        element: size(rng),
+        slot: size(rng),
+        address: register(rng),
+        address_bytes: size(rng),
+        extend: Extend::None,
+        origin: Src::None,
+        base: if rng.below(2) == 0 { source(rng) } else { Src::None },
+        scale: [1, 4, rng.next() as u32][rng.below(3) as usize],
+        offset: [0, rng.next() as i64][rng.below(2) as usize],
+        src: [maybe(rng), maybe(rng)],
+        dst: maybe(rng),
+    }
+}
+
+fn block2d(rng: &mut Rng) -> Block2d {
+    let (width, height) = (1 + rng.below(18) as u32, 1 + rng.below(18) as u32);
+    let transpose = rng.below(3) == 0;
+    let row = if transpose { height } else { width }.next_power_of_two();
+    Block2d {
+        offsets: (0, 0),
+        write: rng.below(2) == 0,
+        base: source(rng),
+        surface_width: source(rng),
+        surface_height: source(rng),
+        surface_pitch: source(rng),
+        x: source(rng),
+        y: source(rng),
+        element: size(rng),
+        blocks: 1 + rng.below(3) as u32,
+        width,
+        height,
+        transpose,
+        vnni: rng.below(3) == 0,
+        data: maybe(rng),
+        row_pitch: if rng.below(4) == 0 { length(rng) } else { row },
+        block_pitch: if rng.below(4) == 0 { length(rng) } else { row * width.max(height) },
+    }
+}
+
 fn message(rng: &mut Rng) -> Message {
     match rng.below(17) {
         15 => Message::Pixels(Pixels {
@@ -267,22 +311,7 @@ fn message(rng: &mut Rng) -> Message {
             data: maybe(rng),
             masked: rng.below(2) == 0,
         }),
-        6 => Message::Atomic(Atomic {
-            space: space(rng),
-            code: rng.below(48) as u8,
-            lsc: rng.below(2) == 0,
-            element: size(rng),
-            slot: size(rng),
-            address: register(rng),
-            address_bytes: size(rng),
-            extend: Extend::None,
-            origin: Src::None,
-            base: if rng.below(2) == 0 { source(rng) } else { Src::None },
-            scale: [1, 4, rng.next() as u32][rng.below(3) as usize],
-            offset: [0, rng.next() as i64][rng.below(2) as usize],
-            src: [maybe(rng), maybe(rng)],
-            dst: maybe(rng),
-        }),
+        6 => Message::Atomic(atomic(rng)),
         7 => Message::Typed(typed(rng)),
         8 => match rng.below(2) {
             0 => Message::TypedStatus(typed(rng)),
@@ -310,30 +339,7 @@ fn message(rng: &mut Rng) -> Message {
             zero_outside: rng.below(2) == 0,
             data: maybe(rng),
         }),
-        10 => {
-            let (width, height) = (1 + rng.below(18) as u32, 1 + rng.below(18) as u32);
-            let transpose = rng.below(3) == 0;
-            let row = if transpose { height } else { width }.next_power_of_two();
-            Message::Block2d(Block2d {
-                offsets: (0, 0),
-                write: rng.below(2) == 0,
-                base: source(rng),
-                surface_width: source(rng),
-                surface_height: source(rng),
-                surface_pitch: source(rng),
-                x: source(rng),
-                y: source(rng),
-                element: size(rng),
-                blocks: 1 + rng.below(3) as u32,
-                width,
-                height,
-                transpose,
-                vnni: rng.below(3) == 0,
-                data: maybe(rng),
-                row_pitch: if rng.below(4) == 0 { length(rng) } else { row },
-                block_pitch: if rng.below(4) == 0 { length(rng) } else { row * width.max(height) },
-            })
-        }
+        10 => Message::Block2d(block2d(rng)),
         _ => Message::Info(Info {
             space: space(rng),
             samples: rng.below(2) == 0,
