@@ -29,6 +29,9 @@ const OPENCL_TYPES: std::ops::RangeInclusive<u16> = 0xff01..=0xff05;
 /// The section table of a file.
 type Sections<'a> = SectionTable<'a, FileHeader64<LE>>;
 
+/// A symbol's name and section in the file that is written.
+type SymbolPlace = (Option<StringId>, Option<out::SectionIndex>);
+
 /// Where a section is in the file that is written.
 struct Placed {
     index: out::SectionIndex,
@@ -541,7 +544,7 @@ impl Elf {
         w: &mut out::Writer<'a>,
         order: &[usize],
         places: &[Placed],
-    ) -> Result<Vec<(Option<StringId>, Option<out::SectionIndex>)>, Error> {
+    ) -> Result<Vec<SymbolPlace>, Error> {
         let bad = |what: String| Error::Write { message: what };
         let mut sym_names = Vec::new();
         for &i in order {
@@ -561,12 +564,7 @@ impl Elf {
     }
 
     /// Writes the symbols, in this order.
-    fn write_symbols(
-        &self,
-        w: &mut out::Writer<'_>,
-        order: &[usize],
-        names: &[(Option<StringId>, Option<out::SectionIndex>)],
-    ) {
+    fn write_symbols(&self, w: &mut out::Writer<'_>, order: &[usize], names: &[SymbolPlace]) {
         for (&i, &(name, section)) in order.iter().zip(names) {
             let symbol = &self.symbols[i];
             let absent = if symbol.undefined { elf::SHN_UNDEF } else { elf::SHN_ABS };
