@@ -403,11 +403,11 @@ fn a_launch_without_effect_takes_no_time() {
     let module = Module::load(&device, "moves", Source::Text(MOVES.as_bytes())).expect("it loads");
     let kernel = module.kernel("moves").expect("it is there");
     let launch = |groups: u32| Launch::threads(&[groups, 1, 1], 1).arg("X", floats(8));
-    let outcome = device.run(&kernel, &launch(u32::MAX)).expect("it is launched");
+    let outcome = device.run(&kernel, launch(u32::MAX)).expect("it is launched");
     assert!(outcome.fault.is_none() && outcome.time.as_millis() < 1000, "{:?}", outcome.time);
     // Who looks at its instructions sees them.
-    let counted = device.run(&kernel, &launch(16).statistics(true)).expect("it is launched");
+    let counted = device.run(&kernel, launch(16).statistics(true)).expect("it is launched");
     assert_eq!(counted.statistics.expect("they were asked for").instructions, 2 * 16);
-    let looked = device.run(&kernel, &launch(3).registers(["X"])).expect("it is launched");
+    let looked = device.run(&kernel, launch(3).registers(["X"])).expect("it is launched");
     assert_eq!(looked.registers.len(), 3);
 }

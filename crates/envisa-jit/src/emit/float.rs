@@ -97,7 +97,7 @@ impl Emit<'_> {
         };
         let a = self.in_register(a, part, 1);
         // Where they were swapped, the first may be where the second would be.
-        let b = self.to_round(b, part, if a == 2 { 1 } else { 2 });
+        let b = self.rounded_operand(b, part, if a == 2 { 1 } else { 2 });
         self.a.v3(op, part.width, to, a, b, lanes);
         Ok(to)
     }
@@ -127,7 +127,7 @@ impl Emit<'_> {
         let a = self.source_of(i, &a, part, 1)?;
         let b = self.source_of(i, &b, part, 2)?;
         let a = self.in_register(a, part, 1);
-        let b = self.to_round(b, part, 2);
+        let b = self.rounded_operand(b, part, 2);
         self.a.v3(op, part.width, to, a, b, lanes);
         Ok(to)
     }
@@ -158,8 +158,11 @@ impl Emit<'_> {
         lanes: Lanes,
     ) -> V {
         let w = part.width;
-        let (mut a, mut b, c) =
-            (self.to_round(a, part, 1), self.to_round(b, part, 2), self.to_round(c, part, 3));
+        let (mut a, mut b, c) = (
+            self.rounded_operand(a, part, 1),
+            self.rounded_operand(b, part, 2),
+            self.rounded_operand(c, part, 3),
+        );
         let any = any || a == b;
         let here = Opd::Reg(to);
         let register = |o: Opd| matches!(o, Opd::Reg(_));

@@ -128,7 +128,7 @@ impl Emit<'_> {
     }
 
     /// An operand that an instruction can round which says how itself: a register then, `tmp` if it was none.
-    pub(super) fn to_round(&mut self, o: Opd, part: &Part, tmp: V) -> Opd {
+    pub(super) fn rounded_operand(&mut self, o: Opd, part: &Part, tmp: V) -> Opd {
         if self.a.rounding.is_on() { Opd::Reg(self.in_register(o, part, tmp)) } else { o }
     }
 
