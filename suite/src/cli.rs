@@ -235,6 +235,8 @@ pub enum Verb {
     },
     /// Hold the checks against suites of kernels that others made, and against bugs planted in these.
     Foreign(foreign::Args),
+    /// Time everyday kernels of many kinds on envisa's driver, PoCL and Intel's CPU runtime, and compare their results.
+    Survey(foreign::survey::Args),
     /// Repeat a kept launch on one platform.
     #[command(hide = true)]
     ForeignWorker(foreign::replay::Work),

@@ -148,6 +148,7 @@ fn main() -> ExitCode {
             checks::command(&only.only, &device, !no_oclgrind, write)
         }
         Verb::Foreign(args) => foreign::command(&args),
+        Verb::Survey(args) => foreign::survey::command(&args),
         Verb::OpenclRandom(args) => clrandom::command(&args),
         Verb::ForeignWorker(work) => foreign::replay::work(&work).map(|()| true),
         Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),

@@ -272,6 +272,11 @@ macro_rules! op_enum {
         impl Op {
             /// All of them.
             pub const ALL: &[Op] = &[$(Op::$compute,)* $(Op::$own,)*];
+
+            /// Is it one of the table's computations?
+            pub const fn is_computation(self) -> bool {
+                matches!(self, $(Op::$compute)|*)
+            }
         }
 
         impl From<Compute> for Op {

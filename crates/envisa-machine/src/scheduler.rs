@@ -185,19 +185,26 @@ fn begins_alone(launch: &LaunchView<'_>) -> bool {
         && program.runs_forward()
 }
 
-/// Is a launch without effect, whichever way it runs? Its threads access no memory and end, and nobody looks at them.
+/// Is a launch without effect, whichever way it runs? Its threads do nothing but compute, and nobody looks at them.
 fn does_nothing(launch: &LaunchView<'_>) -> bool {
     let program = launch.env.program;
-    let quiet = |i: &Inst| {
+    // All channels return right before it.
+    let unreached = |pc: usize| {
+        pc > 0 && matches!(program.code()[pc - 1], Inst { op: Op::Ret, pred, .. } if pred.offset == 0)
+    };
+    let quiet = |(pc, i): (usize, &Inst)| {
+        use Op::{Cmp, Goto, Join, Mov, MovPred, Nop, PredLogic, Ret, Setp};
+        let computes = i.op.is_computation()
+            || matches!(i.op, Cmp | Goto | Join | Mov | MovPred | Nop | PredLogic | Ret | Setp)
+            || i.op == Op::End && unreached(pc);
         let anywhere = matches!(i.dst, Dst::Indirect { .. });
-        !i.op.waits() && !anywhere && !i.src.iter().any(|s| matches!(s, Src::Indirect { .. }))
+        computes && !anywhere && !i.src.iter().any(|s| matches!(s, Src::Indirect { .. }))
     };
     let watched = launch.env.observed || launch.env.asked.is_some();
-    program.messages().is_empty()
-        && program.runs_forward()
+    program.runs_forward()
         && !watched
         && launch.limit >= program.code().len() as u64
-        && program.code().iter().all(quiet)
+        && program.code().iter().enumerate().all(quiet)
 }
 
 /// May a group wait for what a lower one stores? It looks again and again then, and says with a fence, or by its

@@ -240,13 +240,17 @@ fn groups_of_any_size_in_three_dimensions() {
 
 #[test]
 fn a_launch_of_threads_without_loops_is_cancelled_between_them() {
-    let text = ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.function \"k_main\"\nret (M1, 1)\n";
+    let text = ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.decl X v_type=G type=ud num_elts=8 align=GRF\n\
+                .decl T6 v_type=T num_elts=1\n.input T6 offset=64 size=4\n.function \"k_main\"\n\
+                oword_st (2) T6 0x0:ud X.0\nret (M1, 1)\n";
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
     let module = Module::load(&device, "k", Source::Text(text.as_bytes())).expect("it loads");
     let kernel = module.kernel("k").expect("it is there");
     for engine in [Engine::Interpreter, Engine::Native] {
         let cancel = Cancel::new();
-        let launch = Launch::threads(&[1 << 20, 1 << 20], 64).engine(engine).cancel(&cancel);
+        let buffer = device.buffer("out", 64).expect("there is memory");
+        let launch =
+            Launch::threads(&[1 << 20, 1 << 20], 64).arg("T6", &buffer).engine(engine).cancel(&cancel);
         let (fault, took) = std::thread::scope(|s| {
             let run = s.spawn(|| device.run(&kernel, &launch).expect("it is launched"));
             std::thread::sleep(Duration::from_millis(20));

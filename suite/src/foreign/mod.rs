@@ -8,6 +8,7 @@ pub mod oclgrind;
 mod page;
 pub mod replay;
 pub mod suites;
+pub mod survey;
 pub mod timing;
 mod timing_page;
 

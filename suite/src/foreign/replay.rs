@@ -46,6 +46,13 @@ fn number(ty: &str, bytes: u32, text: &str) -> Result<Vec<u8>, String> {
     parse_scalar(elem, text).map_err(|e| e.to_string())
 }
 
+/// The element of a scalar or vector of OpenCL C, and how many it has; three take the place of four.
+pub(super) fn element(ty: &str) -> Option<(ElemType, u64)> {
+    let digits = ty.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let count = if digits.is_empty() { 1 } else { digits.parse().ok()? };
+    Some((elem_of(ty)?, if count == 3 { 4 } else { count }))
+}
+
 /// The element of a type of OpenCL C, of a vector or of a pointer to one; `None` of a structure.
 fn elem_of(ty: &str) -> Option<ElemType> {
     let name = ty.trim_end_matches('*').trim_end_matches(|c: char| c.is_ascii_digit());
@@ -221,6 +228,16 @@ impl Side {
         }
     }
 
+    /// The worker that repeats the launch of a kernel of the survey on this side and leaves its results in a folder.
+    ///
+    /// # Errors
+    /// As [`Side::command`].
+    pub fn of_survey(self, kernel: &str, out: &Path) -> Result<Command, String> {
+        let mut command = self.command(Path::new(kernel), out, out)?;
+        command.arg("--survey");
+        Ok(command)
+    }
+
     /// The worker that repeats a launch on this side and leaves its results in a folder.
     ///
     /// # Errors
@@ -257,6 +274,9 @@ impl Side {
 pub struct Work {
     /// The kept launch.
     launch: PathBuf,
+    /// It is the name of a kernel of the survey.
+    #[arg(long)]
+    survey: bool,
     /// Part of the platform's name.
     #[arg(long)]
     platform: String,
@@ -272,7 +292,10 @@ pub struct Work {
 /// # Errors
 /// A sentence for standard error.
 pub fn work(work: &Work) -> Result<(), String> {
-    let replay = Replay::read(&work.launch)?;
+    let replay = match work.survey {
+        true => super::survey::replay(&work.launch.to_string_lossy())?,
+        false => Replay::read(&work.launch)?,
+    };
     let session = Session::open(&work.platform)?;
     let start = Instant::now();
     let mut loaded = session.load(&replay.source, &replay.options, &replay.kernel, &replay.launch)?;

@@ -2,13 +2,15 @@
 //! of its own, alternately in one run.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use envisa_harness::values::{ElemType, HostValue};
 use serde::{Deserialize, Serialize};
 
 use super::replay::{Replay, Side};
-use super::suites::{self, Kept, Sizes, Source};
+use super::suites::{self, Sizes, Source};
 use crate::compare::{Check, Comparison, compare};
 use crate::launch::ArgValue;
 use crate::machine::Machine;
@@ -118,7 +120,8 @@ pub fn run(suites: &[Source], only: &[String], sides: &[Side], say: impl Fn(&str
                 s.tolerance.to_string(),
             ]);
         }
-        let row = one(k, sides, &mut run.sides);
+        let command = |side: Side, out: &Path| side.command(&k.folder, &k.home, out);
+        let row = one(k.name(), Replay::read(&k.folder), s.tolerance, command, sides, &mut run.sides);
         say(&line(&row));
         run.rows.push(row);
     }
@@ -126,7 +129,7 @@ pub fn run(suites: &[Source], only: &[String], sides: &[Side], say: impl Fn(&str
 }
 
 /// A row as it is told while the run goes on.
-fn line(row: &Row) -> String {
+pub fn line(row: &Row) -> String {
     let times: Vec<String> = row
         .times
         .iter()
@@ -140,16 +143,18 @@ fn line(row: &Row) -> String {
     format!("{better}{}: {} {}", row.name, times.join(", "), wrong.join("; "))
 }
 
-/// Times one kernel on all sides.
-fn one(kept: &Kept<'_>, sides: &[Side], described: &mut BTreeMap<String, String>) -> Row {
-    let mut row = Row {
-        name: kept.name(),
-        sizes: String::new(),
-        times: BTreeMap::new(),
-        differs: Vec::new(),
-        failed: None,
-    };
-    let replay = match Replay::read(&kept.folder) {
+/// Times one launch on all sides. `command` starts a side's worker, which leaves its results in a folder.
+pub fn one(
+    name: String,
+    replay: Result<Replay, String>,
+    tolerance: f64,
+    command: impl Fn(Side, &Path) -> Result<Command, String>,
+    sides: &[Side],
+    described: &mut BTreeMap<String, String>,
+) -> Row {
+    let mut row =
+        Row { name, sizes: String::new(), times: BTreeMap::new(), differs: Vec::new(), failed: None };
+    let replay = match replay {
         Ok(replay) => replay,
         Err(why) => {
             row.failed = Some(why);
@@ -161,7 +166,7 @@ fn one(kept: &Kept<'_>, sides: &[Side], described: &mut BTreeMap<String, String>
     row.sizes = format!("{} by {}", text(&replay.launch.global), text(&replay.launch.local));
     let mut served: Vec<(Side, Served)> = Vec::new();
     for side in sides {
-        match start(*side, kept) {
+        match start(|out| command(*side, out)) {
             Ok(s) => {
                 described.entry(side.name().to_owned()).or_insert_with(|| s.describe.clone());
                 served.push((*side, s));
@@ -187,13 +192,13 @@ fn one(kept: &Kept<'_>, sides: &[Side], described: &mut BTreeMap<String, String>
         }
     }
     served.retain(|(side, _)| row.seconds(*side).is_some());
-    row.differs = differences(&replay, &served, kept.suite.tolerance);
+    row.differs = differences(&replay, &served, tolerance);
     row
 }
 
-fn start(side: Side, kept: &Kept<'_>) -> Result<Served, String> {
+fn start(command: impl FnOnce(&Path) -> Result<Command, String>) -> Result<Served, String> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let command = side.command(&kept.folder, &kept.home, dir.path())?;
+    let command = command(dir.path())?;
     Served::spawn(command, dir, LIMIT)
 }
 
