@@ -70,10 +70,11 @@ impl Kernel {
             let ty = self.pointed(name).ok_or_else(|| format!("`{}` has no argument `{name}`", self.name))?;
             let (elem, count) = super::replay::element(&ty).ok_or_else(|| format!("no type `{ty}`"))?;
             let n = n * count;
+            let seed = launch.args.len();
             let spec = match (name, elem.is_float()) {
                 ("c", _) => format!("zeros:{elem}:{n}"),
-                (_, true) => format!("rand:{elem}:{n}:{}:-1..1", n % 97),
-                _ => format!("rand:{elem}:{n}:{}", n % 97),
+                (_, true) => format!("rand:{elem}:{n}:{seed}:-1..1"),
+                _ => format!("rand:{elem}:{n}:{seed}"),
             };
             let value = ValueSpec::parse(&spec).and_then(|s| s.materialize(MOST));
             let value = ArgValue::Buffer(value.map_err(|e| format!("{spec}: {e}"))?);
