@@ -242,11 +242,7 @@ kernel void k(global const float *a, global const float *b, global float *c)
     for (int s = 0; s < 16; s++) {
         float3 m = from - (float3)((s & 3) - 1.5f, (s >> 2) - 1.5f, 0.3f * s);
         float p = dot(m, to), q = dot(m, m) - 0.2f, d = p * p - q;
-        if (d > 0) {
-            float t = -p - sqrt(d);
-            if (t > 0 && t < near)
-                near = t;
-        }
+        near = fmin(near, -p - sqrt(fmax(d, 0.0f)));
     }
     c[y * 512 + x] = near;
 }
