@@ -466,6 +466,15 @@ impl Asm {
         self.push(Self::masked(i, lanes));
     }
 
+    /// Stores sixteen bytes of a vector of 64, the first ones or those behind so many.
+    pub fn store_quarter(&mut self, m: Mem, v: V, q: u32, lanes: Lanes) {
+        if q == 0 {
+            return self.store(crate::ops::STORE32, Width::X, m, v, lanes);
+        }
+        let c = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
+        self.push(Self::masked(Instruction::with3(c, m.operand(false), vreg(v, Width::Z), q), lanes));
+    }
+
     /// Gathers into `dst` the lanes of `k`, which is zero afterwards; the index's width is the encoding's.
     pub fn gather(&mut self, op: Op, w: Width, dst: V, m: Mem, index: V, k: K) {
         let c = op[w as usize];

@@ -386,26 +386,12 @@ impl Emit<'_> {
             self.a.v2(VMOVDQU32, Width::Z, r as V, Opd::Mem(row), Lanes::All);
             self.a.m(Code::Prefetcht1_m8, row.plus(FETCHED));
         }
-        let w = Width::Z;
-        self.a.v3(VPUNPCKLDQ, w, 4, 0, Opd::Reg(1), Lanes::All);
-        self.a.v3(VPUNPCKHDQ, w, 5, 0, Opd::Reg(1), Lanes::All);
-        self.a.v3(VPUNPCKLDQ, w, 0, 2, Opd::Reg(3), Lanes::All);
-        self.a.v3(VPUNPCKHDQ, w, 1, 2, Opd::Reg(3), Lanes::All);
-        self.a.v3(VPUNPCKLQDQ, w, 2, 4, Opd::Reg(0), Lanes::All);
-        self.a.v3(VPUNPCKHQDQ, w, 3, 4, Opd::Reg(0), Lanes::All);
-        self.a.v3(VPUNPCKLQDQ, w, 4, 5, Opd::Reg(1), Lanes::All);
-        self.a.v3(VPUNPCKHQDQ, w, 5, 5, Opd::Reg(1), Lanes::All);
-        for (c, v) in (2..6).enumerate() {
+        let columns = self.transpose([0, 1, 2, 3]);
+        for (c, v) in (0..).zip(columns) {
             for quarter in 0..4 {
-                let column = 4 * ROWS * (4 * quarter + c as u32);
+                let column = 4 * ROWS * (4 * quarter + c);
                 let m = Mem::indexed(CTX, TO, 4, i64::from(at + TILES + column));
-                if quarter == 0 {
-                    self.a.store(STORE32, Width::X, m, v, Lanes::All);
-                } else {
-                    let extract = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
-                    let i = iced_x86::Instruction::with3(extract, m.operand(false), vreg(v, w), quarter);
-                    self.a.push(i);
-                }
+                self.a.store_quarter(m, v, quarter, Lanes::All);
             }
         }
     }

@@ -37,7 +37,7 @@ impl Emit<'_> {
     }
 
     /// Places all of which may be read, where some lanes are off and anything may be in these.
-    fn readable(&mut self, of: Places, on: Option<K>) -> Places {
+    pub(super) fn readable(&mut self, of: Places, on: Option<K>) -> Places {
         let Some(on) = on else { return of };
         self.a.v2(VMOVDQU32, Width::Z, INDEX, Opd::Reg(of.index), Lanes::Zero(on));
         Places { index: INDEX, ..of }

@@ -103,6 +103,16 @@ impl Emit<'_> {
         constant(self.p, surface).is_none() && !self.fixed(surface)
     }
 
+    /// What the program writes.
+    fn written(&self) -> &Written {
+        self.written.get_or_init(|| Written::new(self.p))
+    }
+
+    /// Is a quad made of dwords? CPUs give a load what is in one store; for what is in two, it waits until both have gone out.
+    pub(super) fn made_of_dwords(&self, at: RegOffset) -> bool {
+        [at, at + 4].into_iter().any(|at| self.written().dword(at))
+    }
+
     /// Is a scalar what the launch put there, all along?
     fn fixed(&self, s: &Src) -> bool {
         let Src::Reg { offset, ty, constant, .. } = *s else { return false };
@@ -112,7 +122,7 @@ impl Emit<'_> {
         let (start, end) = (offset, offset + ty.size());
         let inputs = self.p.inputs();
         let input = inputs.iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
-        input && !self.written.get_or_init(|| Written::new(self.p)).any(start, end)
+        input && !self.written().any(start, end)
     }
 }
 
@@ -274,6 +284,9 @@ impl Emit<'_> {
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
         let led = if looked_at == 0 { self.take_led(pc, i, s, form, &parts, data, done)? } else { None };
+        if looked_at == 0 {
+            self.quads_at_sight(pc, i, s, form, (&parts, align), data, done)?;
+        }
         let rows = match looked_at == 0 && !ahead {
             true => match self.by_steps(pc, i, s, form, &parts, align, data)? {
                 None => self.both_rows(pc, i, s, form, &parts, align, data)?,

@@ -41,6 +41,7 @@ pub(crate) mod streams;
 mod sums;
 mod tiles;
 mod transfer;
+mod transpose;
 mod turns;
 mod typed;
 mod wide;

@@ -150,6 +150,13 @@ impl Emit<'_> {
                 Type::W => self.a.rm([Code::Movsx_r32_rm16, Code::Movsx_r64_rm16][w], to[w], m),
                 Type::D if wide => self.a.rm(Code::Movsxd_r64_rm32, to[1], m),
                 Type::D | Type::Ud => self.a.rm(Code::Mov_r32_rm32, to[0], m),
+                Type::Q | Type::Uq if wide && self.made_of_dwords(at) => {
+                    let [low, high] = [to[0], Register::ESI];
+                    self.a.rm(Code::Mov_r32_rm32, high, m.plus(4));
+                    self.a.ri(Code::Shl_rm64_imm8, Register::RSI, 32);
+                    self.a.rm(Code::Mov_r32_rm32, low, m);
+                    self.a.rr(Code::Or_r64_rm64, to[1], Register::RSI);
+                }
                 Type::Q | Type::Uq if wide => self.a.rm(Code::Mov_r64_rm64, to[1], m),
                 Type::Q | Type::Uq => self.a.rm(Code::Mov_r32_rm32, to[0], m),
                 _ => return Err("a source that is no integer"),
@@ -191,6 +198,12 @@ impl Emit<'_> {
                 if matches!(i.op, Op::Add3 | Op::Mad) {
                     self.operate([Code::Add_r32_rm32, Code::Add_r64_rm64], &i.src[2], wide, part)?;
                 }
+            }
+            Op::Mulh => {
+                self.load_int(&i.src[0], A, true, part)?;
+                self.load_int(&i.src[1], D, true, part)?;
+                self.a.rr(Code::Imul_r64_rm64, A[1], D[1]);
+                self.a.ri(Code::Shr_rm64_imm8, A[1], 32);
             }
             Op::Shl | Op::Shr | Op::Asr => {
                 self.load_int(&i.src[0], A, wide, part)?;
@@ -258,6 +271,9 @@ impl Emit<'_> {
             return None;
         };
         if ty.size() != if wide { 8 } else { 4 } {
+            return None;
+        }
+        if wide && self.made_of_dwords(offset + strides.element(0) * 8) {
             return None;
         }
         if shape != Shape::Contiguous {
@@ -366,26 +382,35 @@ impl Emit<'_> {
         if i.dst2 != 0 || !ty.is_int() || i.src.iter().any(other) {
             return Ok(false);
         }
-        if !matches!(
-            i.op,
-            Op::Mov
-                | Op::Not
-                | Op::Add
-                | Op::Add3
-                | Op::Mul
-                | Op::Mad
-                | Op::And
-                | Op::Or
-                | Op::Xor
-                | Op::Shl
-                | Op::Shr
-                | Op::Asr
-                | Op::Min
-                | Op::Max
-                | Op::Cbit
-                | Op::Fbl
-                | Op::Sel
-        ) {
+        // Of products in 64 bits: what is multiplied is as wide as it says.
+        let signed = i.exec == ExecType::I32;
+        let dword = |s: &Src| {
+            let wanted = if signed { Type::D } else { Type::Ud };
+            matches!(s, Src::Reg { ty, modifier: Modifier::None, .. } if *ty == wanted)
+        };
+        let upper = i.op == Op::Mulh && !wide && ty.size() == 4 && i.src[..2].iter().all(dword);
+        if !upper
+            && !matches!(
+                i.op,
+                Op::Mov
+                    | Op::Not
+                    | Op::Add
+                    | Op::Add3
+                    | Op::Mul
+                    | Op::Mad
+                    | Op::And
+                    | Op::Or
+                    | Op::Xor
+                    | Op::Shl
+                    | Op::Shr
+                    | Op::Asr
+                    | Op::Min
+                    | Op::Max
+                    | Op::Cbit
+                    | Op::Fbl
+                    | Op::Sel
+            )
+        {
             return Ok(false);
         }
         self.certain(pc)?;

@@ -4,12 +4,13 @@
 use envisa_lower::Simt;
 
 use super::memory::{Form, PTR, RA};
+use super::transpose::{self, Channels};
 use super::*;
 use crate::asm::Aside;
 use crate::rows::{Plan, Steps, Unit};
 use envisa_codegen::layout::site;
 
-/// Most bytes from channel to channel: both halves of a message lie within a kilobyte.
+/// Most bytes from channel to channel of which rows are moved: both halves of a message lie within a kilobyte.
 const MOST: i32 = 32;
 /// How far behind a register rows may begin: what is accessed ends within a kilobyte.
 const REACH: i32 = 960;
@@ -35,6 +36,8 @@ enum How {
     Packed(Plan),
     /// Elements of up to three bytes together.
     Small,
+    /// Dwords of one channel after the other.
+    Channels,
 }
 
 /// A message, and what is known of its places.
@@ -63,9 +66,7 @@ impl How {
         let before = (slot as i32 / 4 - 1) * 8 * step + 16 * step;
         let plan = |of: Steps| {
             let plan = if s.write { of.stores() } else { of.loads() };
-            // Where rows are many and elements few, these are gathered.
-            let worth = |p: &Plan| s.write || p.rows.len() <= 4 * p.units.len();
-            plan.filter(|p| worth(p) && p.rows.iter().all(|r| r + before <= REACH))
+            plan.filter(|p| p.rows.iter().all(|r| r + before <= REACH))
         };
         if step == element as i32 {
             // A row of single elements others move.
@@ -131,7 +132,8 @@ impl Emit<'_> {
         }
         // Both halves may be one row.
         let jump = self.cells.at(s.address + 64).and_then(|c| self.shapes.alike(c));
-        let one = parts.len() == 1 || jump == Some(16 * known.index);
+        let near = known.how != How::Channels || 32 * known.step <= 1024;
+        let one = parts.len() == 1 || (jump == Some(16 * known.index) && near);
         let rows = if one { 1 } else { 2 };
         for (k, part) in parts.iter().enumerate().take(rows) {
             let r = [Register::EAX, Register::EDX][k];
@@ -349,7 +351,13 @@ impl Emit<'_> {
         let bytes = u32::try_from(form.bytes(index)).ok()?;
         // What is aligned for the first channel is for all.
         let aligned = bytes % u32::from(s.align.max(1)) == 0;
-        let how = How::of(s, bytes).filter(|_| index > 0 && all && aligned)?;
+        // Where there are gaps between the channels' elements, rows are many for what is moved.
+        let dense = 4 * s.elements.count_ones();
+        let how = match self.side_by_side(s, 16) && (dense + 1..=transpose::APART).contains(&bytes) {
+            true => Some(How::Channels),
+            false => How::of(s, bytes),
+        };
+        let how = how.filter(|_| index > 0 && all && aligned)?;
         Some(Stepped { how, step: bytes, index, rows: &ROWS })
     }
 
@@ -437,6 +445,10 @@ impl Emit<'_> {
                     let v = self.part_of_dwords(from, 8 * (place % 4), s.element.into());
                     self.loaded(pc, s, part, (h, to), v, on)?;
                 }
+            }
+            How::Channels => {
+                let of = Channels::Apart(m, known.step);
+                self.load_channels(pc, s, part, of, data, on)?;
             }
             How::Small => {
                 let bytes = 16 * known.step;
@@ -627,6 +639,7 @@ impl Emit<'_> {
                 }
                 self.store_rows(plan, &from, m)?;
             }
+            How::Channels => self.store_channels(s, part, Channels::Apart(m, known.step), data, None)?,
             How::Small => {
                 self.pack(0, &all, s.element.into())?;
                 let step = known.step;

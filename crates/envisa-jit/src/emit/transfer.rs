@@ -131,7 +131,21 @@ impl Emit<'_> {
             self.gather_pairs(pc, s, form, part, v, data, on)?;
             positions = 0;
         }
+        if let Way::Any(v) = way
+            && self.side_by_side(s, part.lanes)
+            && form.scale <= 8
+        {
+            if s.write {
+                self.store_anywhere(s, part, (v, form.scale), data, on)?;
+            } else {
+                let of = self.readable(Places { index: v, scale: form.scale, plus: 0 }, on);
+                let of = self.lay_places(of.index, of.scale);
+                self.load_channels(pc, s, part, of, data, on)?;
+            }
+            positions = 0;
+        }
         if let (Way::Any(v), Some(on)) = (way, on)
+            && positions != 0
             && (s.element, s.slot, s.write) == (4, 4, true)
             && self.level == Level::Avx512
             && form.scale <= 8
@@ -476,9 +490,9 @@ impl Emit<'_> {
         if part.lanes == 1 {
             return self.move_one(s, m, to);
         }
-        if row && self.streaming && part.lanes == 16 && matches!(s.element, 4 | 8) {
+        if row && self.streaming && part.lanes == 16 && (s.element >= 4 || part.index == 0) {
             let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
-            for line in 0..u32::from(s.element) / 4 {
+            for line in 0..u32::from(s.element).div_ceil(4) {
                 self.a.m(code, m.plus(self.ahead() + 64 * line));
             }
         }
@@ -496,6 +510,11 @@ impl Emit<'_> {
             let v = self.data_in(to, 4 * part.lanes, 0)?;
             match s.element {
                 4 => self.a.store(STORE32, w, m, v, lanes(on)),
+                e if on.is_none() && w == Width::Z => {
+                    // CPUs take longer to make elements narrow on their way to memory.
+                    self.a.store_to_reg(if e == 2 { VPMOVDW } else { VPMOVDB }, w, 0, v);
+                    self.a.store(STORE32, Width::of(16 * u32::from(e)), m, 0, Lanes::All);
+                }
                 2 => self.a.store(VPMOVDW, w, m, v, lanes(on)),
                 _ => self.a.store(VPMOVDB, w, m, v, lanes(on)),
             }

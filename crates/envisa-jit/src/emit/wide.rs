@@ -1,6 +1,6 @@
 //! Messages whose channels have addresses of 64 bits.
 
-use super::memory::{RA, Way};
+use super::memory::{PTR, RA, Way};
 use super::*;
 use crate::emit::memory::Form;
 use envisa_codegen::layout::site;
@@ -72,5 +72,134 @@ impl Emit<'_> {
         }
         *misses = true;
         Ok(Way::Any(v))
+    }
+}
+
+/// What sixteen channels' addresses turn out to be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sight {
+    /// All the same.
+    Same,
+    /// One element behind another.
+    Row,
+}
+
+impl Emit<'_> {
+    /// Single elements whose places are known when running only, as sums of 64 bits are: where all channels of each half turn
+    /// out to have one place, or places side by side, and all of these are inside, they are moved as such, and it goes to `done`.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn quads_at_sight(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        s: &Simt,
+        form: Form,
+        (parts, align): (&[Part], u32),
+        data: RegOffset,
+        done: Label,
+    ) -> Result<(), Why> {
+        let single = s.elements == 1 && form.wide && (form.before, form.scale) == (0, 1);
+        if !single || parts.iter().any(|p| p.lanes != 16 || self.runs_alone(i, p)) {
+            return Ok(());
+        }
+        let mut on = Vec::new();
+        for part in parts {
+            on.push(self.on(pc, part)?);
+        }
+        let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
+        self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
+        self.a.jump(Code::Jne_rel32_64, other);
+        // All stores to one place are a matter of order.
+        let all: &[Sight] = if s.write { &[Sight::Row] } else { &[Sight::Same, Sight::Row] };
+        for (k, sight) in all.iter().enumerate() {
+            let next = if k + 1 == all.len() { other } else { self.a.label() };
+            for part in parts {
+                self.are_seen(s, part, *sight, next)?;
+            }
+            let reach = if *sight == Sight::Row { 15 * u32::from(s.element) } else { 0 };
+            for part in parts {
+                self.first_inside(i, s, part, (reach, align), other)?;
+            }
+            let pointer = self.site(i, site::POINTER);
+            self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+            for (part, on) in parts.iter().zip(&on) {
+                let r = RA[part.index as usize];
+                let way = if *sight == Sight::Row { Way::Row(r, 0) } else { Way::Same(r) };
+                self.move_row(pc, i, s, form, part, way, data, 0, *on)?;
+            }
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            self.a.jmp(done);
+            self.a.bind(next);
+        }
+        Ok(())
+    }
+
+    /// Goes to `other` unless the addresses of a half are what they are taken for, those of channels that are off included.
+    fn are_seen(&mut self, s: &Simt, part: &Part, sight: Sight, other: Label) -> Result<(), Why> {
+        let w = Width::Z;
+        for h in 0..2 {
+            let at = s.address + 8 * part.lane + 64 * h;
+            let quads = match self.home(at, 64) {
+                Some(v) => Opd::Reg(v),
+                None => {
+                    self.in_memory(at, 64)?;
+                    Opd::Mem(self.reg(at))
+                }
+            };
+            if h == 0 {
+                match quads {
+                    Opd::Reg(v) => self.a.v2(VPBROADCASTQ, w, 0, Opd::Reg(v), Lanes::All),
+                    _ => self.a.v2(VPBROADCASTQ, w, 0, Opd::Mem(self.reg(at)), Lanes::All),
+                }
+            }
+            let mut expected = 0;
+            if sight == Sight::Row {
+                let step = u32::from(s.element);
+                let quad = |k: usize| if k.is_multiple_of(2) { step * (k as u32 / 2 + 8 * h) } else { 0 };
+                let ramp = self.literals(std::array::from_fn(quad));
+                self.a.v3(VPADDQ, w, 1, 0, Opd::Mem(ramp), Lanes::All);
+                expected = 1;
+            }
+            self.a.vcmp(VPCMPUQ, w, 5 + h as K, expected, quads, 4, None);
+        }
+        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
+        self.a.jump(Code::Jne_rel32_64, other);
+        Ok(())
+    }
+
+    /// The first channel's offset in a half's own register; goes to `other` unless that place and the one so many bytes behind
+    /// it are inside, and it is aligned.
+    fn first_inside(
+        &mut self,
+        i: &Inst,
+        s: &Simt,
+        part: &Part,
+        (reach, align): (u32, u32),
+        other: Label,
+    ) -> Result<(), Why> {
+        let (r, at) = (RA[part.index as usize], s.address + 8 * part.lane);
+        match self.home(at, 64) {
+            Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vreg(v, Width::X)),
+            None => {
+                self.in_memory(at, 8)?;
+                let m = self.reg(at);
+                self.a.rm(Code::Mov_r64_rm64, r, m);
+            }
+        }
+        let (first, span) = (self.site(i, site::WIDE), self.site(i, site::SPAN));
+        self.a.rm(Code::Sub_r64_rm64, r, first);
+        self.a.rm(Code::Cmp_r64_rm64, r, span);
+        self.a.jump(Code::Jae_rel32_64, other);
+        if reach != 0 {
+            self.a.rr(Code::Mov_r64_rm64, Register::RSI, r);
+            self.a.ri(Code::Add_rm64_imm32, Register::RSI, reach as i32);
+            self.a.rm(Code::Cmp_r64_rm64, Register::RSI, span);
+            self.a.jump(Code::Jae_rel32_64, other);
+        }
+        if align > 1 {
+            self.a.ri(Code::Test_rm64_imm32, r, align as i32 - 1);
+            self.a.jump(Code::Jne_rel32_64, other);
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,8 @@ pub(super) struct Written {
     ranges: Vec<(u32, u32)>,
     /// From there on, it may write any, by addresses.
     anywhere: Option<u32>,
+    /// Dwords that are written by themselves, in order.
+    dwords: Vec<u32>,
 }
 
 impl Written {
@@ -21,6 +23,8 @@ impl Written {
                 None => all.anywhere = Some(p.registers().address_base),
             });
         }
+        all.dwords = all.ranges.iter().filter(|r| r.0 + 4 == r.1).map(|r| r.0).collect();
+        all.dwords.sort_unstable();
         all.ranges.sort_unstable();
         all.ranges.dedup_by(|b, a| {
             let meet = b.0 <= a.1;
@@ -28,6 +32,11 @@ impl Written {
             meet
         });
         all
+    }
+
+    /// Is a dword written by itself anywhere?
+    pub fn dword(&self, at: u32) -> bool {
+        self.dwords.binary_search(&at).is_ok()
     }
 
     pub fn any(&self, start: u32, end: u32) -> bool {

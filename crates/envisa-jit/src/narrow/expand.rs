@@ -103,6 +103,14 @@ impl Narrow<'_> {
                 self.list.copy(half(to, 1 - at), half(a, 1 - at));
                 self.list.copy(half(to, at), t);
             }
+            C::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8 if i.op2_kind() == OpKind::Memory => {
+                let [to, a] = [0, 1].map(|k| number(i.op_register(k)));
+                let (quarter, code) =
+                    (u32::from(i.immediate8() & 3), C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8);
+                let h = quarter / 2;
+                self.list.copy(half(to, 1 - h), half(a, 1 - h));
+                self.list.three_i(code, half(to, h), half(a, h), O::M(memory(i)), quarter % 2);
+            }
             C::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 if i.op2_kind() == OpKind::Register => {
                 let [to, a, b] = [0, 1, 2].map(|k| half(number(i.op_register(k)), 0));
                 let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
