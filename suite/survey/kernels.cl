@@ -662,3 +662,56 @@ kernel void k(global const float *a, global const float *b, global int *c)
 {
     c[get_global_id(0)] = get_global_id(0);
 }
+
+// sum by size_t: 1048576; 1048576, 1048576, 1048576
+kernel void k(global const float *a, global const float *b, global float *c)
+{
+    size_t i = get_global_id(0);
+    c[i] = a[i] + b[i];
+}
+
+// matrix product by size_t: 256x256 by 16x16; 65536, 65536, 65536
+kernel void k(global const float *a, global const float *b, global float *c)
+{
+    size_t x = get_global_id(0), y = get_global_id(1), n = get_global_size(0);
+    float sum = 0;
+    for (size_t j = 0; j < n; j++)
+        sum += a[y * n + j] * b[j * n + x];
+    c[y * n + x] = sum;
+}
+
+// stencil by size_t: 1024x1024 by 64x4; 1048576, 1, 1048576
+kernel void k(global const float *a, global const float *b, global float *c)
+{
+    size_t x = get_global_id(0), y = get_global_id(1), n = get_global_size(0);
+    if (x > 0 && y > 0 && x < n - 1 && y < n - 1)
+        c[y * n + x] = a[y * n + x - 1] + a[y * n + x + 1] + a[(y - 1) * n + x] + a[(y + 1) * n + x] - 4 * a[y * n + x];
+}
+
+// points by size_t: 262144; 786432, 786432, 786432
+struct point {
+    float x, y, z;
+};
+kernel void k(global const float *a, global const float *b, global float *c)
+{
+    size_t i = get_global_id(0);
+    struct point p = ((global const struct point *)a)[i], q = ((global const struct point *)b)[i];
+    p.x += q.x;
+    p.y *= q.y;
+    p.z -= q.z;
+    ((global struct point *)c)[i] = p;
+}
+
+// float4 from anywhere: 262144; 262144, 262144, 262144
+kernel void k(global const float4 *a, global const uint *b, global float4 *c)
+{
+    int i = get_global_id(0);
+    c[i] = a[b[i] & 0x3ffff] * 2.0f;
+}
+
+// float4 to anywhere: 262144; 262144, 1, 262144
+kernel void k(global const float4 *a, global const uint *b, global float4 *c)
+{
+    uint i = get_global_id(0);
+    c[i * 7919u & 0x3ffff] = a[i] + 1.0f;
+}

@@ -173,7 +173,7 @@ impl Case {
         let module = Module::load(&device, "side", Source::Text(text.as_bytes()))
             .unwrap_or_else(|e| panic!("{e}\n{text}"));
         let kernel = module.kernel("side").expect("it is there");
-        let data: Vec<u8> = (0..BYTES).map(|k| (k * 167 ^ k >> 5) as u8).collect();
+        let data: Vec<u8> = (0..BYTES).map(|k| ((k * 167) ^ (k >> 5)) as u8).collect();
         let mut table: Vec<u8> = Vec::new();
         for places in &self.places {
             table.extend(places.iter().flat_map(|p| p.to_le_bytes()));

@@ -111,7 +111,7 @@ impl Emit<'_> {
     }
 
     /// The next instruction that is made where it stands.
-    fn next_of_block(&self, pc: Pc) -> Option<Pc> {
+    pub(super) fn next_of_block(&self, pc: Pc) -> Option<Pc> {
         let nothing = |pc: &Pc| self.deferred.skips(*pc) || self.inst(*pc).op == Op::Nop;
         (pc + 1..self.blocks[pc as usize]).find(|pc| !nothing(pc))
     }

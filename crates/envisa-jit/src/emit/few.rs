@@ -221,6 +221,12 @@ impl Emit<'_> {
             return Err("a destination with gaps that is read, too");
         }
         let high = offset % 8 == 4;
+        if high && self.made_whole == Some(pc) {
+            return Ok(());
+        }
+        if !high && self.whole_quads(pc, i, &parts)? {
+            return Ok(());
+        }
         let bits = self.literals(std::array::from_fn(|k| if (k % 2 == 1) == high { u32::MAX } else { 0 }));
         for part in &parts {
             let mask = self.lanes(pc, part, offset + 8 * part.lane)?;
@@ -252,5 +258,47 @@ impl Emit<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Quads whose lower dwords this instruction moves, and whose upper ones the next: both are, at once. `false`: it is not so.
+    fn whole_quads(&mut self, pc: Pc, i: &Inst, parts: &[Part]) -> Result<bool, Why> {
+        let (Some(next), Dst::Reg { offset, .. }) = (self.next_of_block(pc), i.dst) else { return Ok(false) };
+        let j = *self.inst(next);
+        let to = matches!(j.dst, Dst::Reg { offset: at, ty: Type::D | Type::Ud, stride: 2, sat: false } if at == offset + 4);
+        let plain = i.op == Op::Mov && i.pred.offset == 0 && (i.no_mask || self.all_active(pc));
+        let same = (j.op, j.exec, j.channels, j.first, j.pred) == (i.op, i.exec, i.channels, i.first, i.pred)
+            && (j.no_mask || self.all_active(next));
+        let same = same && to && plain;
+        if !same || offset % 8 != 0 || self.hazard(&j, parts) {
+            return Ok(false);
+        }
+        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+        for part in parts {
+            let low = self.value(pc, i, part, 0, Lanes::All)?;
+            let low = if low == 0 {
+                self.copy_reg(3, 0, part.width);
+                3
+            } else {
+                low
+            };
+            let high = self.value(next, &j, part, 0, Lanes::All)?;
+            for h in 0..part.lanes / 8 {
+                let to = offset + 8 * part.lane + 64 * h;
+                self.in_memory(to, 64)?;
+                for (half, mut from) in [(4, low), (5, high)] {
+                    if h == 1 {
+                        self.a.rri(extract, vreg(half, Width::Y), vreg(from, Width::Z), 1);
+                        from = half;
+                    }
+                    self.a.v2(VPMOVZXDQ, Width::Z, half, Opd::Reg(from), Lanes::All);
+                }
+                self.a.v2i(VPSLLQ, Width::Z, 5, Opd::Reg(5), 32, Lanes::All);
+                self.a.v3(VPORD, Width::Z, 4, 4, Opd::Reg(5), Lanes::All);
+                let m = self.reg(to);
+                self.a.store(STORE32, Width::Z, m, 4, Lanes::All);
+            }
+        }
+        self.made_whole = Some(next);
+        Ok(true)
     }
 }

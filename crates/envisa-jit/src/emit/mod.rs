@@ -245,6 +245,8 @@ pub(crate) struct Emit<'a> {
     keeps_channels: bool,
     /// The compare before was left to this branch.
     fused: bool,
+    /// What the next instruction does was done with the one before.
+    made_whole: Option<Pc>,
     /// The mask of lanes that the part in the making is written by.
     held: Option<K>,
     /// Instructions on parts of vectors; those that are in the making, and where their sources are.
@@ -341,6 +343,7 @@ impl<'a> Emit<'a> {
                     .filter(|pc| flow.reachable(*pc) && p.code()[*pc as usize].op == Op::Barrier)
                     .all(|pc| flow.full(pc) && flow.full(pc + 1)),
             fused: false,
+            made_whole: None,
             held: None,
             runs: Vec::new(),
             tiles: None,
@@ -630,7 +633,7 @@ impl<'a> Emit<'a> {
             self.tiles = tiles;
             self.a.back(here);
             self.later.truncate(later);
-            (self.fused, self.looked) = (false, None);
+            (self.fused, self.looked, self.made_whole) = (false, None, None);
         }
         done
     }
