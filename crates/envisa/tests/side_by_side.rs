@@ -29,6 +29,8 @@ struct Case {
     /// Channels that are off.
     off: u32,
     wide: bool,
+    /// By how many bits indices of 64 bits are shifted to be places.
+    shift: u32,
     /// Where each channel's elements are, by rounds.
     places: Vec<Vec<u64>>,
 }
@@ -50,7 +52,9 @@ impl Case {
         let (data, bytes, slot, count) = dice.pick(&shapes);
         let off = if dice.below(2) == 0 { 0 } else { dice.next() as u32 & dice.next() as u32 };
         let (write, wide) = (dice.below(2) == 0, dice.below(2) == 0);
-        let mut case = Case { simd, data, bytes, slot, count, write, off, wide, places: Vec::new() };
+        // Of three dwords, channels are twelve bytes apart.
+        let shift = if wide { dice.pick(&[0, 0, 1, 2, if count == 3 { 2 } else { 3 }]) } else { 0 };
+        let mut case = Case { simd, data, bytes, slot, count, write, off, wide, shift, places: Vec::new() };
         let first = case.pattern(dice);
         for _ in 0..ROUNDS {
             let again = dice.below(3) != 0;
@@ -130,6 +134,9 @@ impl Case {
         let _ = writeln!(t, "add (M1, {n}) To(0,0)<1> Off(0,0)<1;1,0> T(0,0)<0;1,0>");
         let _ = writeln!(t, "lsc_load.ugm (M1, {n}) Quad:d64 flat[To]:a64");
         if self.wide {
+            if self.shift != 0 {
+                let _ = writeln!(t, "shl (M1, {n}) Quad(0,0)<1> Quad(0,0)<1;1,0> {:#x}:uq", self.shift);
+            }
             let _ = writeln!(t, "add (M1, {n}) To(0,0)<1> Quad(0,0)<1;1,0> A(0,0)<0;1,0>");
         } else {
             let _ = writeln!(t, "mov (M1, {n}) Off(0,0)<1> Quad(0,0)<1;1,0>");
@@ -176,7 +183,7 @@ impl Case {
         let data: Vec<u8> = (0..BYTES).map(|k| ((k * 167) ^ (k >> 5)) as u8).collect();
         let mut table: Vec<u8> = Vec::new();
         for places in &self.places {
-            table.extend(places.iter().flat_map(|p| p.to_le_bytes()));
+            table.extend(places.iter().flat_map(|p| (p >> self.shift).to_le_bytes()));
             table.resize(table.len().next_multiple_of(TABLE), 0);
         }
         let a = device.buffer_from("a", &data).expect("there is memory");

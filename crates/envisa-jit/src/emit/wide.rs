@@ -98,7 +98,8 @@ impl Emit<'_> {
         data: RegOffset,
         done: Label,
     ) -> Result<(), Why> {
-        let single = s.elements == 1 && form.wide && (form.before, form.scale) == (0, 1);
+        let whole = u32::from(s.element).is_multiple_of(1 << form.before);
+        let single = s.elements == 1 && form.wide && form.scale == 1 && whole;
         if !single || parts.iter().any(|p| p.lanes != 16 || self.runs_alone(i, p)) {
             return Ok(());
         }
@@ -114,11 +115,11 @@ impl Emit<'_> {
         for (k, sight) in all.iter().enumerate() {
             let next = if k + 1 == all.len() { other } else { self.a.label() };
             for part in parts {
-                self.are_seen(s, part, *sight, next)?;
+                self.are_seen(s, form, part, *sight, next)?;
             }
             let reach = if *sight == Sight::Row { 15 * u32::from(s.element) } else { 0 };
             for part in parts {
-                self.first_inside(i, s, part, (reach, align), other)?;
+                self.first_inside(i, s, form, part, (reach, align), other)?;
             }
             let pointer = self.site(i, site::POINTER);
             self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
@@ -134,8 +135,8 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Goes to `other` unless the addresses of a half are what they are taken for, those of channels that are off included.
-    fn are_seen(&mut self, s: &Simt, part: &Part, sight: Sight, other: Label) -> Result<(), Why> {
+    /// Goes to `other` unless the addresses of a half, or what is shifted to be these, are what they are taken for, those of channels that are off included.
+    fn are_seen(&mut self, s: &Simt, form: Form, part: &Part, sight: Sight, other: Label) -> Result<(), Why> {
         let w = Width::Z;
         for h in 0..2 {
             let at = s.address + 8 * part.lane + 64 * h;
@@ -154,7 +155,7 @@ impl Emit<'_> {
             }
             let mut expected = 0;
             if sight == Sight::Row {
-                let step = u32::from(s.element);
+                let step = u32::from(s.element) >> form.before;
                 let quad = |k: usize| if k.is_multiple_of(2) { step * (k as u32 / 2 + 8 * h) } else { 0 };
                 let ramp = self.literals(std::array::from_fn(quad));
                 self.a.v3(VPADDQ, w, 1, 0, Opd::Mem(ramp), Lanes::All);
@@ -173,6 +174,7 @@ impl Emit<'_> {
         &mut self,
         i: &Inst,
         s: &Simt,
+        form: Form,
         part: &Part,
         (reach, align): (u32, u32),
         other: Label,
@@ -185,6 +187,9 @@ impl Emit<'_> {
                 let m = self.reg(at);
                 self.a.rm(Code::Mov_r64_rm64, r, m);
             }
+        }
+        if form.before != 0 {
+            self.a.ri(Code::Shl_rm64_imm8, r, form.before as i32);
         }
         let (first, span) = (self.site(i, site::WIDE), self.site(i, site::SPAN));
         self.a.rm(Code::Sub_r64_rm64, r, first);
