@@ -23,6 +23,7 @@ mod elements;
 mod finding;
 mod flows;
 mod group;
+mod handed;
 mod hints;
 #[cfg(test)]
 mod histories;
@@ -57,6 +58,7 @@ pub use elements::{Elements, pointed_bytes};
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
 use group::Group;
 pub use group::RaceAccess;
+use handed::Handed;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
 use reports::Begun;
@@ -111,6 +113,8 @@ pub struct Checks {
     group: Group,
     /// Accesses of all groups.
     launch: Arc<Launch>,
+    /// What groups hand over to each other, where one worker runs them all.
+    handed: Handed,
     /// What accesses of groups may take.
     budget: Arc<Budget>,
     /// Where instructions stand, by program counter; what a race between groups is told with at the end.
@@ -152,7 +156,7 @@ impl Checks {
     /// Findings, with what tells them apart.
     pub fn findings_at(&self) -> Vec<(Key, Finding)> {
         let mut all: HashMap<Key, Finding> = self.found.clone();
-        for race in self.launch.races() {
+        for race in self.launch.races().into_iter().chain(self.handed.races()) {
             let (pc, other) = (race.first.pc(), race.second.pc());
             let who = |w: Who| (w.thread(), self.sites.id(w.group()));
             let ((thread, group), (other_thread, other_group)) = (who(race.first), who(race.second));

@@ -292,7 +292,10 @@ fn execute<O: Observer>(
     observer: Option<&mut O>,
 ) -> Result<Done, Error> {
     let code = &*kernel.code;
-    let options = options(device, code, launch);
+    let mut options = options(device, code, launch);
+    if launch.check && code.facts().hands_over() {
+        options.jobs = 1;
+    }
     let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
     let mut ready =
         prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;

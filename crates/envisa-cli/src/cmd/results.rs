@@ -41,8 +41,7 @@ pub(super) const NO_HINTS: &str = "what --check-hints looks at";
 /// What it looks at in a build of its own.
 pub(super) const OWN_BUILD: &str = "indices of arrays, offsets in variables, alignment of types, variables without a value and asynchronous copies, as the source has them (the kernel is compiled for that, with accesses that stay as they are written; --check-build as-is: as it runs without checks)";
 /// At what it does not look in such a build.
-pub(super) const COMPUTED: &str =
-    "pointers that may lead into several local or private variables: an address does not tell which is meant";
+pub(super) const COMPUTED: &str = "pointers to local or private variables that were kept in structures or in memory: an address does not tell which is meant";
 /// The same of the build that runs without checks.
 pub(super) const NO_OWN_BUILD: &str = "what the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the kernel is looked at as it was compiled";
 const REFUSED: &str = "what the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the compiler does not take the kernel with what checks add";

@@ -16,6 +16,7 @@
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
 mod copies;
+mod origins;
 mod path;
 mod types;
 mod uniform;
@@ -27,7 +28,8 @@ use envisa_zebin::reports::{self, Does, Kind, What};
 
 use super::{Instruction, Rewriting, literal};
 use copies::Copies;
-use path::{Path, Step};
+use origins::Origins;
+use path::{Part, Path, Step};
 use types::{Shape, Types};
 use variables::Variables;
 
@@ -48,6 +50,7 @@ mod op {
     pub const FUNCTION_CALL: u32 = 57;
     pub const LOAD: u32 = 61;
     pub const STORE: u32 = 62;
+    pub const COPY_MEMORY_SIZED: u32 = 64;
     pub const S_CONVERT: u32 = 114;
     pub const CONVERT_PTR_TO_U: u32 = 117;
     pub const CONVERT_U_TO_PTR: u32 = 120;
@@ -55,6 +58,8 @@ mod op {
     pub const I_SUB: u32 = 130;
     pub const I_MUL: u32 = 132;
     pub const U_GREATER_THAN_EQUAL: u32 = 174;
+    pub const SHIFT_LEFT_LOGICAL: u32 = 196;
+    pub const BITWISE_OR: u32 = 197;
     pub const BITWISE_AND: u32 = 199;
     pub const ATOMIC_LOAD: u32 = 227;
     pub const ATOMIC_STORE: u32 = 228;
@@ -104,6 +109,7 @@ pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
         if let Some(copies) = &mut copies {
             copies.instruction(&mut checking, i);
         }
+        checking.copies(i);
         if let Some(access) = checking.access(i) {
             let types = &checking.types;
             let path = Path::of(&checking.module, types, &checking.variables, access.pointer);
@@ -162,6 +168,9 @@ struct Checking {
     zero_at: Option<usize>,
     /// There is a load from local memory that stays.
     loads: bool,
+    origins: Origins,
+    /// The functions that kernels are.
+    kernels: BTreeSet<u32>,
 }
 
 impl Checking {
@@ -182,6 +191,7 @@ impl Checking {
         let (void, long) = (declared(op::TYPE_VOID, &[]), declared(op::TYPE_INT, &[64, 0]));
         let ids = Ids { void, long, check: module.id(), pointer: None, bool: None, variable: None };
         let variables = Variables::of(&module, &types);
+        let kernels = copies::kernels(&module);
         Checking {
             module,
             types,
@@ -195,6 +205,8 @@ impl Checking {
             zero_used: false,
             zero_at: None,
             loads: false,
+            origins: Origins::default(),
+            kernels,
         }
     }
 
@@ -218,6 +230,18 @@ impl Checking {
             _ => 1,
         };
         Some(Access { pointer, does, bytes: ty.bytes, align, bits, times: None })
+    }
+
+    /// Holds what a copy of a structure or of an array accesses against the variables that it is of.
+    fn copies(&mut self, i: &Instruction) {
+        let (op::COPY_MEMORY_SIZED, &[to, from, size, ..]) = (i.op, self.module.operands(i)) else { return };
+        let Some(bytes) = self.types.constant(size).and_then(|n| u64::try_from(n).ok()) else { return };
+        for (pointer, does) in [(from, Does::Reads), (to, Does::Writes)] {
+            let access = Access { pointer, does, bytes, align: 1, bits: None, times: None };
+            if let Some(path) = Path::of(&self.module, &self.types, &self.variables, pointer) {
+                self.check(i.at, &access, &path);
+            }
+        }
     }
 
     /// What `vload` and `vstore` access: a vector of elements, so many of them behind a pointer to an element.
@@ -258,8 +282,7 @@ impl Checking {
         if at < i.end {
             self.module.words[at] |= VOLATILE;
         } else {
-            self.module.words[i.at] += 1 << 16;
-            self.module.added.entry(i.end).or_default().push(VOLATILE);
+            self.module.append(i, &[VOLATILE]);
         }
     }
 
@@ -283,22 +306,32 @@ impl Checking {
         if let Some(bytes) =
             path.object.filter(|_| path.computed || path.into.is_some() || access.times.is_some())
         {
-            let limit = (bytes + 1).saturating_sub(access.bytes);
-            let mut offset = match path.into {
+            let offset = match path.into {
                 Some(variable) => Some(self.apart(at, access.pointer, variable)),
-                None => self.offset(at, path),
+                None => self.offset(at, &path.steps),
             };
-            if let Some(times) = access.times {
-                let (times, bytes) = (self.long(at, times), self.constant(access.bytes));
-                let more = self.make(at, op::I_MUL, &[times, bytes]);
-                offset = Some(match offset {
-                    Some(offset) => self.make(at, op::I_ADD, &[offset, more]),
-                    None => more,
-                });
-            }
-            if let Some(sum) = offset {
+            if let Some(sum) = self.behind(at, access, offset) {
+                let limit = (bytes + 1).saturating_sub(access.bytes);
                 self.call(at, sum, limit, what(Kind::Offset, bytes), &path.text);
             }
+        }
+        if let Some(Part { from, bytes }) = path.part {
+            let offset = self.offset(at, &path.steps[from..]);
+            if let Some(sum) = self.behind(at, access, offset) {
+                let limit = (bytes + 1).saturating_sub(access.bytes);
+                self.call(at, sum, limit, what(Kind::Offset, bytes), &path.text);
+            }
+        }
+        if path.object.is_none()
+            && let Some([offset, limit, bytes]) = self.origin_of(at, access)
+            && let Some(offset) = self.behind(at, access, Some(offset))
+        {
+            let known = self.constant(what(Kind::Offset, 0).pack());
+            let bits = self.constant(u64::from(u32::BITS));
+            let bound = self.make(at, op::SHIFT_LEFT_LOGICAL, &[bytes, bits]);
+            let what = self.make(at, op::BITWISE_OR, &[known, bound]);
+            let name = reports::name_words(&shortened(&path.text)).map(|word| self.constant(word));
+            self.call_with(at, [offset, limit, what], &name);
         }
         if path.cast_from < access.align && access.align.is_power_of_two() {
             let address = self.make(at, op::CONVERT_PTR_TO_U, &[access.pointer]);
@@ -308,6 +341,17 @@ impl Checking {
         }
     }
 
+    /// An offset with what the access itself adds to it.
+    fn behind(&mut self, at: usize, access: &Access, offset: Option<u32>) -> Option<u32> {
+        let Some(times) = access.times else { return offset };
+        let (times, bytes) = (self.long(at, times), self.constant(access.bytes));
+        let more = self.make(at, op::I_MUL, &[times, bytes]);
+        Some(match offset {
+            Some(offset) => self.make(at, op::I_ADD, &[offset, more]),
+            None => more,
+        })
+    }
+
     /// How many bytes behind a variable's start a pointer is.
     fn apart(&mut self, at: usize, pointer: u32, variable: u32) -> u32 {
         let address = self.make(at, op::CONVERT_PTR_TO_U, &[pointer]);
@@ -315,10 +359,10 @@ impl Checking {
         self.make(at, op::I_SUB, &[address, start])
     }
 
-    /// How many bytes a path adds to where it begins; `None` if none.
-    fn offset(&mut self, at: usize, path: &Path) -> Option<u32> {
+    /// How many bytes steps add to where they begin; `None` if none.
+    fn offset(&mut self, at: usize, steps: &[Step]) -> Option<u32> {
         let mut sum = None;
-        for step in &path.steps {
+        for step in steps {
             let term = match step {
                 Step::Index { .. } => continue,
                 Step::Offset { index: None, bytes } => self.constant(*bytes),
@@ -369,26 +413,23 @@ impl Checking {
             return;
         }
         let name = reports::name_words(&shortened(text)).map(|word| self.constant(word));
-        self.call_with(at, (value, limit), what, &name);
+        let (limit, what) = (self.constant(limit), self.constant(what.pack()));
+        self.call_with(at, [value, limit, what], &name);
     }
 
     /// Reports a value in any case, with these in place of a name.
     fn report(&mut self, at: usize, value: u32, what: What, others: &[u32]) {
         let mut fields = [self.constant(0); reports::NAME_WORDS];
         fields.iter_mut().zip(others).for_each(|(to, id)| *to = *id);
-        self.call_with(at, (value, 0), what, &fields);
+        let (none, what) = (self.constant(0), self.constant(what.pack()));
+        self.call_with(at, [value, none, what], &fields);
     }
 
-    fn call_with(
-        &mut self,
-        at: usize,
-        (value, limit): (u32, u64),
-        what: What,
-        fields: &[u32; reports::NAME_WORDS],
-    ) {
+    /// Reports a value that is not below a limit.
+    fn call_with(&mut self, at: usize, values: [u32; 3], fields: &[u32; reports::NAME_WORDS]) {
         self.used = true;
-        let (limit, what) = (self.constant(limit), self.constant(what.pack()));
-        let mut operands = vec![self.ids.void, self.module.id(), self.ids.check, value, limit, what];
+        let mut operands = vec![self.ids.void, self.module.id(), self.ids.check];
+        operands.extend(values);
         operands.extend(fields);
         self.module.put(at, op::FUNCTION_CALL, &operands);
     }

@@ -27,6 +27,8 @@ struct Rewriting {
     bound: u32,
     /// By the word in front of which they come.
     added: BTreeMap<usize, Vec<u32>>,
+    /// More operands, by where the instruction ends.
+    operands: BTreeMap<usize, Vec<u32>>,
 }
 
 impl Rewriting {
@@ -50,7 +52,13 @@ impl Rewriting {
             at += length;
         }
         let bound = words[BOUND];
-        (bound <= MOST_IDS).then_some(Rewriting { words, all, bound, added: BTreeMap::new() })
+        (bound <= MOST_IDS).then_some(Rewriting {
+            words,
+            all,
+            bound,
+            added: BTreeMap::new(),
+            operands: BTreeMap::new(),
+        })
     }
 
     /// The words of an instruction behind its first.
@@ -69,8 +77,22 @@ impl Rewriting {
         self.added.entry(at).or_default().extend(instruction(op, operands));
     }
 
+    /// The same, in front of what was put there before.
+    fn put_first(&mut self, at: usize, op: u32, operands: &[u32]) {
+        self.added.entry(at).or_default().splice(..0, instruction(op, operands));
+    }
+
+    /// Gives an instruction more operands.
+    fn append(&mut self, i: &Instruction, operands: &[u32]) {
+        self.words[i.at] += (operands.len() as u32) << 16;
+        self.operands.entry(i.end).or_default().extend_from_slice(operands);
+    }
+
     /// The module's bytes; `None` if it has more ids than may be.
     fn finish(mut self) -> Option<Vec<u8>> {
+        for (at, operands) in std::mem::take(&mut self.operands) {
+            self.added.entry(at).or_default().splice(..0, operands);
+        }
         if self.bound > MOST_IDS {
             return None;
         }

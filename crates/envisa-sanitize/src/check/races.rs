@@ -33,8 +33,7 @@ impl Checks {
                 },
                 _ => continue,
             };
-            let across = !self.group.has_acquired() && key & SLM == 0;
-            let who = if across { Who::new(number, m.t.index, pc) } else { None };
+            let who = Who::new(number, m.t.index, pc).filter(|_| key & SLM == 0);
             self.race_row(m, (pc, message, first), (row, key), who, own);
         }
         // All atomics of a message are of one size.
@@ -92,6 +91,8 @@ impl Checks {
             AccessKind::Atomic => RaceAccess::Atomic,
         };
         let atomic = access == RaceAccess::Atomic;
+        let handed = who.filter(|_| self.facts.program.hands_over());
+        let who = who.filter(|_| !self.group.has_acquired());
         let compares = matches!(message, Message::Atomic(a) if compares(a));
         let now = |loads| Now { thread: m.t.index, pc, access, loads, compares };
         // What several channels read is read once.
@@ -113,7 +114,11 @@ impl Checks {
                 _ => &[],
             };
             let bytes = bytes.wrapping_mul(count as u32);
-            self.race_run(m, (pc, row.access.channel), &Run { key, bytes, by, values }, now(false), who);
+            let run = Run { key, bytes, by, values };
+            self.race_run(m, (pc, row.access.channel), &run, now(false), who);
+            if let Some(handed) = handed.filter(|_| who.is_none()) {
+                self.handed.access(&run, handed, access);
+            }
             self.stored = buffer;
             return;
         }
@@ -141,6 +146,9 @@ impl Checks {
             self.race_run(m, (pc, a.channel), &run, now(loads), who.filter(|_| !batch));
             if atomic {
                 self.group.synchronise(m.t.index, key & !3, !loads, gives(message));
+                if let Some(handed) = handed {
+                    self.handed.atomic(handed.group(), key & !3, !loads, gives(message));
+                }
             }
         }
         self.stored = buffer;

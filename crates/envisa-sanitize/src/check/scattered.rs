@@ -7,7 +7,7 @@ use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
 use super::Checks;
 use super::cells::LINE;
 use super::content::RowHome;
-use super::group::{Now, RaceAccess, SEVERAL, SLM};
+use super::group::{By, Now, RaceAccess, Run, SEVERAL, SLM};
 use super::interest::Class;
 use super::launch::Who;
 use super::rows::Row;
@@ -213,10 +213,17 @@ impl Checks {
         for (n, race) in found {
             self.race(m, (pc, access, dwords[n].told), dwords[n].key, race);
         }
-        let across = !local && !self.group.has_acquired();
         let number = self.sites.number(m.group.id);
-        if let Some(who) = Who::new(number, m.t.index, pc).filter(|_| across) {
-            self.launch.dwords(dwords, who, access);
+        match Who::new(number, m.t.index, pc).filter(|_| !local) {
+            Some(who) if !self.group.has_acquired() => self.launch.dwords(dwords, who, access),
+            Some(who) if self.facts.program.hands_over() => {
+                for d in dwords {
+                    let values = &d.value.to_le_bytes();
+                    let run = Run { key: d.key, bytes: 4, by: By::one(d.by), values };
+                    self.handed.access(&run, who, access);
+                }
+            }
+            _ => {}
         }
     }
 }

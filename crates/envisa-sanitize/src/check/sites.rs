@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use envisa_isa::Span;
 use envisa_isa::predefined::var;
-use envisa_lower::{Inst, Message, Op, Program, Simt, Touched};
+use envisa_lower::{Inst, Message, Op, Program, Simt, Space, Touched, fence};
 use envisa_machine::thread::{Access, AccessKind, Machine};
 
 use super::content::Home;
@@ -38,6 +38,8 @@ pub struct ProgramFacts {
     pub(super) flows: Flows,
     /// Nothing that is known of it is made use of.
     pub(super) at_length: bool,
+    /// Groups can tell others by atomics that they are done.
+    hands_over: bool,
     /// Registers that a thread starts with, and those of which nobody reads anything unwritten.
     pub(super) initial: Written,
 }
@@ -56,6 +58,7 @@ impl ProgramFacts {
             used: used(p),
             all_wanted: Vec::new(),
             at_length: looking,
+            hands_over: hands_over(p),
             steps: Steps::of(p),
             flows: if looking { Flows::default() } else { Flows::of(p) },
             proof,
@@ -63,6 +66,12 @@ impl ProgramFacts {
         };
         facts.all_wanted = p.code().iter().map(|i| facts.wants_all(i, p)).collect();
         facts
+    }
+
+    /// Can groups tell others by atomics that they are done? One worker has to run all of them then, so that it is known
+    /// who came first.
+    pub fn hands_over(&self) -> bool {
+        self.hands_over
     }
 
     /// Does something depend on all elements that an instruction accesses?
@@ -78,6 +87,16 @@ impl ProgramFacts {
         let (Some(data), Some(used)) = (s.data, &self.used) else { return true };
         s.elements.count_ones() < 2 || used.any(data + part * s.component_stride, s.component_stride.max(1))
     }
+}
+
+/// Are there atomics that give a group a value of what others can access, and fences that are for more than a group?
+fn hands_over(p: &Program) -> bool {
+    let given = |m: &Message| match m {
+        Message::Atomic(a) => a.dst.is_some() && a.space != Space::Slm,
+        _ => false,
+    };
+    let wide = |i: &Inst| i.op == Op::Fence && i.aux & fence::GLOBAL != 0 && i.aux & fence::GROUP == 0;
+    p.messages().iter().any(given) && p.code().iter().any(wide)
 }
 
 /// Where instructions and memory are.

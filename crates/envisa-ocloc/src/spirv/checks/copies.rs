@@ -42,7 +42,6 @@ pub(super) struct Copies {
     semantics: Option<u32>,
     /// Copies so far.
     count: u32,
-    kernels: BTreeSet<u32>,
     in_kernel: bool,
 }
 
@@ -52,18 +51,17 @@ impl Copies {
         let module = &mut checking.module;
         let declared = *module.all.iter().find(|i| i.op == own::TYPE_EVENT)?;
         let number = *module.operands(&declared).first()?;
-        let kernels = kernels(module);
         let (event, none) = (module.id(), module.id());
         module.words[declared.at + 1] = event;
         module.put(declared.end, own::TYPE_INT, &[number, 64, 0]);
         module.put(checking.first, own::CONSTANT_NULL, &[event, none]);
-        Some(Copies { number, event, none, semantics: None, count: 0, kernels, in_kernel: false })
+        Some(Copies { number, event, none, semantics: None, count: 0, in_kernel: false })
     }
 
     pub fn instruction(&mut self, checking: &mut Checking, i: &Instruction) {
         let operands = checking.module.operands(i).to_vec();
         match (i.op, &operands[..]) {
-            (op::FUNCTION, [_, id, ..]) => self.in_kernel = self.kernels.contains(id),
+            (op::FUNCTION, [_, id, ..]) => self.in_kernel = checking.kernels.contains(id),
             (op::RETURN, _) if self.in_kernel => checking.note(i.at, plain(Kind::Ends)),
             (own::GROUP_ASYNC_COPY, [_, result, _, to, from, elements, stride, event]) => {
                 self.copy(checking, i, (*result, *event), [*to, *from, *elements, *stride]);
@@ -126,7 +124,7 @@ impl Copies {
         let last = checking.make(at, own::I_SUB, &[elements, last]);
         let each = checking.constant(bytes);
         let mut last = checking.make(at, op::I_MUL, &[last, each]);
-        if let Some(offset) = checking.offset(at, &path) {
+        if let Some(offset) = checking.offset(at, &path.steps) {
             last = checking.make(at, op::I_ADD, &[offset, last]);
         }
         let what = What {
@@ -176,7 +174,7 @@ impl Copies {
 }
 
 /// The functions that kernels are. Entry points often do no more than call the kernel, and the compiler takes that instead.
-fn kernels(module: &Rewriting) -> BTreeSet<u32> {
+pub(super) fn kernels(module: &Rewriting) -> BTreeSet<u32> {
     let entries = module.all.iter().filter(|i| i.op == op::ENTRY_POINT);
     let entries = entries.filter_map(|i| module.operands(i).get(1).copied());
     let called = |entry: u32| {

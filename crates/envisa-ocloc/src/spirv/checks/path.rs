@@ -56,6 +56,15 @@ pub(super) struct Path {
     pub text: String,
     /// It begins at a pointer that something else counts: into this variable, wherever it comes from.
     pub into: Option<u32>,
+    /// It leads on from an array that is a structure's member by more than the array's own indices.
+    pub part: Option<Part>,
+}
+
+/// A structure's member that is an array: the steps behind it, and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub from: usize,
+    pub bytes: u64,
 }
 
 impl Path {
@@ -79,11 +88,7 @@ impl Path {
         }
         let (_, pointee) = types.pointer(root)?;
         let origin = types.made(root).map(|i| i.op);
-        // A pointer out of a variable is called as that is.
-        let named = match types.made(root) {
-            Some(i) if i.op == op::LOAD => module.operands(i).get(2).copied().unwrap_or(root),
-            _ => root,
-        };
+        let text = named(module, types, root);
         let object = types.get(pointee).map(|t| t.bytes).filter(|n| *n > 0 && origin == Some(op::VARIABLE));
         let mut walk = Walk {
             types,
@@ -93,9 +98,11 @@ impl Path {
                 object,
                 computed: false,
                 cast_from: if origin == Some(op::CONVERT_U_TO_PTR) { 1 } else { u64::MAX },
-                text: types.name(named).unwrap_or_default().to_owned(),
+                text,
                 into: None,
+                part: None,
             },
+            member: None,
             outer: 0,
             zero: true,
             cast: false,
@@ -114,6 +121,27 @@ impl Path {
         }
         Some(path)
     }
+}
+
+/// What a pointer is called that is no step from another: one out of a variable as that is, with its indices.
+fn named(module: &Rewriting, types: &Types, pointer: u32) -> String {
+    let mut root = match types.made(pointer) {
+        Some(i) if i.op == op::LOAD => module.operands(i).get(2).copied().unwrap_or(pointer),
+        _ => pointer,
+    };
+    let mut indices = String::new();
+    while let Some(i) = types.made(root).filter(|i| is_step(i.op) && indices.len() < LONGEST) {
+        let operands = module.operands(i);
+        let all =
+            operands.len().saturating_sub(if matches!(i.op, op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN) {
+                3
+            } else {
+                4
+            });
+        indices.push_str(&"[]".repeat(all));
+        root = operands[2];
+    }
+    types.name(root).map_or_else(String::new, |name| format!("{name}{indices}"))
 }
 
 /// The one variable that a pointer leads into, by whichever way it came about.
@@ -148,7 +176,7 @@ fn variable_of(module: &Rewriting, types: &Types, variables: &Variables, pointer
     found.pop_first()
 }
 
-fn is_step(op: u32) -> bool {
+pub(super) fn is_step(op: u32) -> bool {
     matches!(
         op,
         op::ACCESS_CHAIN
@@ -164,6 +192,8 @@ fn is_step(op: u32) -> bool {
 struct Walk<'a> {
     types: &'a Types,
     path: Path,
+    /// The last member that it led through, if that is an array.
+    member: Option<Part>,
     /// Arrays around the one that is indexed next, and whether all indices of them are zero.
     outer: u32,
     zero: bool,
@@ -190,7 +220,7 @@ impl Walk<'_> {
                 if self.types.constant(*element) != Some(0) {
                     let bytes = self.types.get(from)?.bytes;
                     self.add(*element, bytes);
-                    self.path.computed = true;
+                    (self.path.computed, self.path.part) = (true, self.member);
                     (self.outer, self.zero) = (self.outer + 1, false);
                     self.path.text.push_str("[]");
                 }
@@ -229,6 +259,10 @@ impl Walk<'_> {
                     self.path.text.push_str(&format!(".{}", self.types.member(current, member as u32)));
                     self.path.steps.push(Step::Offset { index: None, bytes: *at });
                     (self.outer, self.zero) = (0, true);
+                    let (from, inner) = (self.path.steps.len(), self.types.get(*next)?);
+                    let is_array = matches!(inner.shape, Shape::Array(_, elements) if elements > 1);
+                    self.member = (is_array && !self.cast).then_some(Part { from, bytes: inner.bytes });
+                    self.path.part = None;
                     current = *next;
                     continue;
                 }

@@ -95,11 +95,7 @@ impl Checking {
     pub(super) fn end(&mut self) {
         let (Some(zero), Some(at), true) = (self.zero, self.zero_at, self.zero_used) else { return };
         let (long, none) = (self.ids.long, self.constant(0));
-        let pointer = *self.ids.variable.get_or_insert_with(|| {
-            let id = self.module.id();
-            self.module.put(self.first, op::TYPE_POINTER, &[id, FUNCTION, long]);
-            id
-        });
+        let pointer = self.pointer_to(long);
         // In front of what else was put there.
         let mut words = super::super::instruction(own::VARIABLE, &[pointer, zero, FUNCTION]);
         words.extend(super::super::instruction(op::STORE, &[zero, none, VOLATILE | ALIGNED, 8]));

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Instruction, Rewriting, text};
-use super::types::Types;
+use super::types::{Shape, Types};
 
 mod op {
     pub const NAME: u32 = 5;
@@ -20,6 +20,8 @@ mod op {
     pub const LOAD: u32 = 61;
     pub const STORE: u32 = 62;
     pub const COPY_MEMORY_SIZED: u32 = 64;
+    pub const ACCESS_CHAIN: u32 = 65;
+    pub const IN_BOUNDS_PTR_ACCESS_CHAIN: u32 = 70;
     pub const BITCAST: u32 = 124;
     pub const LABEL: u32 = 248;
     pub const BRANCH: u32 = 249;
@@ -42,6 +44,8 @@ pub(super) struct Variables {
     values: BTreeMap<u32, u32>,
     /// What is stored to variables that are only loaded and stored.
     stored: BTreeMap<u32, Vec<u32>>,
+    /// Pointers to elements of arrays of pointers: the array.
+    elements: BTreeMap<u32, u32>,
 }
 
 /// What an instruction does with a variable.
@@ -88,6 +92,11 @@ impl Variables {
         self.stored.get(&variable).map(Vec::as_slice)
     }
 
+    /// The array of pointers that a pointer is to an element of.
+    pub fn array(&self, pointer: u32) -> Option<u32> {
+        self.elements.get(&pointer).copied()
+    }
+
     fn function(&mut self, f: &Function<'_>) {
         let settled = f.settled();
         // Stored once, loaded, and nothing else.
@@ -101,6 +110,7 @@ impl Variables {
         }
         let plain = f.stored.iter().filter(|(variable, _)| !f.taken.contains(variable));
         self.stored.extend(plain.map(|(variable, values)| (*variable, values.clone())));
+        self.elements.extend(&f.elements);
         self.settled.extend(settled);
     }
 }
@@ -120,6 +130,7 @@ struct Function<'a> {
     initialised: BTreeSet<u32>,
     /// Pointers that are cast from a variable's.
     casts: BTreeMap<u32, u32>,
+    elements: BTreeMap<u32, u32>,
     /// By label, in the order of the text.
     blocks: Vec<(u32, Block)>,
     stored: BTreeMap<u32, Vec<u32>>,
@@ -140,6 +151,7 @@ impl<'a> Function<'a> {
             variables: BTreeMap::new(),
             initialised: BTreeSet::new(),
             casts: BTreeMap::new(),
+            elements: BTreeMap::new(),
             blocks: Vec::new(),
             stored: BTreeMap::new(),
             loads: Vec::new(),
@@ -169,6 +181,18 @@ impl<'a> Function<'a> {
         self.casts.get(&id).copied().or_else(|| self.variables.contains_key(&id).then_some(id))
     }
 
+    /// Is it a pointer to an element of a variable that is an array of pointers?
+    fn is_element(&self, pointer: u32, array: u32) -> bool {
+        let shape = |of: u32| self.types.get(of).map(|t| &t.shape);
+        let pointee = |of: u32| self.types.pointer(of).and_then(|(_, to)| shape(to));
+        let element = match pointee(array) {
+            Some(Shape::Array(element, _)) => shape(*element),
+            _ => None,
+        };
+        self.variables.contains_key(&array)
+            && matches!((element, pointee(pointer)), (Some(Shape::Pointer(..)), Some(Shape::Pointer(..))))
+    }
+
     fn bytes_of_pointee(&self, pointer: u32) -> u64 {
         let pointee = self.types.pointer(pointer).and_then(|(_, to)| self.types.get(to));
         pointee.map_or(u64::MAX, |t| t.bytes)
@@ -192,6 +216,9 @@ impl<'a> Function<'a> {
             (op::LOAD, [_, _, pointer, ..]) => uses(self, &[*pointer]),
             (op::STORE, [pointer, value, ..]) => {
                 uses(self, &[*value]);
+                if let Some(array) = self.elements.get(pointer) {
+                    self.stored.entry(*array).or_default().push(*value);
+                }
                 if let Some(variable) = self.whole(*pointer) {
                     self.stored.entry(variable).or_default().push(*value);
                     let is_whole = self.bytes_of_pointee(*pointer) >= self.bytes_of_pointee(variable);
@@ -211,6 +238,12 @@ impl<'a> Function<'a> {
                 if let Some(variable) = self.whole(*from) {
                     self.casts.insert(*id, variable);
                 }
+            }
+            (op::ACCESS_CHAIN..=op::IN_BOUNDS_PTR_ACCESS_CHAIN, [_, id, array, ..])
+                if self.is_element(*id, *array) =>
+            {
+                self.elements.insert(*id, *array);
+                does.push(Does::Uses(*array));
             }
             (op::BRANCH, [to]) => self.goes(&[*to]),
             (op::BRANCH_CONDITIONAL, [_, yes, no, ..]) => self.goes(&[*yes, *no]),
