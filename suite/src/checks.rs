@@ -173,15 +173,24 @@ impl Case {
 
     /// Holds what is found of both kernels against what the case says.
     pub fn hold(&self, device: Device) -> Verdict {
+        self.held(device).0
+    }
+
+    /// The same, with how many of the findings that say so name a marked line first, and how many there are.
+    fn held(&self, device: Device) -> (Verdict, [usize; 2]) {
         let (bug, twin) = match (self.run(device, true), self.run(device, false)) {
             (Ok(bug), Ok(twin)) => (bug.0, twin.0),
             (Err(_), _) | (_, Err(_)) if self.header.absent.contains_key(device.name()) => {
-                return Verdict::Absent;
+                return (Verdict::Absent, [0; 2]);
             }
-            (Err(why), _) | (_, Err(why)) => return Verdict::Wrong(why),
+            (Err(why), _) | (_, Err(why)) => return (Verdict::Wrong(why), [0; 2]),
         };
+        let of_code = || bug.iter().filter(|f| self.header.finds.contains(&f.code));
+        let placed = of_code().filter(|f| f.lines.first().is_some_and(|l| self.lines.contains(l)));
+        let placed = [placed.count(), of_code().count()];
         if let Some(first) = twin.first() {
-            return Verdict::Wrong(format!("of the twin: {} {}", first.code, first.message));
+            let wrong = Verdict::Wrong(format!("of the twin: {} {}", first.code, first.message));
+            return (wrong, placed);
         }
         let told = |f: &&Found| {
             self.header.finds.contains(&f.code) && f.lines.iter().any(|l| self.lines.contains(l))
@@ -190,7 +199,7 @@ impl Case {
         codes.sort();
         codes.dedup();
         let said = (self.header.missed.get(device.name()), self.header.absent.get(device.name()));
-        match (codes.is_empty(), said) {
+        let verdict = match (codes.is_empty(), said) {
             (false, (None, None)) => Verdict::Found(codes),
             (true, (Some(_), _)) => Verdict::Missed,
             (true, (_, Some(_))) => Verdict::Absent,
@@ -201,7 +210,8 @@ impl Case {
                     Verdict::Wrong(format!("found as {} at lines {:?}: {}", f.code, f.lines, f.message))
                 }
             },
-        }
+        };
+        (verdict, placed)
     }
 
     /// What Oclgrind finds of it, with the bug or without, and how long it takes; `None` where it cannot run it.
@@ -294,6 +304,8 @@ pub struct Row {
     pub case: Case,
     /// By device.
     pub verdicts: Vec<(Device, Verdict)>,
+    /// How many findings name a marked line first, and how many there are, of all devices.
+    pub placed: [usize; 2],
     /// Does Oclgrind find it, is it silent about the twin, and its seconds for the former; `None` if it was not asked or
     /// cannot run it.
     pub oclgrind: Option<(bool, bool, f64)>,
@@ -306,7 +318,13 @@ pub struct Row {
 /// # Errors
 /// Where Oclgrind could not be asked.
 pub fn row(case: &Case, devices: &[Device], oclgrind: bool) -> Result<Row, String> {
-    let verdicts = devices.iter().map(|d| (*d, case.hold(*d))).collect();
+    let mut placed = [0; 2];
+    let mut verdict = |device: &Device| {
+        let (verdict, [at, of]) = case.held(*device);
+        placed = [placed[0] + at, placed[1] + of];
+        (*device, verdict)
+    };
+    let verdicts = devices.iter().map(&mut verdict).collect();
     let seconds = devices.iter().find_map(|d| case.run(*d, true).ok()).map_or(0.0, |(_, t)| t.as_secs_f64());
     let oclgrind = match oclgrind {
         true => match (case.oclgrind(true)?, case.oclgrind(false)?) {
@@ -315,7 +333,7 @@ pub fn row(case: &Case, devices: &[Device], oclgrind: bool) -> Result<Row, Strin
         },
         false => None,
     };
-    Ok(Row { case: case.clone(), verdicts, oclgrind, seconds })
+    Ok(Row { case: case.clone(), verdicts, placed, oclgrind, seconds })
 }
 
 /// Runs the cases with bugs; `true` if all is as they say.
@@ -412,6 +430,10 @@ pub fn report(rows: &[Row], devices: &[Device]) -> String {
     let alarms = ran.iter().filter(|(_, o)| !o.1).count();
     let ours: f64 = ran.iter().map(|(r, _)| r.seconds).sum();
     let theirs: f64 = ran.iter().map(|(_, o)| o.2).sum();
+    let sum = |n: usize| rows.iter().map(|r| r.placed[n]).sum::<usize>();
+    let (at, of) = (sum(0), sum(1));
+    let share = if of > 0 { 100.0 * at as f64 / of as f64 } else { 100.0 };
+    let twins = rows.iter().flat_map(|r| &r.verdicts).filter(|(_, v)| *v != Verdict::Absent).count();
     let device = devices.first().map_or("", |d| d.name());
     // A debug build says nothing of time.
     let times = if cfg!(debug_assertions) {
@@ -435,12 +457,14 @@ same sources, with `--data-races --uninitialized`, and has found what it reports
 
 {}
 `absent`: the device's code does not have the bug, or the device cannot run it (for Oclgrind: its command cannot take such
-arguments). Alarms for twins: envisa none, Oclgrind {alarms}.
+arguments). Alarms for twins: envisa none of {twins}, Oclgrind {alarms} of {ran}.
+Of {of} findings that a case allows, {at} ({share:.1} %) name a marked line first.
 {times}
 
 {}
 {notes}",
         sums.to_markdown(),
         table.to_markdown(),
+        ran = ran.len(),
     )
 }

@@ -7,6 +7,7 @@ pub mod mutations;
 pub mod oclgrind;
 mod page;
 pub mod replay;
+pub mod right;
 pub mod suites;
 pub mod survey;
 pub mod timing;
@@ -280,7 +281,10 @@ fn arguments(built: &envisa_ocloc::Built, device: Device, kernel: &str) -> Resul
 fn brief(text: &str) -> String {
     let error =
         text.lines().find(|l| l.contains("error:")).or_else(|| text.lines().find(|l| !l.trim().is_empty()));
-    error.unwrap_or_default().trim().chars().take(160).collect()
+    let error = error.unwrap_or_default().trim();
+    // Without the place, which is in a folder of this run's own.
+    let error = error.split_once(": error: ").map_or(error, |(_, what)| what);
+    error.chars().take(160).collect()
 }
 
 /// What Oclgrind says of a program with these arguments: lines of its messages.
@@ -351,6 +355,9 @@ pub struct Explained {
     /// Of kernels of programs, by name.
     #[serde(default)]
     pub launches: BTreeMap<String, String>,
+    /// Of this project's own kernels that are right, by name.
+    #[serde(default)]
+    pub right: BTreeMap<String, String>,
     /// Of mutations, by name.
     #[serde(default)]
     pub mutations: BTreeMap<String, String>,
@@ -399,6 +406,9 @@ pub struct Args {
     /// The folder of Oclgrind's sources (github.com/jrprice/Oclgrind), whose tests are run.
     #[arg(long, value_name = "DIR")]
     oclgrind: Option<PathBuf>,
+    /// The kernels of this project that are right.
+    #[arg(long)]
+    right: bool,
     /// The kernels of programs that `fetch` kept with small sizes, from the folder of `ENVISA_FOREIGN`.
     #[arg(long)]
     launches: bool,
@@ -441,6 +451,10 @@ pub fn command(args: &Args) -> Result<bool, String> {
     }
     if let Some(folder) = &args.oclgrind {
         suites.push((oclgrind::read(folder)?, &explained.oclgrind));
+    }
+    if args.right {
+        let device = args.device.first().copied().unwrap_or(Device::Dg2);
+        suites.push((right::read(device)?, &explained.right));
     }
     if args.launches {
         let folder = suites::cache()?;

@@ -98,6 +98,11 @@ impl Kernel {
     }
 }
 
+/// Their names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    kernels().map(|k| k.name)
+}
+
 /// The launch of the kernel of a name.
 ///
 /// # Errors
