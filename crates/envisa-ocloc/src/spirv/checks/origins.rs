@@ -24,6 +24,8 @@ mod own {
 
 /// The storage class of constants.
 const UNIFORM_CONSTANT: u32 = 0;
+/// The bits of a generic pointer that are an address: the others tell which memory it is of.
+const ADDRESS: u64 = u64::MAX >> 3;
 /// Most elements of an array of pointers that is followed.
 const MOST_ELEMENTS: u64 = 32;
 
@@ -52,7 +54,11 @@ impl Checking {
         }
         let [start, bytes] = self.origin(at, access.pointer)?;
         let address = self.make(at, op::CONVERT_PTR_TO_U, &[access.pointer]);
-        let offset = self.make(at, op::I_SUB, &[address, start]);
+        let mut offset = self.make(at, op::I_SUB, &[address, start]);
+        if self.types.pointer(access.pointer).is_some_and(|(class, _)| class == GENERIC) {
+            let mask = self.constant(ADDRESS);
+            offset = self.make(at, op::BITWISE_AND, &[offset, mask]);
+        }
         let last = self.constant(access.bytes.wrapping_sub(1));
         let limit = self.make(at, op::I_SUB, &[bytes, last]);
         Some([offset, limit, bytes])
@@ -62,6 +68,7 @@ impl Checking {
     fn is_followed(&self, pointer: u32) -> bool {
         let class = self.types.pointer(pointer).map(|(class, _)| class);
         matches!(class, Some(UNIFORM_CONSTANT | WORKGROUP | FUNCTION | GENERIC))
+            && !self.types.is_copied(pointer)
     }
 
     /// Where the variable begins that a pointer leads into, as it is known at a place behind the pointer.

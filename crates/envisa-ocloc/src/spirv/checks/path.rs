@@ -70,9 +70,10 @@ pub(super) struct Part {
 impl Path {
     /// Of a pointer; `None` where nothing tells.
     pub fn of(module: &Rewriting, types: &Types, variables: &Variables, pointer: u32) -> Option<Path> {
-        let (mut made, mut root, mut followed) = (Vec::new(), pointer, 0);
+        let (mut made, mut root, mut followed, mut holder) = (Vec::new(), pointer, 0, pointer);
         loop {
             if let Some(value) = variables.value(root) {
+                holder = types.made(root).and_then(|i| module.operands(i).get(2).copied()).unwrap_or(root);
                 root = value;
             } else if let Some(i) = types.made(root).filter(|i| is_step(i.op)) {
                 let operands = module.operands(i);
@@ -88,7 +89,8 @@ impl Path {
         }
         let (_, pointee) = types.pointer(root)?;
         let origin = types.made(root).map(|i| i.op);
-        let text = named(module, types, root);
+        let chosen = matches!(origin, Some(op::SELECT | op::PHI));
+        let text = named(module, types, if chosen { holder } else { root });
         let object = types.get(pointee).map(|t| t.bytes).filter(|n| *n > 0 && origin == Some(op::VARIABLE));
         let mut walk = Walk {
             types,

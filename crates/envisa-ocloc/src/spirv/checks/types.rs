@@ -1,6 +1,6 @@
 //! A module's types, the types of its values, its constants and its names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Instruction, Rewriting, text};
 
@@ -22,6 +22,9 @@ mod op {
 
 /// The decoration of structures whose members lie side by side.
 const CPACKED: u32 = 10;
+/// The decoration of parameters, and the one of those that are passed by value (3.20, 3.19).
+const FUNC_PARAM_ATTR: u32 = 38;
+const BY_VALUE: u32 = 2;
 /// The decoration of variables that are built in.
 const BUILT_IN: u32 = 11;
 /// Bytes of a pointer, as checks are for devices with addresses of 64 bits.
@@ -66,6 +69,8 @@ pub(super) struct Types {
     opencl: Option<u32>,
     /// Variables that are built in, by their number.
     built_in: BTreeMap<u32, u32>,
+    /// Parameters that point to a copy of what the caller gives.
+    copied: BTreeSet<u32>,
 }
 
 impl Types {
@@ -106,6 +111,9 @@ impl Types {
                 (op, [id, rest @ ..]) if (op::TYPE_INT..=op::TYPE_POINTER).contains(&op) => {
                     let ty = types.declared(op, rest, packed.contains(id));
                     types.types.insert(*id, ty);
+                }
+                (op::DECORATE, [id, FUNC_PARAM_ATTR, BY_VALUE]) => {
+                    types.copied.insert(*id);
                 }
                 (op::DECORATE, [id, BUILT_IN, which]) => {
                     types.built_in.insert(*id, *which);
@@ -218,6 +226,11 @@ impl Types {
     /// Which built-in variable it is (SPIR-V specification, 3.21).
     pub fn built_in(&self, id: u32) -> Option<u32> {
         self.built_in.get(&id).copied()
+    }
+
+    /// Is it a parameter that points to a copy of what the caller gives?
+    pub fn is_copied(&self, id: u32) -> bool {
+        self.copied.contains(&id)
     }
 
     /// The instruction that makes a value.
