@@ -22,9 +22,10 @@ mod op {
 
 /// The decoration of structures whose members lie side by side.
 const CPACKED: u32 = 10;
-/// The decoration of parameters, and the one of those that are passed by value (3.20, 3.19).
+/// The decoration of parameters, and those of structures that are passed by value, and that are results (3.20, 3.19).
 const FUNC_PARAM_ATTR: u32 = 38;
 const BY_VALUE: u32 = 2;
+const RESULT: u32 = 3;
 /// The decoration of variables that are built in.
 const BUILT_IN: u32 = 11;
 /// Bytes of a pointer, as checks are for devices with addresses of 64 bits.
@@ -69,7 +70,7 @@ pub(super) struct Types {
     opencl: Option<u32>,
     /// Variables that are built in, by their number.
     built_in: BTreeMap<u32, u32>,
-    /// Parameters that point to a copy of what the caller gives.
+    /// Parameters that point to a copy of what the caller gives, or of what it gets.
     copied: BTreeSet<u32>,
 }
 
@@ -112,7 +113,7 @@ impl Types {
                     let ty = types.declared(op, rest, packed.contains(id));
                     types.types.insert(*id, ty);
                 }
-                (op::DECORATE, [id, FUNC_PARAM_ATTR, BY_VALUE]) => {
+                (op::DECORATE, [id, FUNC_PARAM_ATTR, BY_VALUE | RESULT]) => {
                     types.copied.insert(*id);
                 }
                 (op::DECORATE, [id, BUILT_IN, which]) => {
@@ -228,7 +229,7 @@ impl Types {
         self.built_in.get(&id).copied()
     }
 
-    /// Is it a parameter that points to a copy of what the caller gives?
+    /// Is it a parameter that points to a copy of what the caller gives, or of what it gets?
     pub fn is_copied(&self, id: u32) -> bool {
         self.copied.contains(&id)
     }
