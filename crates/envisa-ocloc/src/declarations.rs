@@ -8,6 +8,8 @@ const IMAGES: &str = " -cl-ext=+__opencl_c_images,+__opencl_c_read_write_images,
 /// Goes before such a program.
 pub(crate) const HIDE_IMAGES: &str =
     "#undef __opencl_c_images\n#undef __opencl_c_read_write_images\n#line 1\n";
+/// The compiler's declarations for Gen9 need the feature of pipes, which drivers here do not have: programs are not told.
+const HIDE_PIPES: &str = "#undef __opencl_c_pipes\n#line 1\n";
 
 /// Types of motion estimation that functions of Gen9 are declared with: before OpenCL C 1.2 there are no such types, and
 /// the functions are declared all the same. No program of that version can use them; their names stand for types that
@@ -37,6 +39,15 @@ fn asks(options: &str, version: &str) -> bool {
 /// A program in OpenCL C 3.0 for a device without images: those of other versions do not ask for features.
 pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
     matches!(device.parse(), Ok(DeviceFamily::Pvc)) && asks(options, "CL3.0")
+}
+
+/// What goes before a driver's program, so that it sees the features that the driver tells of.
+pub(crate) fn hides(device: &str, options: &str) -> &'static str {
+    match device.parse() {
+        Ok(DeviceFamily::Pvc) if asks(options, "CL3.0") => HIDE_IMAGES,
+        Ok(DeviceFamily::Skl) if asks(options, "CL3.0") => HIDE_PIPES,
+        _ => "",
+    }
 }
 
 /// Internal options for a device and the user's options; each begins with a blank. A text is to begin with [`HIDE_IMAGES`] where

@@ -119,9 +119,7 @@ impl Service {
                 if text.is_empty() {
                     text.push(b'\n');
                 }
-                if declarations::lacks_images(device, &options) {
-                    text.splice(..0, declarations::HIDE_IMAGES.bytes());
-                }
+                text.splice(..0, declarations::hides(device, &options).bytes());
                 // What goes into a file has none.
                 if self.program.is_none() {
                     text.push(0);
