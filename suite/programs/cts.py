@@ -56,7 +56,9 @@ for word in sys.argv[3:]:
             print(f"FAIL {name} {test}: stopped after {limit:g} s", flush=True)
             continue
         try:
-            result = json.loads(told.read_text())["results"].get(test)
+            results = json.loads(told.read_text())["results"]
+            # The program of conversions has one verdict for all that it was asked for.
+            result = results.get(test, next(iter(results.values())) if len(results) == 1 else None)
         except (OSError, ValueError):
             result = None
         text = done.stdout + done.stderr

@@ -1,11 +1,11 @@
-"""scikit-learn-intelex on the OpenCL device of SYCL: results beside scikit-learn's own."""
+"""scikit-learn-intelex on the device that SYCL has: results beside scikit-learn's own."""
 
 import dpctl
 import numpy as np
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
@@ -54,6 +54,21 @@ def forest():
     return abs(got - want) < 0.02
 
 
+def tree():
+    # One tree that sees every sample and grows until its leaves are pure: R² is 1 on what it was made of.
+    one = {"n_estimators": 1, "bootstrap": False, "max_features": 1.0, "random_state": 0}
+    got = ensemble.RandomForestRegressor(**one).fit(x, target).score(x, target)
+    return got > 0.9999 and RandomForestRegressor(**one).fit(x, target).score(x, target) > 0.9999
+
+
+def forest_of_values():
+    # On what it was made of: the device puts a threshold at a sample's value, scikit-learn between two, so that scores of
+    # samples between clusters are not the same.
+    many = {"n_estimators": 20, "random_state": 0}
+    got = ensemble.RandomForestRegressor(**many).fit(x, target).score(x, target)
+    return abs(got - RandomForestRegressor(**many).fit(x, target).score(x, target)) < 0.02
+
+
 queue = dpctl.SyclQueue()
 for name, test in [
     ("PCA", pca),
@@ -62,6 +77,8 @@ for name, test in [
     ("k-neighbours", nearest),
     ("k-means", kmeans),
     ("random forest", forest),
+    ("random forest of values", forest_of_values),
+    ("regression tree", tree),
 ]:
     try:
         # No falling back to the host: what the device cannot do is an error.
