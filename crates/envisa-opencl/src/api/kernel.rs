@@ -83,10 +83,10 @@ fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *co
             Ok(Arg::Sampler(handle::get::<Sampler>(handle)?))
         }
         _ => {
-            // The standard's rule. Of SPIR-V and binaries, libraries (oneMKL, an `int` by 8 bytes) count on what Intel's
-            // driver takes: more than the argument has.
+            // The standard's rule. Of SPIR-V and binaries, and in SYCL of text, too, libraries (oneMKL, an `int` by 8 bytes)
+            // count on what Intel's driver takes: more than the argument has.
             let text = matches!(kernel.program.source, Source::Text(_) | Source::Linked);
-            let fits = match about.exact && text {
+            let fits = match about.exact && text && !kernel.indirect.any() {
                 true => size == about.size,
                 false => size.next_multiple_of(4) >= about.size,
             };

@@ -65,6 +65,13 @@ pub struct Indirect {
     pub shared: AtomicBool,
 }
 
+impl Indirect {
+    /// Whether the kernel may reach some of it: its host speaks Intel's extension.
+    pub fn any(&self) -> bool {
+        [&self.host, &self.device, &self.shared].iter().any(|kind| kind.load(Ordering::Relaxed))
+    }
+}
+
 /// A value that was set. Memory objects are not kept alive by it, as the standard has it.
 #[derive(Clone)]
 pub enum Arg {

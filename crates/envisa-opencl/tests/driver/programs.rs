@@ -366,6 +366,28 @@ fn values_have_their_types_sizes() {
     }
 }
 
+/// Hosts that speak Intel's extension of shared memory count on Intel's driver, which takes more bytes than the type has:
+/// oneMKL's transforms, whose kernels are text.
+#[test]
+fn hosts_of_shared_memory_may_give_more_bytes() {
+    let Some(driver) = driver() else { return };
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let kernel = s.kernel(s.program("kernel void k(global int *p, int n, int m) { p[0] = n + m; }"), "k");
+        let out = s.buffer(&[0i32]);
+        assert_eq!(s.arg(kernel, 0, &out), CL_SUCCESS);
+        let wide = 0x5_0000_0007_u64;
+        assert_eq!(s.arg(kernel, 1, &wide), CL_INVALID_ARG_SIZE);
+        let (yes, indirect) = (1u32, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL);
+        let flag = std::ptr::from_ref(&yes).cast();
+        assert_eq!(call!(s, clSetKernelExecInfo(kernel, indirect, 4, flag)), CL_SUCCESS);
+        assert_eq!(s.arg(kernel, 1, &wide), CL_SUCCESS);
+        assert_eq!(s.arg(kernel, 2, &wide), CL_SUCCESS);
+        assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
+        assert_eq!(s.read::<i32>(out, 1), [14]);
+    }
+}
+
 #[test]
 fn no_shared_memory_is_a_list_too() {
     let Some(driver) = driver() else { return };
