@@ -145,7 +145,7 @@ impl Service {
             .with(&[u8::from(output == Output::Spirv)]);
         match input {
             Input::Source(text, headers) => {
-                key = key.with(b"source").with(text);
+                key = key.with(b"source").with(declarations::hides(device, options).as_bytes()).with(text);
                 let folders = include_folders(options);
                 let mut candidates = includes::candidates(text, &folders)?;
                 for (name, bytes) in *headers {
