@@ -20,7 +20,7 @@ pub fn read(sources: &[Source], folder: &Path, only: &[String]) -> Result<Suite,
     let mut suite = Suite {
         key: "launches",
         about: "## Kernels of other people's programs\n\nA launch of each kernel of the suites of \
-                [PERFORMANCE-FOREIGN.md](PERFORMANCE-FOREIGN.md), with small sizes and the memory that the program gave, of large \
+                [suite/foreign.toml](../suite/foreign.toml), with small sizes and the memory that the program gave, of large \
                 ones the first groups. All are held to be right: whatever is found is an alarm, and looked into."
             .to_owned(),
         programs: Vec::new(),
