@@ -8,10 +8,19 @@ use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
 fn kernel(step: i32, how: How) -> String {
     let store = "(R) lsc_store.ugm (M1, 16) flat[From]:a64 Sum:d32\n";
     let next = format!("add (M1, 16) From(0,0)<1> Go(0,0)<1;1,0> A(0,0)<0;1,0>\n{store}");
+    let apart = "lsc_store.ugm (M1, 16) flat[Own]:a64 Sum:d32\n";
+    let seldom = "add (M1_NM, 1) Turn(0,0)<1> Turn(0,0)<0;1,0> 0x1:d\n\
+                  and (M1_NM, 1) Rest(0,0)<1> Turn(0,0)<0;1,0> 0x7:d\n\
+                  cmp.eq (M1_NM, 16) T Rest(0,0)<0;1,0> 0x0:d\n\
+                  mov (M1, 16) Any(0,0)<1> Own(0,0)<1;1,0>\n\
+                  (T) add (M1, 16) Any(0,0)<1> To(0,0)<1;1,0> 0x8:uq\n\
+                  lsc_store.ugm (M1, 16) flat[Any]:a64 Sum:d32\n";
     let [within, between, wait] = match how {
         How::Reads => ["", store, ""],
         How::GoesOn => ["", &next, ""],
         How::Writes => [store, "", ""],
+        How::WritesElsewhere => [apart, "", ""],
+        How::WritesSeldom => [seldom, "", ""],
         How::Barrier => ["", store, "barrier\n"],
     };
     let again = "mov (M1, 16) Go(0,0)<1> Place(0,0)<1;1,0>\n";
@@ -38,16 +47,23 @@ fn kernel(step: i32, how: How) -> String {
 .decl R v_type=P num_elts=16
 .decl To v_type=G type=uq num_elts=16 align=wordx32
 .decl From v_type=G type=uq num_elts=16 align=wordx32
+.decl Own v_type=G type=uq num_elts=16 align=wordx32
+.decl Any v_type=G type=uq num_elts=16 align=wordx32
+.decl Turn v_type=G type=d num_elts=1
+.decl Rest v_type=G type=d num_elts=1
+.decl T v_type=P num_elts=16
 .input A offset=64 size=8
 .input B offset=72 size=8
 .function "walk_main"
 mov (M1, 8) Lane(0,0)<1> 0x76543210:v
 add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw
+mov (M1_NM, 1) Turn(0,0)<1> 0x0:d
 and (M1, 1) Thread(0,0)<1> %r0(0,2)<0;1,0> 0xff:ud
 shl (M1, 1) Thread(0,0)<1> Thread(0,0)<0;1,0> 0x7:uq
 add (M1, 1) B(0,0)<1> B(0,0)<0;1,0> Thread(0,0)<0;1,0>
 shl (M1, 16) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud
 add (M1, 16) To(0,0)<1> At(0,0)<1;1,0> B(0,0)<0;1,0>
+mov (M1, 16) Own(0,0)<1> To(0,0)<1;1,0>
 lsc_load.ugm (M1, 16) Place:d32 flat[To]:a64
 lsc_load.ugm (M1, 16) Count:d32 flat[To+0x40]:a64
 mov (M1, 16) Sum(0,0)<1> 0x1:d
@@ -86,6 +102,10 @@ enum How {
     GoesOn,
     /// It writes what it reads next.
     Writes,
+    /// It writes to another buffer.
+    WritesElsewhere,
+    /// It writes to another buffer, and each eighth time two dwords ahead of where it reads.
+    WritesSeldom,
     /// Its threads take turns in between.
     Barrier,
 }
@@ -151,7 +171,14 @@ fn walks(c: &mut Chance, step: i32, length: u64) -> [u32; 32] {
 fn rows_of_channels_are_the_interpreters() {
     let mut chance = Chance(0x5eed_cafe);
     let (mut whole, mut faults) = (0, 0);
-    for (how, rounds) in [(How::Reads, 40), (How::GoesOn, 30), (How::Writes, 12), (How::Barrier, 20)] {
+    for (how, rounds) in [
+        (How::Reads, 40),
+        (How::GoesOn, 30),
+        (How::Writes, 12),
+        (How::WritesElsewhere, 20),
+        (How::WritesSeldom, 40),
+        (How::Barrier, 20),
+    ] {
         for step in [4, 8, -4, 0, 2] {
             let text = kernel(step, how);
             for _ in 0..rounds {

@@ -1,11 +1,11 @@
 //! Gathers that load ahead: see [`super::streams`].
 
-use super::memory::{Form, PTR, Way};
+use super::memory::{Form, PTR, Way, as_quads};
 use super::streams::{BEHIND, COLUMNS, Led, NEXT, ROWS, SCALAR, STREAM, Stream, TILE, TILES, USED};
 use super::*;
 use crate::asm::Aside;
 use envisa_codegen::layout::site;
-use envisa_lower::Simt;
+use envisa_lower::{Message, Simt};
 
 const FETCHED: u32 = 128;
 /// The number of the first of four rows.
@@ -41,9 +41,10 @@ impl Emit<'_> {
         self.forget(|s| head.is_none_or(|h| h == s.head));
     }
 
-    /// The same of a load whose site may lead elsewhere from now on: what it has ahead is not of there.
+    /// The same of a load whose site may lead elsewhere from now on: what it has ahead is not of there. And of those with
+    /// which a store shares a loop that the machine has done: it may have written what they have ahead.
     pub(super) fn forget_streams_of(&mut self, pc: Pc) {
-        self.forget(|s| s.pc == pc);
+        self.forget(|s| s.pc == pc || s.stores.contains(&pc));
     }
 
     fn forget(&mut self, of: impl Fn(&Stream) -> bool) {
@@ -69,7 +70,7 @@ impl Emit<'_> {
 
     /// The scalar that a load's places go on with, all channels being on, and how far indices are shifted to be places.
     fn leader(&self, pc: Pc, form: Form) -> Option<(RegOffset, u32)> {
-        let Stream { step, led, .. } = self.streams[self.stream(pc)?];
+        let &Stream { step, led, .. } = &self.streams[self.stream(pc)?];
         let Led { by, scalar } = led?;
         let whole = |pc: Pc| self.inst(pc).no_mask || self.all_active(pc);
         let plain = !form.wide && form.and.is_none() && form.added.is_none();
@@ -144,7 +145,7 @@ impl Emit<'_> {
         done: Label,
     ) -> Result<(), Why> {
         let Some(k) = self.stream(pc) else { return Err("no stream") };
-        let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
+        let (at, &Stream { step, rows, .. }) = (self.stream_at(k), &self.streams[k]);
         let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
         let column = (4 * ROWS / step).trailing_zeros() as i32;
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
@@ -207,7 +208,7 @@ impl Emit<'_> {
         if places.len() != parts.len() {
             return if led.is_some() { Err("places that are led nowhere") } else { Ok(None) };
         }
-        let (at, Stream { step, rows, .. }) = (self.stream_at(k), self.streams[k]);
+        let (at, &Stream { step, rows, .. }) = (self.stream_at(k), &self.streams[k]);
         let all: Vec<Place> = parts
             .iter()
             .zip(places)
@@ -248,6 +249,7 @@ impl Emit<'_> {
         let count = self.site(i, site::COUNT);
         self.a.mi(Code::Cmp_rm32_imm8, behind, 0);
         self.a.jump(Code::Jne_rel32_64, last);
+        self.stores_apart(i, form, k, other)?;
         // From where the first row's line begins, if that is inside: rows that are a multiple of a line apart then take one
         // line each.
         let pointer = self.site(i, site::POINTER);
@@ -279,6 +281,56 @@ impl Emit<'_> {
         self.a.jmp(take);
         self.a.bind(other);
         Ok(Some(aside))
+    }
+
+    /// Goes to `other` if a store of the loop may reach the memory that the load may: both by their sites.
+    fn stores_apart(&mut self, i: &Inst, form: Form, k: usize, other: Label) -> Result<(), Why> {
+        let stores = self.streams[k].stores.clone();
+        let [begin, end] = [Register::R9, Register::R10];
+        if !stores.is_empty() {
+            self.reached(i, (site::COUNT, form.scale, 4), [begin, end]);
+        }
+        for pc in stores {
+            let i = *self.inst(pc);
+            let of = match self.p.messages().get(i.aux as usize) {
+                Some(Message::Simt(s)) => {
+                    let s = &as_quads(s);
+                    let bytes = (64 - s.elements.leading_zeros()) * u32::from(s.element);
+                    match super::memory::form(self.p, s) {
+                        Ok(form) if form.wide => (site::SPAN, 1, bytes),
+                        Ok(form) => (site::COUNT, form.scale, bytes),
+                        // The machine does it.
+                        Err(_) => continue,
+                    }
+                }
+                Some(Message::Block(b)) => (site::WIDE, 1, b.bytes),
+                _ => return Err("no store"),
+            };
+            let apart = self.a.label();
+            self.reached(&i, of, [Register::RAX, Register::RSI]);
+            self.a.rr(Code::Cmp_r64_rm64, Register::RAX, end);
+            self.a.jump(Code::Jae_rel32_64, apart);
+            self.a.rr(Code::Cmp_r64_rm64, Register::RSI, begin);
+            self.a.jump(Code::Ja_rel32_64, other);
+            self.a.bind(apart);
+        }
+        Ok(())
+    }
+
+    /// The first byte that accesses by a site may reach and the one behind the last, given the field that says how many
+    /// indices pass, the bytes from one to the next and those from one on.
+    fn reached(&mut self, i: &Inst, (count, scale, bytes): (u32, u32, u32), [begin, end]: [Register; 2]) {
+        let (pointer, count_at) = (self.site(i, site::POINTER), self.site(i, count));
+        match count {
+            site::COUNT => self.a.rm(Code::Mov_r32_rm32, end.full_register32(), count_at),
+            _ => self.a.rm(Code::Mov_r64_rm64, end, count_at),
+        }
+        self.a.rm(Code::Mov_r64_rm64, begin, pointer);
+        if scale > 1 {
+            self.a.ri(Code::Shl_rm64_imm8, end, scale.trailing_zeros() as i32);
+        }
+        self.a.rr(Code::Add_r64_rm64, end, begin);
+        self.a.ri(Code::Add_rm64_imm32, end, bytes as i32 - scale as i32);
     }
 
     /// How far a place is from where its line begins, to [`BEFORE`].

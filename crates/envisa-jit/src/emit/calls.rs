@@ -40,6 +40,7 @@ impl Emit<'_> {
         let stop = self.leave;
         self.a.jump(Code::Jne_rel32_64, stop);
         load.into_iter().for_each(|c| self.reload(c));
+        self.forget_streams_of(pc);
     }
 
     /// Leaves for the engine, which calls a function or subroutine; the thread goes on behind it when that has returned.

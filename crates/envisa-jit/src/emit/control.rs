@@ -472,7 +472,6 @@ impl Emit<'_> {
             Later::Miss { pc, entry, back } => {
                 self.a.bind(entry);
                 self.call(pc);
-                self.forget_streams_of(pc);
                 self.a.jmp(back);
             }
             Later::Edge { place, entry, back, miss } => {

@@ -524,8 +524,14 @@ impl<'a> Emit<'a> {
         passes.over("emission");
         if self.level == Level::Avx2 {
             let (code, labels) = self.a.settled()?;
-            let given =
-                narrow::Given { labels, pool: &self.pool, pool_at, behind: behind.clone(), room: context };
+            let given = narrow::Given {
+                labels,
+                pool: &self.pool,
+                pool_at,
+                behind: behind.clone(),
+                room: context,
+                slow_masked_stores: Level::tuned_for_amd(),
+            };
             let n = narrow(code, &given)?;
             (behind, end) = (n.at[behind.start]..n.at[behind.end], n.at[end]);
             self.a.replace(n.code, (&n.at, &n.done), (n.labels, &n.alias));

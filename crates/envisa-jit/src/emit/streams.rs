@@ -8,9 +8,10 @@
 //! Nothing has to be known of the places for that: they are looked at each time, against where the last ones were. Where
 //! a loop makes them of a vector that stays as it is and of a scalar, they go on as that does, and it alone is looked at.
 //!
-//! What has to be known is that nobody writes in between: so this is for innermost loops without stores, atomics, fences,
-//! barriers and calls, that are come to by their beginning only. Each dword is taken once, so that a loop which waits
-//! for another thread's store loads anew.
+//! What has to be known is that nobody writes in between: so this is for innermost loops without atomics, fences,
+//! barriers and calls, that are come to by their beginning only. Stores are allowed to memory that is apart from what is
+//! loaded ahead, which is looked at before anything is; a store that the machine does for the code discards what was loaded.
+//! Each dword is taken once, so that a loop which waits for another thread's store loads anew.
 
 use std::ops::RangeInclusive;
 
@@ -38,9 +39,11 @@ pub(crate) const TILES: u32 = NEXT + 64;
 pub(crate) const STREAM: u32 = TILES + 2 * TILE;
 /// Most of them in a program.
 const MOST: usize = 4;
+/// Most stores in such a loop.
+const STORES: usize = 4;
 
 /// A load in a loop.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stream {
     pub pc: Pc,
     /// How many channels it has.
@@ -51,6 +54,8 @@ pub(crate) struct Stream {
     pub step: u32,
     /// What its indices are made of, if they go on with a scalar.
     pub led: Option<Led>,
+    /// Stores in the loop: they must go to other memory.
+    pub stores: Vec<Pc>,
 }
 
 /// Indices that are, in all channels, a scalar and what stays the same in the loop.
@@ -74,16 +79,14 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
         if inner || !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
             continue;
         }
-        if !quiet(p, at) || !closed(p, &edges, at) {
-            continue;
-        }
+        let Some(stores) = stores(p, at).filter(|_| closed(p, &edges, at)) else { continue };
         let mut loaded = loaded(p, cells, at);
         for pc in at.clone() {
             if let Some((step, rows)) = ahead(p, cells, shapes, at, pc, &loaded)
                 && all.len() < MOST
             {
                 let led = led(p, &ends, cells, at, pc);
-                all.push(Stream { pc, rows, head: *at.start(), step, led });
+                all.push(Stream { pc, rows, head: *at.start(), step, led, stores: stores.clone() });
             }
             load(p, cells, pc, &mut loaded);
         }
@@ -204,22 +207,27 @@ pub(super) fn gather(p: &Program, pc: Pc) -> Option<&Simt> {
     }
 }
 
-/// Does nothing in there write memory, or wait for those who do?
-fn quiet(p: &Program, at: &RangeInclusive<Pc>) -> bool {
-    at.clone().all(|pc| {
+/// The stores in there, if they are few and nothing else writes memory or waits for those who do.
+fn stores(p: &Program, at: &RangeInclusive<Pc>) -> Option<Vec<Pc>> {
+    let mut all = Vec::new();
+    for pc in at.clone() {
         let i = &p.code()[pc as usize];
-        match i.op {
-            Op::Message => match p.messages().get(i.aux as usize) {
-                Some(Message::Simt(s)) => !s.write,
-                Some(Message::Block(b)) => !b.write,
-                _ => false,
+        let write = match i.op {
+            Op::Message => match p.messages().get(i.aux as usize)? {
+                Message::Simt(s) => s.write,
+                Message::Block(b) => b.write,
+                _ => return None,
             },
-            Op::Call | Op::Ret | Op::Fcall | Op::Ifcall | Op::Fret | Op::SwitchJmp => false,
-            Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::Fence => false,
-            Op::Unsupported | Op::End => false,
-            _ => true,
+            Op::Call | Op::Ret | Op::Fcall | Op::Ifcall | Op::Fret | Op::SwitchJmp => return None,
+            Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::Fence => return None,
+            Op::Unsupported | Op::End => return None,
+            _ => false,
+        };
+        if write {
+            all.push(pc);
         }
-    })
+    }
+    (all.len() <= STORES).then_some(all)
 }
 
 /// Is it come to from the instruction before its first one, and from nowhere else?

@@ -22,7 +22,7 @@ impl Narrow<'_> {
         if let Some((name, w)) = name(i.code()) {
             return match same(name) {
                 Some(s) => self.plain(i, w, s),
-                None => self.named(i, name, w),
+                None => self.named(i, name, w, next),
             };
         }
         self.other(i)
@@ -43,11 +43,11 @@ impl Narrow<'_> {
         }
     }
 
-    fn named(&mut self, i: &Instruction, name: Name, w: usize) -> Result<(), Why> {
+    fn named(&mut self, i: &Instruction, name: Name, w: usize, next: &[Instruction]) -> Result<(), Why> {
         use Name as N;
         match name {
-            N::STORE32 => self.store(i, w, 4),
-            N::STORE64 => self.store(i, w, 8),
+            N::STORE32 => self.store(i, w, 4, next),
+            N::STORE64 => self.store(i, w, 8, next),
             N::VPBROADCASTD | N::VBROADCASTSS => self.same_in_all(i, w, 4),
             N::VPBROADCASTQ => self.same_in_all(i, w, 8),
             N::VPBLENDMD => self.blended(i, w, 4),

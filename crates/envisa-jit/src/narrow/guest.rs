@@ -1,6 +1,6 @@
 //! Memory of the guest, lane by lane.
 
-use iced_x86::{Code, IcedError, Instruction, Register};
+use iced_x86::{Code, FlowControl, IcedError, Instruction, Register, RflagsBits};
 
 use super::list::{LOAD, O, Reg, STORE, half, truths};
 use super::vector::{Lanes, number};
@@ -117,19 +117,33 @@ impl Narrow<'_> {
         self.label(done);
     }
 
-    /// Stores a vector, or its lanes of a mask.
-    pub(super) fn store(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
-        let m = memory(i);
-        let from = number(i.op1_register());
+    /// Stores a vector, or its lanes of a mask; `next` are the instructions behind.
+    pub(super) fn store(
+        &mut self,
+        i: &Instruction,
+        w: usize,
+        bytes: u32,
+        next: &[Instruction],
+    ) -> Result<(), Why> {
+        let (m, from) = (memory(i), number(i.op1_register()));
+        let k = match Self::lanes(i) {
+            Lanes::All => None,
+            Lanes::Of(k) | Lanes::Zero(k) => Some(k),
+        };
+        let whole = w == 2 || (w, bytes) == (1, 4);
+        match k.filter(|_| whole && self.given.slow_masked_stores && flags_are_free(next)) {
+            Some(k) => self.store_whole_if_all(m, from, k, (w, bytes)),
+            None => self.store_halves(m, from, k, (w, bytes)),
+        }
+        self.written(m, 16 << w);
+        Ok(())
+    }
+
+    fn store_halves(&mut self, m: Mem, from: V, k: Option<K>, (w, bytes): (usize, u32)) {
         let y = usize::from(w > 0);
-        let lanes = Self::lanes(i);
         for h in 0..Self::halves(w) {
             let (m, r) = (m.plus(32 * h), half(from, h));
-            let mask = match lanes {
-                Lanes::All => None,
-                Lanes::Of(k) | Lanes::Zero(k) => self.mask(k, bytes, h),
-            };
-            match mask {
+            match k.and_then(|k| self.mask(k, bytes, h)) {
                 None => self.list.store(STORE[y], m, r),
                 Some(mask) => {
                     let code = match bytes {
@@ -140,8 +154,37 @@ impl Narrow<'_> {
                 }
             }
         }
-        self.written(m, 16 << w);
-        Ok(())
+    }
+
+    /// The same, without a mask where it turns out to be that of all lanes.
+    fn store_whole_if_all(&mut self, m: Mem, from: V, k: K, of: (usize, u32)) {
+        let quarters = if of.1 == 8 { 1 } else { Self::halves(of.0) };
+        let mut unknown: Vec<Reg> = (0..quarters).map(|q| truths(k, q)).collect();
+        unknown.retain(|r| self.knows(*r) != Some(true));
+        let all = match unknown[..] {
+            [] => return self.store_halves(m, from, None, of),
+            [one] => one,
+            [a, b, ..] => {
+                let t = self.list.temp();
+                self.list.three(Code::VEX_Vpand_ymm_ymm_ymmm256, t, a, O::R(b));
+                t
+            }
+        };
+        let (some, done) = (self.fresh(), self.fresh());
+        let ones = self.all(!0);
+        self.list.test(all, O::M(ones));
+        self.raw_jump(Code::Jae_rel32_64, some);
+        self.store_halves(m, from, None, of);
+        self.raw_jump(Code::Jmp_rel32_64, done);
+        // What is known of masks is so on both ways.
+        let known = (self.ones, self.zeros);
+        for (label, k) in [(some, Some(k)), (done, None)] {
+            self.label(label);
+            (self.ones, self.zeros) = known;
+            if k.is_some() {
+                self.store_halves(m, from, k, of);
+            }
+        }
     }
 
     /// A gather's operands in registers of the CPU; the result is where the destination's half goes.
@@ -228,4 +271,18 @@ impl Narrow<'_> {
         (0..4).for_each(|q| self.no_truths(k, q));
         Ok(())
     }
+}
+
+/// Does nothing in the instructions that follow read the flags as they are now?
+fn flags_are_free(next: &[Instruction]) -> bool {
+    let all = RflagsBits::CF | RflagsBits::ZF | RflagsBits::SF | RflagsBits::OF;
+    for i in next {
+        if i.rflags_read() & all != 0 {
+            return false;
+        }
+        if i.rflags_modified() & all == all || i.flow_control() != FlowControl::Next {
+            break;
+        }
+    }
+    true
 }

@@ -41,6 +41,8 @@ pub(crate) struct Given<'a> {
     pub behind: Range<usize>,
     /// Where in the context there is room, from a multiple of 64 on.
     pub room: u32,
+    /// Stores by masks take the CPU many times as long as others, as AMD's do.
+    pub slow_masked_stores: bool,
 }
 
 /// The same code for AVX2.
