@@ -88,6 +88,10 @@ const PRED: K = 6;
 /// Most messages of a program whose rows are fetched ahead: with more, some lines are wanted several times.
 const STREAMS: usize = 4;
 
+/// Fewest messages outside of loops whose rows are fetched for later threads, whatever else fetches: CPUs follow about so
+/// many rows by themselves.
+const MANY_ROWS: usize = 4;
+
 /// How many instructions of the CPU code may have: so many for each of the program's, and so many in any case.
 const INSTRUCTIONS: (usize, usize) = (128, 1 << 18);
 
@@ -201,6 +205,9 @@ pub(crate) struct Emit<'a> {
     /// Rows are fetched ahead: of threads that do nothing but stream, and of those that loop.
     streaming: bool,
     looping: bool,
+    /// Threads come one after the other, and each has more rows than the CPU's own prefetchers follow: what later threads want
+    /// of each is fetched.
+    many_rows: bool,
     /// The floating-point mode, by instruction; that of the one at hand, if it is known; and how the CPU rounds here.
     modes: &'a Modes,
     mode: Option<FpMode>,
@@ -304,6 +311,7 @@ impl<'a> Emit<'a> {
             // On AMD's the CPU's own prefetchers do better.
             streaming: !amd,
             looping: false,
+            many_rows: false,
             vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
             modes,
             mode: None,
@@ -473,6 +481,10 @@ impl<'a> Emit<'a> {
         self.streaming &= self.start.is_some() && !self.together;
         self.looping = self.streaming && self.loops();
         self.streaming &= !self.looping && self.p.messages().len() <= STREAMS;
+        self.many_rows = self.start.is_some() && !self.together && !self.streaming && {
+            let outer = |pc: &Pc| self.inst(*pc).op == Op::Message && self.inst(*pc).depth == 0;
+            (0..self.flow.end()).filter(outer).count() >= MANY_ROWS
+        };
         self.prologue();
         self.runs = self.find_runs();
         for pc in 0..self.flow.end() {

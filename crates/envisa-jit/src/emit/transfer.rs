@@ -10,6 +10,8 @@ use envisa_lower::Simt;
 
 /// How far ahead rows are fetched that threads load once, and then do more, in bytes: what one of the next threads loads.
 const NEXT_THREADS: u32 = 384;
+/// The same of threads that have many rows.
+const LATER_THREADS: u32 = 512;
 
 impl Emit<'_> {
     /// Moves what is of a part. `missed`: it was seen that both halves are no rows, or not in line.
@@ -496,9 +498,16 @@ impl Emit<'_> {
                 self.a.m(code, m.plus(self.ahead() + 64 * line));
             }
         }
-        // Who loops meanwhile uses lines enough for the CPU's own prefetchers to lose track of these.
-        if row && self.looping && self.inst(pc).depth == 0 && !s.write && part.lanes == 16 {
-            self.a.m(Code::Prefetcht0_m8, m.plus(NEXT_THREADS));
+        if row && self.inst(pc).depth == 0 && part.lanes == 16 {
+            if self.many_rows {
+                // To the second cache: of so many rows, the first one would not keep what it gets.
+                for line in 0..u32::from(s.element).div_ceil(4) {
+                    self.a.m(Code::Prefetcht1_m8, m.plus(LATER_THREADS + 64 * line));
+                }
+            } else if self.looping && !s.write {
+                // Who loops meanwhile uses lines enough for the CPU's own prefetchers to lose track of these.
+                self.a.m(Code::Prefetcht0_m8, m.plus(NEXT_THREADS));
+            }
         }
         if s.write && !row {
             return self.store_same(s, part, m, to, on);
