@@ -187,8 +187,11 @@ impl Shapes {
                     {
                         let row =
                             |c: &CellId| full || step[*c as usize].flatten().is_some_and(|x| is_row(s, x));
-                        for part in 0..u32::from(i.channels).div_ceil(16) {
-                            cells.at(s.address + 64 * part).filter(row).into_iter().for_each(&mut want);
+                        let upper = s.extend.addends().iter().filter(|a| !a.scalar).filter_map(|a| a.upper);
+                        for at in std::iter::once(s.address).chain(upper) {
+                            for part in 0..u32::from(i.channels).div_ceil(16) {
+                                cells.at(at + 64 * part).filter(row).into_iter().for_each(&mut want);
+                            }
                         }
                     }
                 } else if made {
@@ -606,6 +609,11 @@ fn combined(p: &Program, i: &Inst, source: impl Fn(&Src) -> Known) -> Known {
         },
         Op::And | Op::Or | Op::Xor | Op::Shr | Op::Asr | Op::Min | Op::Max if [a, b] == [0, 0] => {
             Known::Step(0)
+        }
+        // Scalars of this kind are multiplied as they are in a register.
+        Op::Mulh if [a, b] == [0, 0] && i.exec == ExecType::U32 => {
+            let whole = |s: &Src| matches!(s, Src::Reg { ty: Type::Ud, modifier: Modifier::None, .. });
+            if i.src[..2].iter().all(whole) { Known::Step(0) } else { Known::Not }
         }
         _ => Known::Not,
     }

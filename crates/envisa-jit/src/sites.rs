@@ -335,7 +335,7 @@ fn flat(
     let delta = i128::from(base.wrapping_sub(add) as i64);
     let (scale, len) = (i128::from(scale), block.len() as i128);
     let (least, most) = match extend {
-        Extend::Sign | Extend::Sum(_) => (i128::from(i32::MIN), i128::from(i32::MAX)),
+        Extend::Sign | Extend::Sum(_) | Extend::Joined(_) => (i128::from(i32::MIN), i128::from(i32::MAX)),
         _ => (0, i128::from(u32::MAX)),
     };
     let first = (delta + scale - 1).div_euclid(scale).max(least);

@@ -134,6 +134,7 @@ fn access(f: &mut Formatter<'_>, a: &Access) -> fmt::Result {
         Extend::Zero => "z",
         Extend::Sign => "s",
         Extend::Sum(_) => "sum",
+        Extend::Joined(_) => "joined",
     };
     let block = if a.block { ".block" } else { "" };
     write!(f, "{kind}{block}.{}x{} {} {} @{}", a.element, a.lanes, a.window, a.shape, a.pc)?;

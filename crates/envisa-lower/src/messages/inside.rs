@@ -3,7 +3,8 @@
 use envisa_isa::limits::SAMPLER_PARAMETERS;
 
 use super::{
-    Block2d, Coordinates, Extend, Message, Sample, SampleParameter, SamplerState, Simt, Space, TexelSlot,
+    Addend, Block2d, Coordinates, Extend, Message, Sample, SampleParameter, SamplerState, Simt, Space,
+    TexelSlot,
 };
 use crate::inst::Src;
 use crate::registers::RegOffset;
@@ -32,7 +33,7 @@ impl Message {
                         _ => matches!(a.address_bytes, 2 | 4 | 8),
                     }
                     && file.inside(Some(a.address), file.n * a.address_bytes as u64)
-                    && !matches!(a.extend, Extend::Sum(_))
+                    && a.extend.addends().is_empty()
                     && [a.src[0], a.src[1], a.dst].into_iter().all(|r| file.inside(r, file.n * a.slot as u64))
                     && a.space.is_inside(file.len)
                     && file.scalar(&a.base)
@@ -139,9 +140,10 @@ fn simt(s: &Simt, status: bool, file: File) -> bool {
         && matches!(s.address_bytes, 2 | 4 | 8)
         && file.inside(Some(s.address), addresses * s.address_bytes as u64)
         && match s.extend {
-            Extend::Sum(of) => {
+            Extend::Sum(_) | Extend::Joined(_) => {
+                let bytes = |a: &Addend| if a.scalar { 4 } else { 4 * file.n };
                 (s.space, s.address_bytes, s.stride) == (Space::Flat, 4, Src::None)
-                    && of.into_iter().all(|a| file.inside(Some(a.at), 4 * file.n))
+                    && s.extend.addends().iter().all(|a| a.halves().all(|at| file.inside(Some(at), bytes(a))))
             }
             _ => true,
         }

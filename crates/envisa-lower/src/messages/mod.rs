@@ -107,22 +107,49 @@ pub enum Extend {
     Sign,
     /// It is the sum of two others, in 32 bits; what is of 64 bits is the sum of these, each of which is extended.
     Sum([Addend; 2]),
+    /// It is the lower half of what is of 64 bits.
+    Joined(Addend),
 }
 
-/// A vector of dwords, of whose sum with another one indices are.
+impl Extend {
+    /// What an index of 64 bits is the sum of, where the one in the address is but its lower half.
+    #[inline(always)]
+    pub fn addends(&self) -> &[Addend] {
+        match self {
+            Extend::Sum(of) => of,
+            Extend::Joined(one) => std::slice::from_ref(one),
+            _ => &[],
+        }
+    }
+}
+
+/// What an index is the sum of: a vector of integers, or a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Addend {
-    /// First channel's dword; then one after another.
+    /// First channel's dword; then one after another, but for a scalar.
     pub at: RegOffset,
-    /// It is extended by its sign (else by zeros).
+    /// Where the upper dwords are, if it has 64 bits.
+    pub upper: Option<RegOffset>,
+    /// One of 32 bits is extended by its sign (else by zeros).
     pub signed: bool,
+    /// It is the same for all channels.
+    pub scalar: bool,
 }
 
 impl Addend {
-    /// A dword of it in 64 bits.
+    /// Its 64 bits, given its dword and, if it has one, the upper one.
     #[inline(always)]
-    pub fn extended(self, x: u32) -> u64 {
-        if self.signed { x as i32 as i64 as u64 } else { x.into() }
+    pub fn value(self, low: u32, upper: u32) -> u64 {
+        match (self.upper, self.signed) {
+            (Some(_), _) => u64::from(upper) << 32 | u64::from(low),
+            (None, true) => low as i32 as i64 as u64,
+            (None, false) => low.into(),
+        }
+    }
+
+    /// Where its dwords are, the lower and the upper ones.
+    pub fn halves(self) -> impl Iterator<Item = RegOffset> {
+        std::iter::once(self.at).chain(self.upper)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Registers that messages read and write.
 
 use super::{
-    Atomic, Block, Block2d, Coordinates, Extend, Info, Media, Message, Pixels, Sample, SamplerState, Simt,
-    Space, TexelSlot, Typed, TypedAtomic,
+    Atomic, Block, Block2d, Coordinates, Info, Media, Message, Pixels, Sample, SamplerState, Simt, Space,
+    TexelSlot, Typed, TypedAtomic,
 };
 use crate::inst::{Src, Strides};
 use crate::registers::{RegOffset, Registers};
@@ -167,8 +167,10 @@ impl Simt {
         match self.stride {
             Src::None => {
                 lanes(Some(self.address), bytes, bytes, visit);
-                if let Extend::Sum(of) = self.extend {
-                    of.into_iter().for_each(|a| lanes(Some(a.at), 4, 4, visit));
+                for a in self.extend.addends() {
+                    let each =
+                        if a.scalar { whole } else { |at, bytes, v: Visit<'_>| lanes(at, bytes, bytes, v) };
+                    a.halves().for_each(|at| each(Some(at), 4, visit));
                 }
             }
             ref stride => {

@@ -30,7 +30,7 @@ pub(super) struct Linear {
 /// Where a message stands.
 pub(super) struct Place {
     pub pc: Pc,
-    channels: u8,
+    pub channels: u8,
     first: u8,
     no_mask: bool,
     function: u16,
@@ -296,30 +296,31 @@ impl Search<'_> {
         }
     }
 
-    /// The two vectors whose sums a vector of quads is.
-    pub fn addends(&self, quads: RegOffset) -> Option<[RegOffset; 2]> {
-        let pc = self.whole_definition(quads, 8)?;
-        let d = &self.p.code[pc as usize];
-        let sum = d.op == Op::Add && matches!(d.exec, ExecType::I64 | ExecType::U64);
-        let of = [0, 1].map(|k| self.vector(pc, &d.src[k], 8).filter(|_| sum));
-        Some([of[0]?.0, of[1]?.0])
+    /// The instruction that makes all integers of a vector of so many bytes a channel, as they are at the message.
+    fn whole_definition(&self, vector: RegOffset, bytes: u32) -> Option<Pc> {
+        self.whole_definition_before(vector, bytes, self.at.pc)
     }
 
-    /// The instruction that makes all integers of a vector of so many bytes a channel.
-    fn whole_definition(&self, vector: RegOffset, bytes: u32) -> Option<Pc> {
-        let at = &self.at;
-        let pc = self.definition(vector..vector + u32::from(at.channels) * bytes)?;
-        let d = &self.p.code[pc as usize];
-        let whole = (d.channels, d.first, d.function) == (at.channels, at.first, at.function)
+    /// The same, as they are at an instruction that makes something for the message.
+    pub fn whole_definition_before(&self, vector: RegOffset, bytes: u32, reader: Pc) -> Option<Pc> {
+        let pc = self.definition(vector..vector + u32::from(self.at.channels) * bytes, reader)?;
+        let Dst::Reg { offset, ty, stride: 1, .. } = self.p.code[pc as usize].dst else { return None };
+        let made = offset == vector && ty.size() == bytes && !ty.is_float();
+        (made && self.makes_all(pc)).then_some(pc)
+    }
+
+    /// Does an instruction write what it writes for all channels of the message, whatever it computes?
+    pub fn makes_all(&self, pc: Pc) -> bool {
+        let (at, d) = (&self.at, &self.p.code[pc as usize]);
+        (d.channels, d.first, d.function) == (at.channels, at.first, at.function)
             && (d.no_mask || !at.no_mask)
             && d.pred.offset == 0
-            && d.pred.combine == Combine::None;
-        let Dst::Reg { offset, ty, stride: 1, sat: false } = d.dst else { return None };
-        (whole && offset == vector && ty.size() == bytes && !ty.is_float()).then_some(pc)
+            && d.pred.combine == Combine::None
+            && matches!(d.dst, Dst::Reg { sat: false, .. })
     }
 
     /// Where a source's integers are, so many bytes a channel, if they are the same at the message as at an instruction.
-    fn vector(&self, pc: Pc, s: &Src, bytes: u32) -> Option<(RegOffset, Type)> {
+    pub fn vector(&self, pc: Pc, s: &Src, bytes: u32) -> Option<(RegOffset, Type)> {
         let n = u32::from(self.at.channels);
         match *s {
             Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false }
@@ -334,17 +335,11 @@ impl Search<'_> {
         }
     }
 
-    /// The instruction whose result a range certainly holds at `pc`, for the channels it ran.
-    fn definition(&self, range: Range<RegOffset>) -> Option<Pc> {
+    /// The instruction whose result a range certainly holds at a reader, for the channels that run that.
+    fn definition(&self, range: Range<RegOffset>, reader: Pc) -> Option<Pc> {
         let Search { uses, blocks, at, .. } = self;
-        let last = uses.last_before(range.clone(), at.pc);
-        if let Some(d) = last
-            && blocks.same(d, at.pc)
-        {
-            return Some(d);
-        }
-        let d = last?;
-        if self.only_writer(&range, at.pc) == Some(d) {
+        let d = uses.last_before(range.clone(), reader)?;
+        if blocks.same(d, reader) || self.only_writer(&range, reader) == Some(d) {
             return Some(d);
         }
         // Written in the function's entry block, and nowhere else.
@@ -357,7 +352,7 @@ impl Search<'_> {
     }
 
     /// Is a range at the message what it was at `from`, where it was read?
-    fn stable(&self, from: Pc, range: Range<RegOffset>) -> bool {
+    pub fn stable(&self, from: Pc, range: Range<RegOffset>) -> bool {
         let Search { uses, blocks, at, .. } = self;
         if blocks.same(from, at.pc) {
             return uses.last_before(range, at.pc).is_none_or(|w| w < from);
@@ -397,7 +392,7 @@ impl Search<'_> {
 }
 
 /// The value of an integer immediate, extended to 64 bits.
-fn constant(p: &ProgramParts, s: &Src) -> Option<u64> {
+pub(super) fn constant(p: &ProgramParts, s: &Src) -> Option<u64> {
     let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } = *s
     else {
         return None;

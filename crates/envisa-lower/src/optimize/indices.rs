@@ -1,15 +1,16 @@
-//! Indices that a program extends to 64 bits one by one, and adds up there.
+//! Indices that a program has in 64 bits, and adds up there.
 //!
-//! Of `a[i * n + j]` with signed indices, compilers extend `i * n` and `j` and add quads. Here their sum is made in 32 bits,
-//! and the message extends it: it knows what it is the sum of, and whether that is the same in 64 bits
-//! ([`Extend::Sum`](crate::Extend::Sum)).
+//! Of `a[i * n + j]`, compilers extend `i * n` and `j` and add quads, or make products of 64 bits of dwords. Here their sum
+//! is made in 32 bits, and the message extends it: it knows what it is the sum of, and whether that is the same in 64 bits
+//! ([`Extend::addends`](crate::Extend::addends)).
 //!
 //! Of two scalars of 64 bits that are added to an index, a message adds one: their sum is made before it.
 
 use envisa_isa::{Modifier, Type};
 
 use super::dominators::Dominators;
-use super::fold::{Linear, Place, Search};
+use super::fold::{Place, Search};
+use super::terms::Terms;
 use super::{Blocks, CHUNK, Uses};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
@@ -42,38 +43,50 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             continue;
         }
         let search = Search { p, uses, blocks, dominators: &dominators, at: Place::of(pc as usize, &i) };
-        if let Some((l, origins)) = second_origin(&search, &i) {
-            insts.push((pc, sum_of_scalars(&i, origins, room)));
-            if let Message::Simt(s) = &mut p.messages[i.aux as usize] {
-                (s.address, s.address_bytes, s.extend, s.scale) = (l.index, 4, l.extend, 1 << l.shift);
-                (s.offset, s.origin) = (s.offset.wrapping_add(l.add as i64), scalar(room));
-            }
-            room += CHUNK;
+        // What is put in before an instruction is not run by those who come to that from elsewhere.
+        let alone = blocks.before(pc).is_empty();
+        let simple = |t: &Terms, origins: &[Src]| t.indices.len() < 2 && origins.len() < 2;
+        let Some((t, mut origins)) = terms(&search, &i).filter(|(t, o)| !alone || simple(t, o)) else {
             continue;
-        }
-        let Some((of, added)) = sum(&search, &i) else { continue };
-        let n = u32::from(i.channels);
-        // What was made before is there still.
-        let stays = |m: &Made| {
-            let kept = |a: &Addend| uses.last_before(a.at..a.at + 4 * n, pc).is_none_or(|w| w < m.pc);
-            blocks.same(m.pc, pc) && m.of.iter().all(kept)
         };
-        let same = |m: &&Made| (m.of, m.channels, m.first) == (of, i.channels, i.first) && stays(m);
-        let at = match made.iter().rev().find(same) {
-            Some(m) => m.at,
-            // What is put in before an instruction is not run by those who come to that from elsewhere.
-            None if blocks.before(pc).is_empty() => continue,
-            None => {
-                let at = room;
-                room += (4 * n).next_multiple_of(CHUNK);
-                insts.push((pc, addition(&i, of, at)));
-                made.push(Made { of, at, channels: i.channels, first: i.first, pc });
-                at
+        let mut origin = origins.pop().unwrap_or(Src::None);
+        if let Some(other) = origins.pop() {
+            insts.push((pc, sum_of_scalars(&i, [origin, other], room)));
+            origin = scalar(room, Type::Uq);
+            room += CHUNK;
+        }
+        let n = u32::from(i.channels);
+        let (at, extend) = match t.indices[..] {
+            [one] if one.upper.is_some() => (one.at, Extend::Joined(one)),
+            [one] => (one.at, if one.signed { Extend::Sign } else { Extend::Zero }),
+            [a, b] => {
+                let of = [a, b];
+                // What was made before is there still.
+                let stays = |m: &Made| {
+                    let kept = |a: &Addend| {
+                        let bytes = if a.scalar { 4 } else { 4 * n };
+                        uses.last_before(a.at..a.at + bytes, pc).is_none_or(|w| w < m.pc)
+                    };
+                    blocks.same(m.pc, pc) && m.of.iter().all(kept)
+                };
+                let same = |m: &&Made| (m.of, m.channels, m.first) == (of, i.channels, i.first) && stays(m);
+                let at = match made.iter().rev().find(same) {
+                    Some(m) => m.at,
+                    None => {
+                        let at = room;
+                        room += (4 * n).next_multiple_of(CHUNK);
+                        insts.push((pc, addition(&i, of, at)));
+                        made.push(Made { of, at, channels: i.channels, first: i.first, pc });
+                        at
+                    }
+                };
+                (at, Extend::Sum(of))
             }
+            _ => continue,
         };
         if let Message::Simt(s) = &mut p.messages[i.aux as usize] {
-            (s.address, s.address_bytes, s.extend) = (at, 4, Extend::Sum(of));
-            s.offset = s.offset.wrapping_add(added.wrapping_mul(s.scale.into()) as i64);
+            (s.address, s.address_bytes, s.extend, s.scale) = (at, 4, extend, 1 << t.shift);
+            (s.offset, s.origin) = (s.offset.wrapping_add(t.add as i64), origin);
         }
     }
     if !insts.is_empty() {
@@ -82,28 +95,34 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     }
 }
 
-/// What a message's addresses are made of, if that includes a scalar beside the one that it adds itself; and the two.
-fn second_origin(search: &Search<'_>, i: &Inst) -> Option<(Linear, [Src; 2])> {
+/// What a message's addresses are made of, and the scalars of 64 bits among that, its own one included; `None` where they are
+/// not quads, or no index of 32 bits that can be told from a pointer.
+fn terms(search: &Search<'_>, i: &Inst) -> Option<(Terms, Vec<Src>)> {
     let Message::Simt(s) = &search.p.messages[i.aux as usize] else { return None };
-    let quads = (s.space, s.address_bytes, s.extend, s.scale, s.stride, s.base)
-        == (Space::Flat, 8, Extend::None, 1, Src::None, Src::None);
-    // What is put in before an instruction is not run by those who come to that from elsewhere.
-    if !quads || i.channels < 8 || search.blocks.before(search.at.pc).is_empty() {
+    let quads = (s.space, s.address_bytes, s.extend, s.stride, s.base)
+        == (Space::Flat, 8, Extend::None, Src::None, Src::None);
+    if !quads || i.channels < 8 || !s.scale.is_power_of_two() {
         return None;
     }
-    let l = search.linear(s.address, 8).filter(|l| l.bytes == 4 && l.extend != Extend::None)?;
+    let t = search.terms(s.address, s.scale.trailing_zeros())?;
+    let mut origins = t.origins.clone();
+    origins.extend(Some(s.origin).filter(|o| *o != Src::None));
     let quad = |s: &Src| {
         matches!(s, Src::Reg { ty: Type::Q | Type::Uq, shape: Shape::Scalar, modifier: Modifier::None, .. })
     };
-    let both = [s.origin, l.origin];
-    both.iter().all(quad).then_some((l, both))
+    // A pointer that a launch gives is none of the indices, and what is shifted is none itself.
+    let given = |s: &Src| matches!(*s, Src::Reg { offset, .. } if search.uses.is_given(offset..offset + 8));
+    let dwords = t.indices.iter().all(|a| a.upper.is_none());
+    let told = dwords || t.shift > 0 || origins.iter().any(given);
+    let fits = t.indices.len() <= 2 && origins.len() <= 2 && (origins.len() < 2 || origins.iter().all(quad));
+    (told && fits).then_some((t, origins))
 }
 
-/// A quad in a register.
-fn scalar(offset: RegOffset) -> Src {
+/// A scalar in a register.
+fn scalar(offset: RegOffset, ty: Type) -> Src {
     Src::Reg {
         offset,
-        ty: Type::Uq,
+        ty,
         strides: Strides::SCALAR,
         shape: Shape::Scalar,
         modifier: Modifier::None,
@@ -127,40 +146,18 @@ fn sum_of_scalars(message: &Inst, of: [Src; 2], to: RegOffset) -> Inst {
     }
 }
 
-/// What the quads are sums of that a message has as addresses, and what is added to them besides.
-fn sum(search: &Search<'_>, i: &Inst) -> Option<([Addend; 2], u64)> {
-    let Message::Simt(s) = &search.p.messages[i.aux as usize] else { return None };
-    let quads = (s.space, s.address_bytes, s.extend, s.stride, s.base)
-        == (Space::Flat, 8, Extend::None, Src::None, Src::None);
-    if !quads || i.channels < 8 {
-        return None;
-    }
-    let mut added = 0u64;
-    let mut at = s.address;
-    if let Some(l) = search.linear(at, 8).filter(|l| (l.bytes, l.shift, l.origin) == (8, 0, Src::None)) {
-        (at, added) = (l.index, l.add);
-    }
-    let mut of = [Addend::default(); 2];
-    for (addend, quads) in of.iter_mut().zip(search.addends(at)?) {
-        let l = search.linear(quads, 8)?;
-        if (l.bytes, l.shift, l.origin) != (4, 0, Src::None) {
-            return None;
-        }
-        *addend = Addend { at: l.index, signed: l.extend == Extend::Sign };
-        added = added.wrapping_add(l.add);
-    }
-    Some((of, added))
-}
-
-/// The sum of two vectors of dwords, for the channels of a message.
+/// The sum of the dwords of two addends, for the channels of a message.
 fn addition(message: &Inst, of: [Addend; 2], to: RegOffset) -> Inst {
-    let source = |a: Addend| Src::Reg {
-        offset: a.at,
-        ty: Type::D,
-        strides: Strides::CONTIGUOUS,
-        shape: Shape::Contiguous,
-        modifier: Modifier::None,
-        constant: false,
+    let source = |a: Addend| match a.scalar {
+        true => scalar(a.at, Type::D),
+        false => Src::Reg {
+            offset: a.at,
+            ty: Type::D,
+            strides: Strides::CONTIGUOUS,
+            shape: Shape::Contiguous,
+            modifier: Modifier::None,
+            constant: false,
+        },
     };
     Inst {
         op: Op::Add,

@@ -25,6 +25,7 @@ mod indices;
 mod pairs;
 mod rename;
 mod sums;
+mod terms;
 mod uniform;
 
 use std::ops::Range;

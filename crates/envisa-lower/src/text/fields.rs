@@ -62,6 +62,7 @@ enum Extension {
     Zero,
     Sign,
     Sum,
+    Joined,
 }
 
 const EXTENSIONS: Names<Extension> = &[
@@ -69,6 +70,7 @@ const EXTENSIONS: Names<Extension> = &[
     ("zero", Extension::Zero),
     ("sign", Extension::Sign),
     ("sum", Extension::Sum),
+    ("joined", Extension::Joined),
 ];
 const SLOTS: Names<TexelSlot> =
     &[("dword", TexelSlot::Dword), ("word", TexelSlot::Word), ("half", TexelSlot::Half)];
@@ -308,20 +310,28 @@ fn extend<F: Fields>(e: &mut Extend, f: &mut F) -> Result<(), F::Error> {
         Extend::Zero => (Extension::Zero, Default::default()),
         Extend::Sign => (Extension::Sign, Default::default()),
         Extend::Sum(of) => (Extension::Sum, of),
+        Extend::Joined(one) => (Extension::Joined, [one, Default::default()]),
     };
     f.one_of("extend", &mut kind, EXTENSIONS)?;
-    if kind == Extension::Sum {
-        let [a, b] = &mut of;
+    let [a, b] = &mut of;
+    if matches!(kind, Extension::Sum | Extension::Joined) {
         f.place("of", &mut a.at)?;
+        f.register("upper", &mut a.upper)?;
         f.flag("signed", &mut a.signed)?;
+        f.flag("same", &mut a.scalar)?;
+    }
+    if kind == Extension::Sum {
         f.place("and", &mut b.at)?;
+        f.register("upper-too", &mut b.upper)?;
         f.flag("signed-too", &mut b.signed)?;
+        f.flag("same-too", &mut b.scalar)?;
     }
     *e = match kind {
         Extension::None => Extend::None,
         Extension::Zero => Extend::Zero,
         Extension::Sign => Extend::Sign,
         Extension::Sum => Extend::Sum(of),
+        Extension::Joined => Extend::Joined(of[0]),
     };
     Ok(())
 }

@@ -30,7 +30,9 @@ impl Addressing<'_> {
     pub fn plan(&self, len: u32) -> Option<Addresses> {
         let form = match (self.space, self.address_bytes) {
             (Space::Flat, 8) => Form::Wide,
-            (Space::Flat, 4) if matches!(self.extend, Extend::Sign | Extend::Sum(_)) => Form::Signed,
+            (Space::Flat, 4) if matches!(self.extend, Extend::Sign | Extend::Sum(_) | Extend::Joined(_)) => {
+                Form::Signed
+            }
             (Space::Flat, 4) if self.extend == Extend::Zero => Form::Unsigned,
             (Space::Flat, _) => return None,
             _ if self.extend != Extend::None => return None,
@@ -50,10 +52,7 @@ impl Addressing<'_> {
             align,
             span: u8::try_from(self.span).ok()?,
             address: self.address,
-            sum: match self.extend {
-                Extend::Sum(of) => Some(of),
-                _ => None,
-            },
+            extend: self.extend,
             base: Add::new(self.base, narrow, len)?,
             origin: Add::new(self.origin, narrow, len)?,
             offset: self.offset,
@@ -72,7 +71,7 @@ pub(super) struct Addresses {
     span: u8,
     address: RegOffset,
     /// What the indices are sums of: those that do not fit 32 bits the fast code does not know.
-    sum: Option<[Addend; 2]>,
+    extend: Extend,
     /// Added before scaling.
     base: Add,
     /// Added after scaling.
@@ -125,11 +124,25 @@ impl Add {
     }
 }
 
-/// Is the sum of two dwords, each of them extended, a dword with a sign, for all channels that run?
-fn fits<const N: usize>(of: [Addend; 2], regs: &Registers, mask: u32) -> bool {
-    let [a, b] = of.map(|a| regs.load::<u32, N>(a.at));
-    let sum = |i: usize| of[0].extended(a[i]).wrapping_add(of[1].extended(b[i])) as i64;
-    (0..N).all(|i| mask >> i & 1 == 0 || i32::try_from(sum(i)).is_ok())
+/// An addend of indices, for each channel.
+#[inline(always)]
+pub(super) fn addend<const N: usize>(of: Addend, regs: &Registers) -> [u64; N] {
+    let dwords = |at: RegOffset| match of.scalar {
+        true => [regs.get::<u32>(at); N],
+        false => regs.load::<u32, N>(at),
+    };
+    let (low, upper) = (dwords(of.at), of.upper.map_or([0; N], dwords));
+    std::array::from_fn(|i| of.value(low[i], upper[i]))
+}
+
+/// Is the sum of addends a dword with a sign, for all channels that run?
+fn fits<const N: usize>(of: &[Addend], regs: &Registers, mask: u32) -> bool {
+    let mut sum = [0u64; N];
+    for a in of {
+        let a = addend::<N>(*a, regs);
+        (0..N).for_each(|i| sum[i] = sum[i].wrapping_add(a[i]));
+    }
+    (0..N).all(|i| mask >> i & 1 == 0 || i32::try_from(sum[i] as i64).is_ok())
 }
 
 /// What most messages reach.
@@ -169,9 +182,8 @@ impl Addresses {
                 let a = near.memory.hinted(site)?;
                 let delta = add.wrapping_sub(a.base) as i64;
                 let index = regs.at::<u32, N>(self.address);
-                if let Some(of) = self.sum
-                    && !fits::<N>(of, regs, mask)
-                {
+                let of = self.extend.addends();
+                if !of.is_empty() && !fits::<N>(of, regs, mask) {
                     return None;
                 }
                 let how = (delta, self.shift as u32, self.form == Form::Signed);

@@ -8,7 +8,7 @@
 use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 
 use super::element::{self, Element};
-use super::places::{Addresses, Addressing, Reach};
+use super::places::{self, Addresses, Addressing, Reach};
 use super::target::{Target, resolve, scalar};
 use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
@@ -91,10 +91,10 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
     }
     match s.address_bytes {
         8 => at = regs.load::<u64, N>(s.address),
-        4 if let Extend::Sum(of) = s.extend => {
-            let r = of.map(|a| regs.load::<u32, N>(a.at));
-            for i in 0..N {
-                at[i] = of[0].extended(r[0][i]).wrapping_add(of[1].extended(r[1][i]));
+        4 if !s.extend.addends().is_empty() => {
+            for a in s.extend.addends() {
+                let a = places::addend::<N>(*a, regs);
+                (0..N).for_each(|i| at[i] = at[i].wrapping_add(a[i]));
             }
         }
         4 if s.extend == Extend::Sign => {

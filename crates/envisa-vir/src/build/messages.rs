@@ -114,7 +114,7 @@ impl Builder<'_> {
         if s.upper {
             return Err(No("elements in upper halves"));
         }
-        if matches!(s.extend, Extend::Sum(_)) {
+        if !s.extend.addends().is_empty() {
             return Err(No("indices that are sums in 64 bits"));
         }
         let count = s.elements.count_ones();

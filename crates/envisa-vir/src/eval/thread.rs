@@ -257,7 +257,7 @@ impl Access {
         let extend = |a: u64| match self.extend {
             envisa_lower::Extend::Sign => a as i32 as i64 as u64,
             // Of messages whose indices are sums no access is built.
-            envisa_lower::Extend::None | envisa_lower::Extend::Zero | envisa_lower::Extend::Sum(_) => a,
+            _ => a,
         };
         let first = x.address[if x.address.len() == 1 { 0 } else { lane }];
         let at = extend(first).wrapping_add(x.base.unwrap_or(0)).wrapping_mul(self.scale.into());
