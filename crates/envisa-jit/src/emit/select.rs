@@ -139,9 +139,23 @@ impl Emit<'_> {
         match i.dst {
             Dst::Pred { offset } if self.narrow_truths(pc, i, offset)? => Ok(()),
             Dst::Pred { offset } => {
-                for part in &parts {
+                let mut rest = &parts[..];
+                while let [part, behind @ ..] = rest {
+                    rest = behind;
                     self.compare_part(i, part, PRED, None)?;
-                    self.set_pred(pc, offset, part, PRED)?;
+                    let mut made = *part;
+                    let begins = part.lanes == 8 && part.channel.is_multiple_of(16);
+                    if let Some((high, behind)) = behind.split_first()
+                        && begins
+                        && (high.lanes, high.channel) == (8, part.channel + 8)
+                    {
+                        // Sixteen bits are read at once: CPUs do not forward two stores of eight to that.
+                        self.compare_part(i, high, 4, None)?;
+                        self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(4), kreg(4), 8);
+                        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(PRED), kreg(PRED), kreg(4));
+                        (rest, made.lanes) = (behind, 16);
+                    }
+                    self.set_pred(pc, offset, &made, PRED)?;
                 }
                 Ok(())
             }
