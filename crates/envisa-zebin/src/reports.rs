@@ -42,7 +42,19 @@ pub enum Kind {
     Waits = 7,
     /// A note: the kernel ends.
     Ends = 8,
+    /// A note: the work-items of a sub-group have come together at a barrier of theirs, which is nothing in compiled code.
+    /// What it orders is the bound: [`LOCAL`], [`GLOBAL`].
+    Together = 9,
+    /// A note: an atomic begins of which compiled code makes several accesses, under a lock of its own.
+    Changes = 10,
+    /// A note: it is done.
+    Changed = 11,
 }
+
+/// Local memory.
+pub const LOCAL: u32 = 1;
+/// Buffers.
+pub const GLOBAL: u32 = 2;
 
 /// In place of an event: all of them.
 pub const ALL_EVENTS: u64 = u64::MAX;
@@ -88,6 +100,9 @@ impl What {
             6 => Kind::Copied,
             7 => Kind::Waits,
             8 => Kind::Ends,
+            9 => Kind::Together,
+            10 => Kind::Changes,
+            11 => Kind::Changed,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

@@ -1,10 +1,6 @@
 /* check
 what = "four bytes are put together of which the last was never written"
 finds = ["F0002", "F0006"]
-missed.skl = "a selection of two immediates by a predicate that has no value is not followed"
-missed.tgllp = "a selection of two immediates by a predicate that has no value is not followed"
-missed.dg2 = "a selection of two immediates by a predicate that has no value is not followed"
-missed.pvc = "a selection of two immediates by a predicate that has no value is not followed"
 global = [64]
 local = [64]
 [args]

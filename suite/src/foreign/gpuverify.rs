@@ -129,18 +129,18 @@ pub(super) fn fewer(mut global: Vec<u64>, local: &[u64]) -> Vec<u64> {
     global
 }
 
-/// The name of the first kernel.
+/// The name of the first kernel: the word before its parameters.
 fn kernel(text: &str) -> String {
     let code: String =
         text.lines().filter(|l| !l.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
     let at = ["__kernel", "kernel"].iter().filter_map(|k| code.find(k)).min().unwrap_or(0);
-    let head = code[at..].split('(').take_while(|part| !part.trim().is_empty());
+    let mut words = code[at..].match_indices('(').map(|(open, _)| {
+        let before = code[at..at + open].trim_end();
+        before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+    });
     // An attribute has parentheses, too.
-    let mut words = head.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_').next_back());
-    words
-        .find(|w| !w.is_empty() && *w != "__attribute__" && !w.starts_with("reqd"))
-        .unwrap_or_default()
-        .to_owned()
+    let is_name = |w: &&str| !w.is_empty() && !w.starts_with("__attribute") && !w.starts_with("reqd");
+    words.find(is_name).unwrap_or_default().to_owned()
 }
 
 /// Its annotations as macros of nothing: they say what values are, to nobody here.
@@ -182,6 +182,12 @@ mod tests {
             "//xfail:NOT_ALL_VERIFIED\n//--local_size=8 --num_groups=2\nkernel void k() { __assert(0); }",
         );
         assert!(why.is_err(), "statements about values are not ours");
+        let k = "__attribute__((reqd_work_group_size(8, 1, 1)))\nkernel void k (global int *p) { p[get_local_id (0)] = 1; }";
+        assert_eq!(kernel(k), "k", "a space before the parameters");
+        assert_eq!(
+            kernel(&k.replacen("kernel", "__kernel __attribute__ ((reqd_work_group_size (8, 1, 1)))", 1)),
+            "k"
+        );
         assert!(program("a", "//xfail:CLANG_ERROR\n//--local_size=8 --num_groups=2\n").is_err());
         assert_eq!(fewer(vec![1024 * 1024, 64], &[64, 8]).iter().product::<u64>(), ITEMS);
     }

@@ -61,6 +61,7 @@ mod op {
     pub const SHIFT_LEFT_LOGICAL: u32 = 196;
     pub const BITWISE_OR: u32 = 197;
     pub const BITWISE_AND: u32 = 199;
+    pub const CONTROL_BARRIER: u32 = 224;
     pub const ATOMIC_LOAD: u32 = 227;
     pub const ATOMIC_STORE: u32 = 228;
     pub const ATOMIC_XOR: u32 = 242;
@@ -82,6 +83,10 @@ const OPT_NONE: u32 = 0x1_0000;
 /// Bits of a memory access.
 const VOLATILE: u32 = 1;
 const ALIGNED: u32 = 2;
+/// The scope that a sub-group is, and bits of memory semantics (3.25, 3.27).
+const SUB_GROUP: i64 = 3;
+const WORKGROUP_MEMORY: i64 = 0x100;
+const CROSS_WORKGROUP_MEMORY: i64 = 0x200;
 /// Instructions of OpenCL's extended set.
 const VLOADN: u32 = 171;
 const VSTOREN: u32 = 172;
@@ -110,6 +115,8 @@ pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
             copies.instruction(&mut checking, i);
         }
         checking.copies(i);
+        checking.together(i);
+        checking.changes(i);
         if let Some(access) = checking.access(i) {
             let types = &checking.types;
             let path = Path::of(&checking.module, types, &checking.variables, access.pointer);
@@ -407,6 +414,29 @@ impl Checking {
         }
     }
 
+    /// Notes a barrier of a sub-group, of which the compiler leaves nothing.
+    fn together(&mut self, i: &Instruction) {
+        let (op::CONTROL_BARRIER, &[scope, _, semantics]) = (i.op, self.module.operands(i)) else { return };
+        if self.types.constant(scope) != Some(SUB_GROUP) {
+            return;
+        }
+        // Flags that are no constant may be any.
+        let semantics = self.types.constant(semantics).unwrap_or(WORKGROUP_MEMORY | CROSS_WORKGROUP_MEMORY);
+        let memories = [(WORKGROUP_MEMORY, reports::LOCAL), (CROSS_WORKGROUP_MEMORY, reports::GLOBAL)];
+        let bound = memories.iter().filter(|m| semantics & m.0 != 0).fold(0, |all, m| all | m.1);
+        self.note(i.at, What { kind: Kind::Together, does: Does::Reads, bytes: 0, bound });
+    }
+
+    /// Notes an atomic of 64 bits in local memory: most devices have none, and the compiler makes several accesses of it.
+    fn changes(&mut self, i: &Instruction) {
+        let Some(access) = self.access(i).filter(|a| a.does == Does::Changes && a.bytes == 8) else { return };
+        if self.types.pointer(access.pointer).is_some_and(|(class, _)| matches!(class, WORKGROUP | GENERIC)) {
+            for (at, kind) in [(i.at, Kind::Changes), (i.end, Kind::Changed)] {
+                self.note(at, What { kind, does: Does::Changes, bytes: 8, bound: 0 });
+            }
+        }
+    }
+
     /// Reports a value that is not below a limit.
     fn call(&mut self, at: usize, value: u32, limit: u64, what: What, text: &str) {
         if !self.known.insert((value, limit, what.pack())) {
@@ -471,6 +501,7 @@ impl Checking {
 
     /// Notes something.
     fn note(&mut self, at: usize, what: What) {
+        self.used = true;
         let (pointer, to) = (self.pointer_type(), self.module.id());
         let (address, what) = (self.constant(reports::NOTE), self.constant(what.pack()));
         self.module.put(at, op::CONVERT_U_TO_PTR, &[pointer, to, address]);

@@ -13,6 +13,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use envisa_lower::{Op, fence};
+use envisa_machine::reports::{GLOBAL, LOCAL};
 
 use super::cells::{Budget, Cells, Making};
 pub(super) use super::cells::{By, Past, Run, SEVERAL, WHOLE as THREAD};
@@ -134,6 +135,8 @@ struct Thread {
     since: [u32; MEMORIES.len()],
     /// What it accesses is an asynchronous copy's.
     copying: Option<Copying>,
+    /// What it accesses in shared local memory is an atomic's.
+    changing: bool,
 }
 
 /// An asynchronous copy as if a thread of its own made it.
@@ -295,6 +298,27 @@ impl Group {
                 (other, _) => other,
             };
         }
+    }
+
+    /// A thread's channels came together at a barrier of their sub-group: what they did before in these memories
+    /// ([`LOCAL`], [`GLOBAL`]) is ordered before what they do from now on, for themselves alone.
+    pub fn together(&mut self, thread: u32, memories: u32) {
+        let t = self.thread(thread);
+        t.clock = t.clock.saturating_add(1);
+        for (since, _) in t.since.iter_mut().zip([GLOBAL, LOCAL]).filter(|(_, bit)| memories & bit != 0) {
+            *since = t.clock;
+        }
+    }
+
+    /// A thread begins an atomic of which it makes several accesses to shared local memory, or is done with it.
+    pub fn changes(&mut self, thread: u32, begins: bool) {
+        self.thread(thread).changing = begins;
+    }
+
+    /// Is what a thread accesses in shared local memory an atomic's?
+    #[inline]
+    pub fn is_changing(&self, thread: u32) -> bool {
+        self.threads.get(thread as usize).is_some_and(|t| t.changing)
     }
 
     /// An atomic of memory that other groups can access gave somebody a value: what is accessed after the next fence,
@@ -683,6 +707,14 @@ mod tests {
         assert!(g.one(SLM | 4, 4, at(6, 5, Read, 0)).is_none());
         assert!(g.one(8, 4, at(6, THREAD, Write, 9)).is_none());
         assert!(g.one(8, 4, at(7, 5, Read, 0)).is_none());
+        // A barrier of the sub-group orders them, and nobody else.
+        g.start(1, false);
+        assert!(g.one(SLM | 12, 4, at(8, 5, Write, 9)).is_none());
+        g.together(0, GLOBAL);
+        assert!(g.one(SLM | 12, 4, at(9, 6, Read, 0)).is_some());
+        g.together(0, LOCAL);
+        assert!(g.one(SLM | 12, 4, at(9, 7, Read, 0)).is_none());
+        assert!(g.one(SLM | 12, 4, now(1, Read, 0)).is_some());
     }
 
     #[test]

@@ -86,9 +86,12 @@ impl Checks {
         own: Option<u8>,
     ) {
         let access = match row.access.kind {
+            AccessKind::Atomic => RaceAccess::Atomic,
+            // An atomic's: what it stores is its change.
+            AccessKind::Read if self.changes(m, key) => return,
+            AccessKind::Write if self.changes(m, key) => RaceAccess::Atomic,
             AccessKind::Read => RaceAccess::Read,
             AccessKind::Write => RaceAccess::Write,
-            AccessKind::Atomic => RaceAccess::Atomic,
         };
         let atomic = access == RaceAccess::Atomic;
         let handed = who.filter(|_| self.facts.program.hands_over());
@@ -152,6 +155,11 @@ impl Checks {
             }
         }
         self.stored = buffer;
+    }
+
+    /// Is what is accessed here a part of an atomic?
+    fn changes(&self, m: &Machine<'_>, key: u64) -> bool {
+        key & SLM != 0 && self.group.is_changing(m.t.index)
     }
 
     /// Looks at accesses side by side.

@@ -49,10 +49,14 @@ impl Checks {
         }
         self.complete(m, pc, complete);
         let note = |b: &Begun| What::unpack(b[noted.trailing_zeros() as usize % 32][FIELDS]);
-        match self.begun.get(&m.t.index).filter(|_| noted != 0).and_then(|b| note(b)).map(|w| w.kind) {
-            Some(Kind::Copied) => self.copy_ends(m, pc),
-            Some(Kind::Ends) => self.kernel_ends(m, pc, noted),
-            _ => {}
+        if let Some(what) = self.begun.get(&m.t.index).filter(|_| noted != 0).and_then(|b| note(b)) {
+            match what.kind {
+                Kind::Copied => self.copy_ends(m, pc),
+                Kind::Ends => self.kernel_ends(m, pc, noted),
+                Kind::Together => self.group.together(m.t.index, what.bound),
+                Kind::Changes | Kind::Changed => self.group.changes(m.t.index, what.kind == Kind::Changes),
+                _ => {}
+            }
         }
         true
     }
@@ -81,7 +85,13 @@ impl Checks {
             Kind::FlatIndex => FindingKind::LocalNeighbour,
             Kind::Index | Kind::Offset => FindingKind::OutOfBounds,
             Kind::Alignment => FindingKind::Misaligned,
-            Kind::Copies | Kind::Copied | Kind::Waits | Kind::Ends => return,
+            Kind::Copies
+            | Kind::Copied
+            | Kind::Waits
+            | Kind::Ends
+            | Kind::Together
+            | Kind::Changes
+            | Kind::Changed => return,
         };
         self.note(m, pc, kind, channel, || sentence(&what, &name, value));
     }
@@ -123,7 +133,7 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
                 bytes(value)
             )
         }
-        Kind::Copies | Kind::Copied | Kind::Waits | Kind::Ends => String::new(),
+        _ => String::new(),
     }
 }
 

@@ -165,7 +165,7 @@ impl Checks {
             i.is_none_or(|i| i.channels == 1 || i.no_mask && u32::from(i.channels) < m.env.program.simd())
         };
         whole
-            && !self.pending
+            && !(self.pending || self.group.is_changing(m.t.index))
             && (self.all_read || !s.write)
             && !(facts.hints || facts.in_step || facts.program.at_length)
             && !vector()

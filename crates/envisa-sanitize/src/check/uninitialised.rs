@@ -153,9 +153,14 @@ impl Checks {
         (any, strict): (bool, bool),
     ) -> Option<(u32, u32)> {
         let shadow = self.whole_shadow(m);
-        // Where bits are followed, one without a value is enough; else values are packed byte by byte and read whole.
-        let (spoilt, shadow) = (shadow.spoilt && strict, &shadow.written);
-        let is_there = |at, bytes| if spoilt { shadow.all(at, bytes) } else { shadow.any(at, bytes) };
+        // Where bits are followed, one without a value is enough, and of what is stored the first byte, which is never
+        // padding; else values are packed byte by byte and read whole.
+        let (spoilt, shadow) = (shadow.spoilt, &shadow.written);
+        let is_there = |at, bytes| match (spoilt, strict) {
+            (true, true) => shadow.all(at, bytes),
+            (true, false) => shadow.any(at, 1),
+            (false, _) => shadow.any(at, bytes),
+        };
         if let Touched::Whole { offset, bytes } = t {
             return shadow.hole(offset, bytes).filter(|_| any).map(|at| (0, at));
         }

@@ -23,7 +23,6 @@ mod own {
     pub const I_SUB: u32 = 130;
     pub const SELECT: u32 = 169;
     pub const I_NOT_EQUAL: u32 = 171;
-    pub const CONTROL_BARRIER: u32 = 224;
     pub const GROUP_ASYNC_COPY: u32 = 259;
     pub const GROUP_WAIT_EVENTS: u32 = 260;
     pub const NO_LINE: u32 = 317;
@@ -167,7 +166,7 @@ impl Copies {
         if let Some(semantics) = semantics {
             // Of as many words.
             let words = &mut checking.module.words;
-            words[at] = words[at] & 0xffff_0000 | own::CONTROL_BARRIER;
+            words[at] = words[at] & 0xffff_0000 | op::CONTROL_BARRIER;
             (words[at + 2], words[at + 3]) = (scope, semantics);
         }
     }

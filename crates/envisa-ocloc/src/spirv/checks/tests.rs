@@ -205,3 +205,36 @@ fn damage_is_no_harm() {
     assert_eq!((shortened(&long).len(), shortened("t[]").as_str()), (32, "t[]"));
     assert!(shortened(&long).ends_with("aaa[]"));
 }
+
+/// The notes of a kernel with this body.
+fn notes(body: &[Vec<u32>]) -> Vec<What> {
+    let changed = with_checks(&kernel(body)).expect("a module");
+    let module = Rewriting::of(&changed).expect("it is still one");
+    let types = Types::of(&module);
+    let to = module.all.iter().filter(|i| i.op == op::CONVERT_U_TO_PTR).map(|i| module.operands(i));
+    let to: Vec<u32> =
+        to.filter(|o| types.constant(o[2]) == Some(reports::NOTE as i64)).map(|o| o[1]).collect();
+    let stores = module.all.iter().filter(|i| i.op == op::STORE).map(|i| module.operands(i));
+    let stores = stores.filter(|o| to.contains(&o[0]));
+    stores.filter_map(|o| What::unpack(types.constant(o[1])? as u64)).collect()
+}
+
+#[test]
+fn atomics_of_64_bits_in_local_memory_are_noted() {
+    let pointer = |class| instruction(op::TYPE_POINTER, &[60, class, LONG]);
+    let add = instruction(234, &[LONG, 62, 61, 4, 4, 4]);
+    let of = |class| notes(&[pointer(class), instruction(59, &[60, 61, class]), add.clone()]);
+    let note = |kind| what(kind, Does::Changes, 8, 0);
+    assert_eq!(of(WORKGROUP), [note(Kind::Changes), note(Kind::Changed)]);
+    assert_eq!(of(CROSS_WORKGROUP), [], "every device has these");
+}
+
+#[test]
+fn barriers_of_sub_groups_are_noted() {
+    // The scopes of a group and of a sub-group, and local memory.
+    let number = |id, value| instruction(op::CONSTANT, &[INT, id, value]);
+    let barrier = |scope| instruction(op::CONTROL_BARRIER, &[scope, scope, 62]);
+    let notes = |scope| notes(&[number(60, 2), number(61, 3), number(62, 0x108), barrier(scope)]);
+    assert_eq!(notes(61), [what(Kind::Together, Does::Reads, 0, reports::LOCAL)]);
+    assert_eq!(notes(60), []);
+}
