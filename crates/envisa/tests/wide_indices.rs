@@ -57,7 +57,7 @@ impl Case {
         let (shift, before) = (dice.pick(&[2, 2, 3]), dice.below(2) == 0);
         let mut case = Case { kinds, values: Vec::new(), same, before, counter, shift, plus: 0, later: 0 };
         // What is in range, in sum, whatever the terms are.
-        let most = LENGTH * 4 >> shift;
+        let most = (LENGTH * 4) >> shift;
         let far = dice.pick(&[0, 0, 1 << 20, 1 << 31, 1 << 32, 0u64.wrapping_sub(100)]);
         let places: [u64; N] = {
             let (first, step) = (dice.below(most / 4), dice.pick(&[0, 1, 1, 3, 17]));
