@@ -36,7 +36,12 @@ pub struct Module {
     pub global_bytes: u64,
     /// The program's own build, where this one is for checks or a debugger.
     own_build: Option<OwnBuild>,
+    /// See [`Machine::unwritten`].
+    unwritten: OnceLock<String>,
 }
+
+/// Most reads of a kernel that the log tells of.
+const MOST_UNWRITTEN: usize = 4;
 
 /// Compiles what a program would have without checks; `None` if that fails.
 pub type Compile = Box<dyn Fn() -> Option<Vec<u8>> + Send + Sync>;
@@ -327,6 +332,7 @@ impl Module {
             undefined,
             global_bytes,
             own_build: None,
+            unwritten: OnceLock::new(),
             loaded: Mutex::default(),
         })
     }
@@ -352,6 +358,7 @@ impl Module {
             undefined: Vec::new(),
             global_bytes: 0,
             own_build: None,
+            unwritten: OnceLock::new(),
             loaded: Mutex::default(),
         })
     }
@@ -476,6 +483,20 @@ impl Machine {
         let module = loaded.clone();
         drop(loaded);
         module.map_or_else(|| Err(Trouble::Other("the module is gone".into())), |m| Ok(m.kernel(name)?))
+    }
+
+    /// What a module's kernels read of registers that nothing in it writes, in lines for its build log: mistakes of the
+    /// compiler leave such reads. A kernel that cannot be run has none. This takes time, and is done when it is asked for.
+    pub fn unwritten<'m>(&self, module: &'m Module) -> &'m str {
+        module.unwritten.get_or_init(|| {
+            let mut lines = String::new();
+            for kernel in module.kernels.iter().filter_map(|k| self.kernel(module, &k.name).ok()) {
+                for read in kernel.unwritten().iter().take(MOST_UNWRITTEN) {
+                    lines.push_str(&format!("warning[W0824]: {}\n", read.message(&kernel)));
+                }
+            }
+            lines
+        })
     }
 
     /// Runs a kernel.

@@ -82,12 +82,15 @@ entries! {
             return Err(Error::INVALID_NULL_POINTER);
         }
         let mut parts = parts(c, &desc)?;
-        let (made, said) = match desc.format {
-            SPIRV => Module::compile(context, device, parts),
-            NATIVE if parts.len() == 1 => Module::load(context, device, parts.remove(0)),
+        let (made, mut said) = match desc.format {
+            SPIRV => Module::compile(context, device.clone(), parts),
+            NATIVE if parts.len() == 1 => Module::load(context, device.clone(), parts.remove(0)),
             NATIVE => return Err(Error::UNSUPPORTED_FEATURE),
             _ => return Err(Error::INVALID_ENUMERATION),
         };
+        if let (false, Ok(made)) = (log.is_null(), &made) {
+            said.push_str(device.machine.unwritten(&made.built()));
+        }
         give_log(c, said, log);
         c.write(module, handle::publish(&made?))
     }

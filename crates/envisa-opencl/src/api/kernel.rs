@@ -86,8 +86,10 @@ fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *co
             // The standard's rule. Of SPIR-V and binaries, and in SYCL of text, too, libraries (oneMKL, an `int` by 8 bytes)
             // count on what Intel's driver takes: more than the argument has.
             let text = matches!(kernel.program.source, Source::Text(_) | Source::Linked);
-            let fits = match about.exact && text && !kernel.indirect.any() {
-                true => size == about.size,
+            let fits = match about.exact {
+                true if text && !kernel.indirect.any() => size == about.size,
+                true => size >= about.size,
+                // What is known ends at a multiple of 4 bytes.
                 false => size.next_multiple_of(4) >= about.size,
             };
             if size == 0 || !fits {

@@ -334,11 +334,12 @@ entry! {
         param_value_size_ret: *mut usize,
     ) {
         let object = handle::get::<Program>(program)?;
-        let build = object.build_of(&handle::get::<Device>(device)?)?;
+        let device = handle::get::<Device>(device)?;
+        let build = object.build_of(&device)?;
         let answer: Answer = match param_name {
             cl::CL_PROGRAM_BUILD_STATUS => build.status.into(),
             cl::CL_PROGRAM_BUILD_OPTIONS => build.options.into(),
-            cl::CL_PROGRAM_BUILD_LOG => build.log.into(),
+            cl::CL_PROGRAM_BUILD_LOG => build.log_on(&device).into(),
             cl::CL_PROGRAM_BINARY_TYPE => build.kind.into(),
             cl::CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
                 (build.module.map_or(0, |m| m.global_bytes) as usize).into()

@@ -62,6 +62,15 @@ pub struct Build {
     pub module: Option<Arc<Module>>,
 }
 
+impl Build {
+    /// The log: what the compiler said, and what shows in its code (unless `-w` asks for no warnings).
+    pub fn log_on(&self, device: &Device) -> String {
+        let quiet = self.options.split_whitespace().any(|o| o == "-w");
+        let module = self.module.as_ref().filter(|_| !quiet);
+        format!("{}{}", self.log, module.map_or("", |m| device.machine.unwritten(m)))
+    }
+}
+
 impl Object for Program {
     const INVALID: Error = Error::INVALID_PROGRAM;
     fn slot(&self) -> &Slot {

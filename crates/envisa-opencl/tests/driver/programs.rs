@@ -44,6 +44,27 @@ fn every_device_runs_a_kernel() {
     }
 }
 
+/// The packaged compiler rotates only the first element of the vector (docs/COMPILER-BUGS.md).
+#[test]
+fn a_build_log_tells_of_registers_that_nothing_writes() {
+    const ROTATION: &str = "kernel void turned(global const uint4 *in, global uint4 *out) {
+        size_t i = get_global_id(0);
+        out[i] = (in[i] << 4) | (in[i] >> 28);
+    }";
+    let Some(driver) = driver() else { return };
+    let s = driver.session(0, 0);
+    let log = |source: &str, options: &str| {
+        let (program, code) = s.build(source, options);
+        assert_eq!(code, CL_SUCCESS);
+        s.log(program)
+    };
+    let told = log(ROTATION, "");
+    assert!(told.contains("warning[W0824]: in kernel `turned`"), "{told}");
+    for (source, options) in [(ROTATION, "-w"), (ROTATION, "-cl-opt-disable"), (AXPY, "")] {
+        assert_eq!(log(source, options), "", "{source} {options}");
+    }
+}
+
 #[test]
 fn a_broken_program_says_where() {
     let Some(driver) = driver() else { return };
@@ -367,7 +388,7 @@ fn values_have_their_types_sizes() {
 }
 
 /// Hosts that speak Intel's extension of shared memory count on Intel's driver, which takes more bytes than the type has:
-/// oneMKL's transforms, whose kernels are text.
+/// oneMKL's transforms, whose kernels are text. Fewer bytes are none.
 #[test]
 fn hosts_of_shared_memory_may_give_more_bytes() {
     let Some(driver) = driver() else { return };
@@ -383,6 +404,10 @@ fn hosts_of_shared_memory_may_give_more_bytes() {
         assert_eq!(call!(s, clSetKernelExecInfo(kernel, indirect, 4, flag)), CL_SUCCESS);
         assert_eq!(s.arg(kernel, 1, &wide), CL_SUCCESS);
         assert_eq!(s.arg(kernel, 2, &wide), CL_SUCCESS);
+        for few in 0..4 {
+            let code = call!(s, clSetKernelArg(kernel, 1, few, (&raw const wide).cast()));
+            assert_eq!(code, CL_INVALID_ARG_SIZE, "{few} bytes for an int");
+        }
         assert_eq!(s.launch(kernel, 1, None), CL_SUCCESS);
         assert_eq!(s.read::<i32>(out, 1), [14]);
     }
