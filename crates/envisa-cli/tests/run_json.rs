@@ -1,4 +1,4 @@
-//! What `envisa run --json` prints is what its schema says.
+//! What `envisa run --json` and `envisa diff --json` print is what their schemas say.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -118,6 +118,44 @@ fn the_schema_refuses_what_is_amiss() {
     }
     for field in ["fault", "outputs", "printed", "work_items"] {
         let mut bad = good.clone();
+        bad.as_object_mut().expect("an object").remove(field);
+        assert!(schemas.validate(&bad, index).is_err(), "{field}");
+    }
+}
+
+/// What `envisa diff --json` prints is what its schema says, of results that are the same and of others.
+#[test]
+#[cfg(feature = "debug")]
+fn differences_are_what_their_schema_says() {
+    let (schemas, index) = schema("diff.schema.json");
+    let folder = tempfile::tempdir().expect("a folder");
+    let right = root().join("examples/scatter/scatter.visaasm");
+    let wrong = folder.path().join("wrong.visaasm");
+    let text = std::fs::read_to_string(&right).expect("the example");
+    assert!(text.contains(" Values.0"));
+    std::fs::write(&wrong, text.replace(" Values.0", " Places.0")).expect("it is written");
+    let diff = |b: &Path| {
+        let given = ["Values=iota:f32:8", "Places=iota:u32:8", "T6=zeros:f32:8"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_envisa"));
+        command.args(["diff", "--json"]).arg(&right).arg(b).args(["--", "--platform", "SKL"]);
+        let out = command.args(given.map(|g| format!("--arg={g}"))).output().expect("it runs");
+        let json: Value = serde_json::from_slice(&out.stdout)
+            .unwrap_or_else(|e| panic!("{e}\n{}", String::from_utf8_lossy(&out.stderr)));
+        if let Err(e) = schemas.validate(&json, index) {
+            panic!("{e}\n{json:#}");
+        }
+        (json, out.status.code())
+    };
+    let (json, code) = diff(&right);
+    assert_eq!((json["same"].as_bool(), code), (Some(true), Some(0)), "{json:#}");
+    let (json, code) = diff(&wrong);
+    assert_eq!((json["same"].as_bool(), code), (Some(false), Some(1)), "{json:#}");
+    assert!(
+        json["store"][1]["instruction"].as_str().is_some_and(|i| i.contains("Places.0 Places.0")),
+        "{json:#}"
+    );
+    for field in ["same", "origins", "store"] {
+        let mut bad = json.clone();
         bad.as_object_mut().expect("an object").remove(field);
         assert!(schemas.validate(&bad, index).is_err(), "{field}");
     }

@@ -6,6 +6,7 @@ use clap::{Args as _, FromArgMatches};
 use envisa_diff::{Difference, Element, Executed, NAMES, Watched};
 use envisa_harness::job::Ready;
 use envisa_harness::values::ElemType;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,9 @@ pub struct Args {
     /// Options of `envisa run` for side B only.
     #[arg(long, value_name = "OPTIONS", default_value = "", allow_hyphen_values = true)]
     b: String,
+    /// Print one JSON object; docs/diff.schema.json describes it.
+    #[arg(long)]
+    json: bool,
     /// Options of `envisa run` for both sides.
     #[arg(last = true, value_name = "RUN OPTIONS")]
     run: Vec<OsString>,
@@ -71,12 +75,45 @@ pub fn run(args: &Args) -> Done {
         .map_err(failed)?
         .map_err(failed)?
         .map_err(Failure)?;
-    let Some(found) = found else {
-        io::print("the results are the same\n")?;
-        return Ok(Exit::Fine);
+    let exit = if found.is_none() { Exit::Fine } else { Exit::Findings };
+    io::print(&match &found {
+        found if args.json => format!("{:#}\n", json(found.as_ref())),
+        Some(found) => text(found),
+        None => "the results are the same\n".into(),
+    })?;
+    Ok(exit)
+}
+
+/// What the JSON is called: the number grows when a field changes its meaning or goes.
+const FORMAT: &str = "envisa-diff/1";
+
+/// What differs, for programs.
+fn json(found: Option<&Difference>) -> Value {
+    let nothing = Difference::default();
+    let all = found.unwrap_or(&nothing);
+    let events = |list: &[Executed]| -> Value {
+        let event = |e: &Executed| {
+            json!({
+                "side": NAMES[e.side],
+                "line": e.line,
+                "instruction": e.instruction,
+                "index": e.source,
+                "who": e.who,
+                "did": e.did,
+            })
+        };
+        list.iter().map(event).collect()
     };
-    io::print(&text(&found))?;
-    Ok(Exit::Findings)
+    json!({
+        "format": FORMAT,
+        "same": found.is_none(),
+        "rounding": all.rounding,
+        "results": all.results,
+        "stored": all.stored,
+        "store": events(&all.store),
+        "origins": events(&all.origins),
+        "notes": all.notes,
+    })
 }
 
 /// A side, compiled and with its memory.
