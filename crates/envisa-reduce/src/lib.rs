@@ -13,8 +13,11 @@ mod opencl;
 mod tokens;
 mod visa;
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 pub use edits::Edit;
 pub use launch::Launch;
@@ -105,7 +108,8 @@ pub fn reduce(
         return Err(DoesNotFail);
     }
     let tried = AtomicUsize::new(1);
-    let mut search = Search { language, oracle, bounds, tried, progress, text: text.to_owned() };
+    let asked = Asked::default();
+    let mut search = Search { language, oracle, bounds, tried, asked, progress, text: text.to_owned() };
     loop {
         let before = search.text.clone();
         for pass in language.passes() {
@@ -122,8 +126,25 @@ struct Search<'a> {
     oracle: &'a dyn Oracle,
     bounds: Bounds,
     tried: AtomicUsize,
+    asked: Asked,
     progress: &'a mut dyn Progress,
     text: String,
+}
+
+/// Texts that were tried already, by their hashes: passes come to the same text in several ways, and the last round to all of
+/// them.
+#[derive(Default)]
+struct Asked {
+    hasher: RandomState,
+    hashes: Mutex<HashSet<u64>>,
+}
+
+impl Asked {
+    /// Is a text tried for the first time?
+    fn is_new(&self, text: &str) -> bool {
+        let hash = self.hasher.hash_one(text);
+        self.hashes.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
+    }
 }
 
 impl Search<'_> {
@@ -171,10 +192,12 @@ impl Search<'_> {
 
     /// The first of these texts that fails; all are tried side by side.
     fn first(&self, candidates: &[Option<String>]) -> Option<usize> {
-        let (language, oracle, tried) = (self.language, self.oracle, &self.tried);
+        let (language, oracle, tried, asked) = (self.language, self.oracle, &self.tried, &self.asked);
         let whole = language.size(&self.text);
         let fails = |text: &Option<String>| {
-            let Some(text) = text.as_ref().filter(|t| language.size(t) < whole) else { return false };
+            let smaller = text.as_ref().filter(|t| language.size(t) < whole);
+            // What fails becomes the text at once, and is not met again.
+            let Some(text) = smaller.filter(|t| asked.is_new(t)) else { return false };
             tried.fetch_add(1, Ordering::Relaxed);
             oracle.fails(text)
         };
@@ -228,6 +251,22 @@ mod tests {
         // A compiler that fails at a shift by 28.
         let left = reduced(source, &OpenClC, |t| t.contains(">> 28") && t.contains("kernel"));
         assert!(left.contains(">> 28") && left.len() < 40, "{left}");
+    }
+
+    #[test]
+    fn no_text_is_tried_twice() {
+        let tried = Mutex::new(Vec::new());
+        let source = "int a; int b; kernel void k(global int *p) { int i = 3; if (i < 4) { p[i] = i + 1; } }";
+        let left = reduced(source, &OpenClC, |t| {
+            tried.lock().expect("no panic").push(t.to_owned());
+            t.contains("p[")
+        });
+        assert!(left.len() < 20, "{left}");
+        let mut tried = tried.into_inner().expect("no panic");
+        let all = tried.len();
+        tried.sort();
+        tried.dedup();
+        assert!(all > 10 && tried.len() == all, "{} of {all} are different", tried.len());
     }
 
     #[test]
