@@ -241,13 +241,13 @@ fn run_one(k: &KernelFile, options: &Options, described: &mut Vec<(String, Strin
     let can = |d: &Device| k.devices().contains(d);
     let device = [options.device, Device::Dg2].into_iter().find(can).unwrap_or(k.devices()[0]);
     let mut out = nothing_yet(k, device, options);
-    let launch = match Launch::new(k, options.sizes, false) {
+    let launch = match crate::launch::launch(k, options.sizes, false) {
         Ok(launch) => launch,
         Err(why) => return KernelTimes { failure: Some(why), ..out },
     };
     out.work_items = launch.work_items();
     // At the usual sizes, where an interpreter is done soon.
-    let usual = Launch::new(k, SizeSet::Conformance, false);
+    let usual = crate::launch::launch(k, SizeSet::Conformance, false);
     out.native = usual.ok().and_then(|l| translated(k, device, &l));
     let mut others = other_code(k, options, &launch);
     let mut ours = match Loaded::new(k, device, &launch, options.jobs) {

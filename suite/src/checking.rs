@@ -145,7 +145,7 @@ impl Cost {
     }
 
     fn measure(&mut self, k: &KernelFile, options: &Options, described: &mut String) -> Result<(), String> {
-        let launch = Launch::new(k, SizeSet::Slow, false)?;
+        let launch = crate::launch::launch(k, SizeSet::Slow, false)?;
         self.work_items = launch.work_items();
         let said = |e: Failure| e.to_string();
         let mut checking = Loaded::checking(k, options.device, &launch, 0).map_err(said)?;

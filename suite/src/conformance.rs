@@ -213,7 +213,8 @@ struct One {
 }
 
 fn run_one(k: &KernelFile, devices: &[Device], witnesses: &[Peer], jobs: usize) -> Result<One, String> {
-    let launch_for = |peer| Launch::new(k, SizeSet::Conformance, peer).map_err(|e| format!("{}: {e}", k.id));
+    let launch_for =
+        |peer| crate::launch::launch(k, SizeSet::Conformance, peer).map_err(|e| format!("{}: {e}", k.id));
     let (on_peer, launch) = (launch_for(true)?, launch_for(false)?);
     let printf = k.header.printf.is_some();
     let want = peer::run(Peer::Pocl, k);

@@ -10,7 +10,7 @@ use crate::bench::sample;
 use crate::corpus::{corpus_folder, use_folder};
 use crate::envisa_side::Loaded;
 use crate::kernel::{Device, KernelFile, discover, kernel_folder};
-use crate::launch::{Launch, SizeSet};
+use crate::launch::SizeSet;
 use crate::report::Table;
 
 /// How it is measured.
@@ -79,7 +79,7 @@ pub fn command(only: &[String], options: Options) -> Result<bool, String> {
 /// Prints the seconds of a launch for each line of the input.
 fn serve(kernel: &KernelFile, device: Device, window: Duration) -> Result<(), String> {
     let sizes = if kernel.header.bench.is_some() { SizeSet::Bench } else { SizeSet::Conformance };
-    let launch = Launch::new(kernel, sizes, false)?;
+    let launch = crate::launch::launch(kernel, sizes, false)?;
     let mut loaded = Loaded::new(kernel, device, &launch, 1).map_err(|e| e.to_string())?;
     for line in std::io::stdin().lock().lines() {
         line.map_err(|e| e.to_string())?;

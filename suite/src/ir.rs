@@ -21,7 +21,7 @@ pub fn list(kernels: &[KernelFile], devices: &[Device], run: bool) -> Result<boo
     let mut reasons: BTreeMap<&'static str, u64> = BTreeMap::new();
     for k in kernels {
         for device in devices.iter().filter(|d| k.devices().contains(d)) {
-            let launch = Launch::new(k, SizeSet::Conformance, false)?;
+            let launch = crate::launch::launch(k, SizeSet::Conformance, false)?;
             let mut loaded = Loaded::new(k, *device, &launch, 1).map_err(|e| format!("{}: {e}", k.id))?;
             let head = format!("{:<28} {:<6}", k.id, device.name());
             all += 1;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-pub use envisa::{Addressing, ImageDesc, ImageShape, Sampler};
+pub use envisa_client::{Addressing, ArgValue, ImageDesc, ImageShape, Launch, LaunchArg, Outputs, Sampler};
 use envisa_harness::images::{parse_image, parse_sampler};
-use envisa_harness::values::{HostValue, ValueSpec};
+use envisa_harness::values::ValueSpec;
 
 use crate::compare::Check;
 use crate::expr;
@@ -21,121 +21,64 @@ pub enum SizeSet {
     Slow,
 }
 
-/// What is passed for an argument.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ArgValue {
-    /// A global or constant buffer with its initial content.
-    Buffer(HostValue),
-    /// A value's bytes.
-    Scalar(Vec<u8>),
-    /// Local memory of so many bytes.
-    Local(u64),
-    /// An image with its initial texels.
-    Image(ImageDesc, HostValue),
-    /// A sampler.
-    Sampler(Sampler),
-}
-
-/// An argument ready to be passed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LaunchArg {
-    /// Name in the source.
-    pub name: String,
-    /// What is passed.
-    pub value: ArgValue,
-    /// For outputs: how the final content is compared.
-    pub check: Option<Check>,
-}
-
-/// Everything needed to run a kernel once.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Launch {
-    /// Number of dimensions, 1 to 3.
-    pub dims: u32,
-    /// Work-items; ones beyond `dims`.
-    pub global: [u64; 3],
-    /// Work-items of a group.
-    pub local: [u64; 3],
-    /// Global offset.
-    pub offset: [u64; 3],
-    /// Arguments in order.
-    pub args: Vec<LaunchArg>,
-}
-
-/// A run's results.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outputs {
-    /// Final content of the arguments that have a check: index and value.
-    pub values: Vec<(usize, HostValue)>,
-    /// What `printf` wrote.
-    pub printed: String,
-}
-
 /// Data of one argument larger than this are refused: a mistake in a header.
 const ARG_LIMIT: u64 = 1 << 30;
 
-impl Launch {
-    /// Evaluates a kernel's header for `set`; `peer` takes the peers' group size.
-    ///
-    /// # Errors
-    /// A sentence naming the argument or size and what is wrong.
-    pub fn new(kernel: &KernelFile, set: SizeSet, peer: bool) -> Result<Launch, String> {
-        let h = &kernel.header;
-        let sizes = match set {
-            SizeSet::Conformance => &h.sizes,
-            SizeSet::Bench => h.bench.as_ref().ok_or("the kernel has no benchmark sizes")?,
-            SizeSet::Slow => h.slow.as_ref().ok_or("the kernel has no sizes for slow peers")?,
-        };
-        let triple = |extents: &[Extent]| -> Result<[u64; 3], String> {
-            let mut out = [1; 3];
-            for (slot, e) in out.iter_mut().zip(extents) {
-                *slot = match e {
-                    Extent::Number(n) => *n,
-                    Extent::Expr(text) => expr::evaluate(text, sizes).map_err(|e| e.to_string())?,
-                };
-                if *slot == 0 || *slot > u64::from(u32::MAX) {
-                    return Err(format!("an extent of {slot} is out of range"));
-                }
-            }
-            Ok(out)
-        };
-        let local = match (&h.peer_local, &h.bench_local) {
-            (Some(l), _) if peer => l,
-            (_, Some(l)) if set != SizeSet::Conformance => l,
-            _ => &h.local,
-        };
-        let mut offset = [0; 3];
-        offset[..h.offset.len()].copy_from_slice(&h.offset);
-        let mut args = Vec::new();
-        for a in &h.args {
-            let value = arg_value(a, sizes).map_err(|e| format!("argument `{}`: {e}", a.name))?;
-            let check = match (&a.bench_check, set) {
-                (Some(check), SizeSet::Bench | SizeSet::Slow) => Some(check),
-                _ => a.check.as_ref(),
+/// Evaluates a kernel's header for `set`; `peer` takes the peers' group size.
+///
+/// # Errors
+/// A sentence naming the argument or size and what is wrong.
+pub fn launch(kernel: &KernelFile, set: SizeSet, peer: bool) -> Result<Launch, String> {
+    let h = &kernel.header;
+    let sizes = match set {
+        SizeSet::Conformance => &h.sizes,
+        SizeSet::Bench => h.bench.as_ref().ok_or("the kernel has no benchmark sizes")?,
+        SizeSet::Slow => h.slow.as_ref().ok_or("the kernel has no sizes for slow peers")?,
+    };
+    let triple = |extents: &[Extent]| -> Result<[u64; 3], String> {
+        let mut out = [1; 3];
+        for (slot, e) in out.iter_mut().zip(extents) {
+            *slot = match e {
+                Extent::Number(n) => *n,
+                Extent::Expr(text) => expr::evaluate(text, sizes).map_err(|e| e.to_string())?,
             };
-            let check = check.map(|c| Check::parse(c)).transpose()?;
-            if check.is_some() && !matches!(value, ArgValue::Buffer(_) | ArgValue::Image(..)) {
-                return Err(format!("argument `{}`: only buffers and images can be outputs", a.name));
+            if *slot == 0 || *slot > u64::from(u32::MAX) {
+                return Err(format!("an extent of {slot} is out of range"));
             }
-            args.push(LaunchArg { name: a.name.clone(), value, check });
         }
-        let launch = Launch {
-            dims: h.global.len() as u32,
-            global: triple(&h.global)?,
-            local: triple(local)?,
-            offset,
-            args,
+        Ok(out)
+    };
+    let local = match (&h.peer_local, &h.bench_local) {
+        (Some(l), _) if peer => l,
+        (_, Some(l)) if set != SizeSet::Conformance => l,
+        _ => &h.local,
+    };
+    let mut offset = [0; 3];
+    offset[..h.offset.len()].copy_from_slice(&h.offset);
+    let mut args = Vec::new();
+    for a in &h.args {
+        let value = arg_value(a, sizes).map_err(|e| format!("argument `{}`: {e}", a.name))?;
+        let check = match (&a.bench_check, set) {
+            (Some(check), SizeSet::Bench | SizeSet::Slow) => Some(check),
+            _ => a.check.as_ref(),
         };
-        if peer && launch.global.iter().zip(launch.local).any(|(g, l)| g % l != 0) {
-            return Err("the group size must divide the range on peers: state `peer_local`".to_owned());
+        let check = check.map(|c| Check::parse(c)).transpose()?;
+        if check.is_some() && !matches!(value, ArgValue::Buffer(_) | ArgValue::Image(..)) {
+            return Err(format!("argument `{}`: only buffers and images can be outputs", a.name));
         }
-        Ok(launch)
+        args.push(LaunchArg { name: a.name.clone(), value, check });
     }
-
-    /// Number of work-items.
-    pub fn work_items(&self) -> u64 {
-        self.global.iter().product()
+    let launch = Launch {
+        dims: h.global.len() as u32,
+        global: triple(&h.global)?,
+        local: triple(local)?,
+        offset,
+        args,
+    };
+    if peer && launch.global.iter().zip(launch.local).any(|(g, l)| g % l != 0) {
+        return Err("the group size must divide the range on peers: state `peer_local`".to_owned());
     }
+    Ok(launch)
 }
 
 fn arg_value(a: &crate::kernel::ArgHeader, sizes: &BTreeMap<String, u64>) -> Result<ArgValue, String> {

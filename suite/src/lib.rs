@@ -23,7 +23,6 @@ pub mod limits;
 pub mod machine;
 pub mod native;
 pub mod newer;
-pub mod opencl;
 pub mod peer;
 pub mod performance;
 pub mod plot;

@@ -20,7 +20,7 @@ use envisa_suite::corpus;
 use envisa_suite::foreign;
 use envisa_suite::gate;
 use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
-use envisa_suite::launch::{Launch, SizeSet};
+use envisa_suite::launch::SizeSet;
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write_text};
@@ -227,7 +227,8 @@ fn peers(only: &Only, peers: &[Peer]) -> Result<bool, String> {
     let mut t = Table::new(head);
     let mut described = BTreeMap::new();
     for k in kernels(only)? {
-        let launch = Launch::new(&k, SizeSet::Conformance, true).map_err(|e| format!("{}: {e}", k.id))?;
+        let launch = envisa_suite::launch::launch(&k, SizeSet::Conformance, true)
+            .map_err(|e| format!("{}: {e}", k.id))?;
         let mut row = vec![k.id.clone()];
         let mut reference = None;
         for p in peers {

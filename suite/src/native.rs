@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::envisa_side::Loaded;
 use crate::kernel::{CORPUS_DEVICES, Device, KernelFile};
-use crate::launch::{Launch, SizeSet};
+use crate::launch::SizeSet;
 use crate::machine::Machine;
 use crate::report::Table;
 
@@ -62,7 +62,8 @@ pub struct Native {
 pub fn run(kernels: &[KernelFile]) -> Result<Native, String> {
     let (mut launches, mut level) = (Vec::new(), None);
     for k in kernels {
-        let launch = Launch::new(k, SizeSet::Conformance, false).map_err(|e| format!("{}: {e}", k.id))?;
+        let launch =
+            crate::launch::launch(k, SizeSet::Conformance, false).map_err(|e| format!("{}: {e}", k.id))?;
         for device in CORPUS_DEVICES.into_iter().filter(|d| k.devices().contains(d)) {
             let loaded = Loaded::new(k, device, &launch, 1);
             let executed = loaded.and_then(|mut l| l.executed()).map_err(|e| e.to_string());
@@ -86,7 +87,7 @@ pub fn list(kernels: &[KernelFile], devices: &[Device]) -> Result<bool, String> 
     for k in kernels {
         for device in devices.iter().filter(|d| k.devices().contains(d)) {
             let sizes = if k.header.bench.is_some() { SizeSet::Bench } else { SizeSet::Conformance };
-            let launch = Launch::new(k, sizes, false)?;
+            let launch = crate::launch::launch(k, sizes, false)?;
             let loaded = Loaded::new(k, *device, &launch, 1).map_err(|e| format!("{}: {e}", k.id))?;
             let head = format!("{:<28} {:<6}", k.id, device.name());
             match loaded.native() {

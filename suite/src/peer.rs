@@ -16,8 +16,8 @@ use tempfile::TempDir;
 
 use crate::bench::{Sample, sample};
 use crate::kernel::KernelFile;
-use crate::launch::{Launch, Outputs, SizeSet};
-use crate::opencl::Session;
+use crate::launch::{Outputs, SizeSet};
+use envisa_client::Session;
 
 /// An implementation of OpenCL for the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, clap::ValueEnum)]
@@ -301,7 +301,7 @@ pub fn worker(
 ) -> Result<(), String> {
     let source = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let kernel = KernelFile::parse(id, path, source).map_err(|e| e.to_string())?;
-    let launch = Launch::new(&kernel, serve.unwrap_or(SizeSet::Conformance), true)?;
+    let launch = crate::launch::launch(&kernel, serve.unwrap_or(SizeSet::Conformance), true)?;
     let session = Session::open(platform)?;
     let start = Instant::now();
     let mut loaded = session.load(&kernel.source, &kernel.peer_options(), kernel.function(), &launch)?;
@@ -329,7 +329,9 @@ pub fn worker(
             .ok_or_else(|| format!("`{order}` is no window"))?;
         let launch = || {
             loaded.reset()?;
-            loaded.run()
+            let start = crate::clock::start();
+            loaded.run()?;
+            Ok(start.seconds())
         };
         let sample = sample(window, launch)?;
         leave(loaded.outputs()?)?;

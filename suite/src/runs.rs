@@ -12,7 +12,7 @@ use crate::bench::{Spread, time};
 use crate::corpus;
 use crate::expr;
 use crate::kernel::{Device, KernelFile};
-use crate::launch::{ArgValue, Launch, SizeSet};
+use crate::launch::{ArgValue, SizeSet};
 use crate::machine::Machine;
 use crate::report::Table;
 
@@ -170,7 +170,7 @@ fn one(
     options: &[&str],
     limit: Duration,
 ) -> Result<Run, String> {
-    let launch = Launch::new(k, SizeSet::Bench, false)?;
+    let launch = crate::launch::launch(k, SizeSet::Bench, false)?;
     let sizes = k.header.bench.as_ref().ok_or("the kernel has no benchmark sizes")?;
     let triple =
         |v: [u64; 3]| v[..launch.dims as usize].iter().map(u64::to_string).collect::<Vec<_>>().join(",");

@@ -5,14 +5,14 @@
 use envisa_ocloc::{Build, Rewrite};
 use envisa_suite::envisa_side::Loaded;
 use envisa_suite::kernel::{discover, kernel_folder};
-use envisa_suite::launch::{Launch, SizeSet};
+use envisa_suite::launch::SizeSet;
 
 #[test]
 fn compiled_kernels_are_clean() {
     let mut wrong = Vec::new();
     let mut ran = 0;
     for kernel in discover(&kernel_folder()).expect("kernels") {
-        let launch = Launch::new(&kernel, SizeSet::Conformance, false).expect("a launch");
+        let launch = envisa_suite::launch::launch(&kernel, SizeSet::Conformance, false).expect("a launch");
         for &device in kernel.devices() {
             // One host thread: some results depend on the order of groups.
             let both = Loaded::new(&kernel, device, &launch, 1).and_then(|mut l| {
@@ -49,7 +49,7 @@ fn kernels_are_clean_in_the_build_of_the_checks() {
         if kernel.header.vector {
             continue;
         }
-        let launch = Launch::new(kernel, SizeSet::Conformance, false).expect("a launch");
+        let launch = envisa_suite::launch::launch(kernel, SizeSet::Conformance, false).expect("a launch");
         let devices = kernel.devices();
         let device = devices[k % devices.len()];
         let name = format!("{} on {}", kernel.id, device.name());

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::Command;
 
-use envisa_suite::opencl::Session;
+use envisa_client::Session;
 use envisa_suite::peer::Peer;
 
 #[test]

@@ -4,7 +4,7 @@
 use envisa::Engine;
 use envisa_suite::envisa_side::Loaded;
 use envisa_suite::kernel::{discover, kernel_folder};
-use envisa_suite::launch::{Launch, SizeSet};
+use envisa_suite::launch::SizeSet;
 use std::io::Write as _;
 
 #[test]
@@ -20,7 +20,7 @@ fn native_code_gives_the_interpreters_bytes() {
         if !kernel.id.contains(&only) {
             continue;
         }
-        let Ok(launch) = Launch::new(&kernel, sizes, false) else { continue };
+        let Ok(launch) = envisa_suite::launch::launch(&kernel, sizes, false) else { continue };
         for &device in kernel.devices() {
             if !device.name().contains(&on) {
                 continue;

@@ -7,7 +7,7 @@ use envisa::Source;
 use envisa::zebin::ZebinFile;
 use envisa_suite::corpus::{corpus_folder, corpus_path, dumps};
 use envisa_suite::kernel::{KernelFile, discover, kernel_folder};
-use envisa_suite::launch::{Launch, SizeSet};
+use envisa_suite::launch::SizeSet;
 
 fn all() -> Vec<KernelFile> {
     discover(&kernel_folder()).unwrap_or_else(|e| panic!("{e}"))
@@ -19,12 +19,12 @@ fn headers_make_launches() {
     assert!(kernels.len() >= 90, "only {} kernels", kernels.len());
     for k in &kernels {
         for peer in [false, true] {
-            let launch =
-                Launch::new(k, SizeSet::Conformance, peer).unwrap_or_else(|e| panic!("{}: {e}", k.id));
+            let launch = envisa_suite::launch::launch(k, SizeSet::Conformance, peer)
+                .unwrap_or_else(|e| panic!("{}: {e}", k.id));
             assert!(launch.work_items() > 0, "{}", k.id);
             assert_eq!(
                 launch,
-                Launch::new(k, SizeSet::Conformance, peer).unwrap(),
+                envisa_suite::launch::launch(k, SizeSet::Conformance, peer).unwrap(),
                 "{} is not deterministic",
                 k.id
             );
@@ -37,8 +37,10 @@ fn sizes_for_slow_peers_make_launches() {
     let kernels: Vec<KernelFile> = all().into_iter().filter(|k| k.header.slow.is_some()).collect();
     assert!(kernels.len() >= 20, "only {} kernels", kernels.len());
     for k in &kernels {
-        let launch = Launch::new(k, SizeSet::Slow, true).unwrap_or_else(|e| panic!("{}: {e}", k.id));
-        let least = Launch::new(k, SizeSet::Conformance, true).unwrap_or_else(|e| panic!("{}: {e}", k.id));
+        let launch =
+            envisa_suite::launch::launch(k, SizeSet::Slow, true).unwrap_or_else(|e| panic!("{}: {e}", k.id));
+        let least = envisa_suite::launch::launch(k, SizeSet::Conformance, true)
+            .unwrap_or_else(|e| panic!("{}: {e}", k.id));
         assert!(launch.work_items() > least.work_items(), "{}", k.id);
     }
 }
@@ -63,7 +65,7 @@ fn bad_headers_are_named() {
         assert!(error.contains(says), "{error}");
     }
     let unknown = parse(good.replace("rand:f32:N:1", "rand:f32:Q:1")).unwrap();
-    assert!(Launch::new(&unknown, SizeSet::Conformance, false).unwrap_err().contains("`Q`"));
+    assert!(envisa_suite::launch::launch(&unknown, SizeSet::Conformance, false).unwrap_err().contains("`Q`"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use envisa_suite::envisa_side::{Loaded, Missed};
 use envisa_suite::kernel::{CORPUS_DEVICES, discover, kernel_folder};
-use envisa_suite::launch::{Launch, SizeSet};
+use envisa_suite::launch::SizeSet;
 
 /// How often a message may miss, whatever it does: its first time, and where its channels go to the end of what they
 /// went to the first time.
@@ -30,7 +30,7 @@ fn messages_find_what_they_go_to() {
     let mut wrong = Vec::new();
     let (mut all, mut missed, mut unknown) = (0, 0, 0);
     for kernel in discover(&kernel_folder()).expect("kernels").iter().filter(|k| k.id.contains(&only)) {
-        let launch = Launch::new(kernel, SizeSet::Conformance, false).expect("a launch");
+        let launch = envisa_suite::launch::launch(kernel, SizeSet::Conformance, false).expect("a launch");
         let more = MORE.iter().any(|m| m.0 == kernel.id);
         for device in CORPUS_DEVICES.into_iter().filter(|d| kernel.devices().contains(d)) {
             // One host thread: each has sites of its own.

@@ -45,6 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("envisa-harness", &["envisa", "envisa-ocloc"]),
+    ("envisa-client", &["envisa", "envisa-harness"]),
     ("envisa-reduce", &[]),
     ("envisa-debug", &["envisa"]),
     ("envisa-diff", &["envisa", "envisa-debug"]),
@@ -52,6 +53,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "envisa-cli",
         &[
             "envisa",
+            "envisa-client",
             "envisa-debug",
             "envisa-diff",
             "envisa-harness",
@@ -60,7 +62,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "envisa-smith",
         ],
     ),
-    ("envisa-suite", &["envisa", "envisa-harness", "envisa-model", "envisa-ocloc", "envisa-smith"]),
+    (
+        "envisa-suite",
+        &["envisa", "envisa-client", "envisa-harness", "envisa-model", "envisa-ocloc", "envisa-smith"],
+    ),
     ("envisa-runtime", &["envisa", "envisa-ocloc"]),
     ("envisa-opencl", &["envisa", "envisa-ocloc", "envisa-runtime"]),
     ("envisa-levelzero", &["envisa-runtime"]),

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::Check;
 use crate::launch::{ArgValue, Launch, LaunchArg};
-use crate::opencl::Session;
 use crate::peer::Peer;
+use envisa_client::Session;
 use envisa_smith::opencl::{INPUT, Kernel, OWN, PREAMBLE, SHARED, kernel};
 
 /// Who runs kernels.
@@ -93,8 +93,8 @@ pub const DEVICES: [&str; 4] = ["pvc", "skl", "dg2", "tgllp"];
 pub const TURN: u64 = 50;
 /// Kernels that are compiled at once.
 const BATCH: u64 = 10;
-/// How long a process may take for a turn.
-const LIMIT: Duration = Duration::from_secs(1200);
+/// How long a process may take until its next line: so long, and for each kernel that is compiled at once.
+const LIMIT: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(10));
 
 /// The device that runs a kernel.
 pub fn device(number: u64) -> &'static str {
@@ -182,6 +182,9 @@ pub struct Work {
     /// Where lines go.
     #[arg(long)]
     out: PathBuf,
+    /// Kernels that are compiled at once.
+    #[arg(long, default_value_t = 1)]
+    together: u64,
     /// Not optimised.
     #[arg(long)]
     plain: bool,
@@ -204,14 +207,14 @@ pub fn work(work: &Work) -> Result<(), String> {
     let given = work.text.as_ref().map(std::fs::read_to_string).transpose().map_err(|e| e.to_string())?;
     let mut at = work.first;
     while at < work.end {
-        let all: Vec<Kernel> = (at..work.end.min(at + BATCH)).map(of).collect();
+        let all: Vec<Kernel> = (at..work.end.min(at + work.together.max(1))).map(of).collect();
         let text = |kernels: &[Kernel]| match &given {
             Some(text) => text.clone(),
             None => PREAMBLE.to_owned() + &kernels.iter().map(Kernel::text).collect::<String>(),
         };
         let together = session.build(&text(&all), options(work.plain));
         for k in &all {
-            let run = |program: &opencl3::program::Program| -> Result<Vec<u64>, String> {
+            let run = |program: &envisa_client::Program| -> Result<Vec<u64>, String> {
                 let launch = launch(k);
                 let loaded = session.prepare(program, &format!("k{}", k.number), &launch)?;
                 loaded.run()?;
@@ -225,7 +228,12 @@ pub fn work(work: &Work) -> Result<(), String> {
                     .build(&text(std::slice::from_ref(k)), options(work.plain))
                     .and_then(|program| run(&program)),
             };
+            // A kernel that was stopped may have ended its context: the others run in another one.
+            let stopped = together.is_ok() && folds.is_err();
             leave(k.number, folds)?;
+            if stopped {
+                return Ok(());
+            }
         }
         at += all.len() as u64;
     }
@@ -246,55 +254,80 @@ pub struct How<'a> {
     pub device: Option<&'a str>,
 }
 
-/// Runs kernels on a side. One that ends its process has that for its result.
+/// Runs kernels on a side. One that ends its process, or takes too long, has that for its result: kernels that were compiled
+/// together when that happened run again one by one.
 ///
 /// # Errors
 /// If the worker cannot be started.
 pub fn run(side: Side, numbers: std::ops::Range<u64>, how: How<'_>) -> Result<Vec<Left>, String> {
-    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let out = folder.path().join("lines");
-    let (mut all, mut first) = (Vec::new(), numbers.start);
-    while first < numbers.end {
-        let exe = std::env::current_exe().map_err(|e| e.to_string())?;
-        let mut command = Command::new(exe);
-        command.args(["opencl-random-worker", "--platform", side.peer().platform()]);
-        command.args(["--first", &first.to_string(), "--end", &numbers.end.to_string(), "--out"]).arg(&out);
-        command.args(how.plain.then_some("--plain"));
-        if let Some(text) = how.text {
-            command.arg("--text").arg(text);
-        }
-        if let Some(driver) = side.peer().driver() {
-            command.env("OCL_ICD_VENDORS", &driver);
-        }
-        command.envs(side.environment(how.device.unwrap_or(device(first))));
-        let errors = folder.path().join("errors");
-        let to = std::fs::File::create(&errors).map_err(|e| e.to_string())?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(to);
-        let ended = wait(command, LIMIT)?;
-        let text = std::fs::read_to_string(&out).unwrap_or_default();
-        let lines = text.lines().filter_map(|l| serde_json::from_str::<Left>(l).ok());
+    let (mut all, mut at) = (Vec::new(), numbers.start);
+    let mut by_one = at..at;
+    while at < numbers.end {
+        let together = if by_one.contains(&at) { 1 } else { BATCH };
+        let end = if together == 1 { by_one.end } else { numbers.end };
+        let (lines, ended) = process(side, at..end, together, how)?;
+        at += lines.len() as u64;
+        let stopped = lines.last().is_some_and(|l| l.folds.is_err());
         all.extend(lines);
-        let next = all.last().map_or(numbers.start, |l| l.number + 1).max(first);
-        let _ = std::fs::remove_file(&out);
-        if next < numbers.end {
-            let said = std::fs::read(&errors).unwrap_or_default();
-            let last = String::from_utf8_lossy(&said).lines().last().unwrap_or_default().to_owned();
-            all.push(Left { number: next, folds: Err(format!("the process {ended}: {last}")) });
+        if stopped {
+            continue;
         }
-        first = next + 1;
+        if at < end && together == 1 {
+            all.push(Left { number: at, folds: Err(ended) });
+            at += 1;
+        } else if at < end {
+            by_one = at..end.min(at + BATCH);
+        }
     }
     Ok(all)
 }
 
-/// Waits for a process, for so long; how it ended.
-fn wait(mut command: Command, limit: Duration) -> Result<String, String> {
+/// Runs kernels in one process: what they left up to where it ended, and how that was.
+fn process(
+    side: Side,
+    numbers: std::ops::Range<u64>,
+    together: u64,
+    how: How<'_>,
+) -> Result<(Vec<Left>, String), String> {
+    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
+    let out = folder.path().join("lines");
+    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
+    let mut command = Command::new(exe);
+    command.args(["opencl-random-worker", "--platform", side.peer().platform()]);
+    command.args(["--first", &numbers.start.to_string(), "--end", &numbers.end.to_string()]);
+    command.args(["--together", &together.to_string(), "--out"]).arg(&out);
+    command.args(how.plain.then_some("--plain"));
+    if let Some(text) = how.text {
+        command.arg("--text").arg(text);
+    }
+    if let Some(driver) = side.peer().driver() {
+        command.env("OCL_ICD_VENDORS", &driver);
+    }
+    command.envs(side.environment(how.device.unwrap_or(device(numbers.start))));
+    let errors = folder.path().join("errors");
+    let to = std::fs::File::create(&errors).map_err(|e| e.to_string())?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(to);
+    let ended = wait(command, LIMIT.0 + LIMIT.1 * together as u32, &out)?;
+    let text = std::fs::read_to_string(&out).unwrap_or_default();
+    let lines = text.lines().filter_map(|l| serde_json::from_str::<Left>(l).ok()).collect();
+    let said = std::fs::read(&errors).unwrap_or_default();
+    let last = String::from_utf8_lossy(&said).lines().last().unwrap_or_default().to_owned();
+    Ok((lines, format!("the process {ended}: {last}")))
+}
+
+/// Waits for a process, for as long as it leaves something within a limit; how it ended.
+fn wait(mut command: Command, limit: Duration, out: &Path) -> Result<String, String> {
     let mut child = command.spawn().map_err(|e| e.to_string())?;
-    let start = Instant::now();
+    let (mut since, mut size) = (Instant::now(), 0);
     loop {
         if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
             return Ok(format!("ended ({status})"));
         }
-        if start.elapsed() > limit {
+        let now = std::fs::metadata(out).map_or(0, |m| m.len());
+        if now != size {
+            (since, size) = (Instant::now(), now);
+        }
+        if since.elapsed() > limit {
             let _ = child.kill();
             let _ = child.wait();
             return Ok(format!("did not end within {} s", limit.as_secs()));

@@ -31,7 +31,8 @@ pub fn read(device: Device) -> Result<Suite, String> {
             add(k.id.clone(), Err("kernels for other devices, or in other languages".to_owned()));
             continue;
         }
-        let launch = Launch::new(&k, SizeSet::Conformance, false).map_err(|e| format!("{}: {e}", k.id))?;
+        let launch =
+            crate::launch::launch(&k, SizeSet::Conformance, false).map_err(|e| format!("{}: {e}", k.id))?;
         let options = k.device_options(device);
         add(k.id.clone(), program((k.source.clone(), options, k.function().to_owned()), &launch));
     }

@@ -68,7 +68,7 @@ fn hold(kernel: &KernelFile, device: Device, kind: Kind, seed: usize) -> Option<
     }
     let at = seed * 7 % all.len();
     all.rotate_left(at);
-    let launch = Launch::new(kernel, SizeSet::Conformance, false).ok()?;
+    let launch = envisa_suite::launch::launch(kernel, SizeSet::Conformance, false).ok()?;
     for plant in all.into_iter().take(TRIES) {
         let mut wrong = file.clone();
         wrong.elf.sections[section].data = plant.of(&text).into_bytes();

@@ -18,9 +18,11 @@ const AFTER_HELP: &str = "\
 Examples:
   envisa campaign found --programs 300
   envisa campaign found --programs 20000 --compiler packaged=ocloc --compiler newer=/opt/newer/ocloc --device dg2,skl
+  envisa campaign found --driver pocl=libpocl.so.2 --driver intel=/opt/intel/libintelocl.so
 
 Each program of `envisa smith` is compiled by each compiler, for each device, optimised and not, and run by native code;
-the first of these builds by the interpreter, too. What the sides leave is compared bit by bit. FOLDER has
+the first of these builds by the interpreter, too. Each other OpenCL driver runs it, optimised and not. What the sides leave is
+compared bit by bit. FOLDER has
   results.jsonl   a line for each program and side; a campaign that was stopped goes on behind them
   kN/             for each difference, until --reductions: the program made small, and the command that shows it
   page.md         the page
@@ -43,6 +45,9 @@ pub struct Args {
     /// A compiler: NAME=FILE; may be given several times.
     #[arg(long = "compiler", value_name = "NAME=FILE", default_value = "packaged=ocloc")]
     compilers: Vec<String>,
+    /// Another OpenCL implementation: NAME=LIBRARY; may be given several times.
+    #[arg(long = "driver", value_name = "NAME=LIBRARY")]
+    drivers: Vec<String>,
     /// The devices to compile for.
     #[arg(long = "device", value_delimiter = ',', value_name = "DEVICE", default_value = "dg2,skl")]
     devices: Vec<String>,
@@ -60,50 +65,69 @@ pub struct Args {
     tries: usize,
 }
 
-/// A compiler with its options for a device, and an engine.
+/// Who runs programs, and with which options of the compiler.
 struct Side {
     name: String,
-    device: String,
-    ocloc: Option<PathBuf>,
     options: &'static str,
-    engine: &'static str,
+    who: Who,
+}
+
+enum Who {
+    /// envisa: a compiler, the device it compiles for, and an engine.
+    Envisa { ocloc: Option<PathBuf>, device: String, engine: &'static str },
+    /// Another OpenCL implementation, by its library.
+    Driver(String),
 }
 
 const OPTIMISED: &str = "-cl-std=CL3.0";
 const PLAIN: &str = "-cl-std=CL3.0 -cl-opt-disable";
 
 impl Side {
-    /// Options of `envisa run` and `envisa build`.
+    /// Options of `envisa build`, for envisa's sides, and most of those of `envisa run`.
     fn build_options(&self) -> Vec<String> {
-        let mut all = vec!["--device".into(), self.device.clone(), "--options".into(), self.options.into()];
-        if let Some(ocloc) = &self.ocloc {
-            all.extend(["--ocloc".into(), ocloc.display().to_string()]);
+        let mut all = vec!["--options".into(), self.options.into()];
+        match &self.who {
+            Who::Driver(library) => all.extend(["--driver".into(), library.clone()]),
+            Who::Envisa { ocloc, device, .. } => {
+                all.extend(["--device".into(), device.clone()]);
+                let ocloc = ocloc.iter().map(|o| o.display().to_string());
+                all.extend(ocloc.flat_map(|o| ["--ocloc".into(), o]));
+            }
         }
         all
     }
 
     fn run_options(&self) -> String {
         let mut words = self.build_options();
-        words.extend(["--engine".into(), self.engine.into()]);
+        if let Who::Envisa { engine, .. } = &self.who {
+            words.extend(["--engine".into(), (*engine).into()]);
+        }
         words.iter().map(|w| bounded::quoted(w)).collect::<Vec<_>>().join(" ")
+    }
+
+    fn is_envisa(&self) -> bool {
+        matches!(self.who, Who::Envisa { .. })
     }
 }
 
+/// Optimised and not.
+const LEVELS: [(&str, &str); 2] = [(OPTIMISED, ""), (PLAIN, ", not optimised")];
+
 fn sides(args: &Args) -> Result<Vec<Side>, Failure> {
+    let pair = |option: &str, text: &str| match text.split_once('=') {
+        Some((name, file)) => Ok((name.to_owned(), file.to_owned())),
+        None => Err(Failure(format!("--{option} {text}: expected NAME=FILE"))),
+    };
     let mut all = Vec::new();
     for compiler in &args.compilers {
-        let (name, file) = compiler
-            .split_once('=')
-            .ok_or_else(|| Failure(format!("--compiler {compiler}: expected NAME=FILE")))?;
+        let (name, file) = pair("compiler", compiler)?;
         let ocloc = (file != "ocloc").then(|| PathBuf::from(file));
         for device in &args.devices {
-            for (options, level) in [(OPTIMISED, ""), (PLAIN, ", not optimised")] {
+            for (options, level) in LEVELS {
                 let side = |engine, by: &str| Side {
                     name: format!("{name}, {device}{level}{by}"),
-                    device: device.clone(),
-                    ocloc: ocloc.clone(),
                     options,
-                    engine,
+                    who: Who::Envisa { ocloc: ocloc.clone(), device: device.clone(), engine },
                 };
                 if all.is_empty() {
                     all.push(side("interp", ", interpreter"));
@@ -111,6 +135,14 @@ fn sides(args: &Args) -> Result<Vec<Side>, Failure> {
                 all.push(side("jit", ""));
             }
         }
+    }
+    for driver in &args.drivers {
+        let (name, library) = pair("driver", driver)?;
+        all.extend(LEVELS.map(|(options, level)| Side {
+            name: format!("{name}{level}"),
+            options,
+            who: Who::Driver(library.clone()),
+        }));
     }
     Ok(all)
 }
@@ -213,9 +245,25 @@ fn together(args: &Args, side: &Side, kernels: &[Kernel]) -> Vec<Left> {
     let Ok(folder) = tempfile::Builder::new().prefix("envisa-campaign").tempdir() else {
         return kernels.iter().map(|k| left(k, Err("no folder for temporary files".into()))).collect();
     };
-    let source = PREAMBLE.to_owned() + &kernels.iter().map(Kernel::text).collect::<String>();
-    match built(args, side, &source, folder.path()) {
-        Ok(zebin) => kernels.iter().map(|k| left(k, ran(args, side, k, &zebin))).collect(),
+    let source =
+        |kernels: &[Kernel]| PREAMBLE.to_owned() + &kernels.iter().map(Kernel::text).collect::<String>();
+    if !side.is_envisa() {
+        // It compiles in the process that runs: one program, so that a crash is that program's.
+        let one = |k: &Kernel| {
+            let file = folder.path().join(format!("k{}.cl", k.number));
+            std::fs::write(&file, source(std::slice::from_ref(k))).map_err(|e| e.to_string())?;
+            ran(args, &file, &side.build_options(), k)
+        };
+        return kernels.iter().map(|k| left(k, one(k))).collect();
+    }
+    match built(args, side, &source(kernels), folder.path()) {
+        Ok(zebin) => {
+            let engine = match &side.who {
+                Who::Envisa { engine, .. } => vec!["--engine".into(), (*engine).into()],
+                Who::Driver(_) => Vec::new(),
+            };
+            kernels.iter().map(|k| left(k, ran(args, &zebin, &engine, k))).collect()
+        }
         Err(why) if kernels.len() == 1 => vec![left(&kernels[0], Err(why))],
         Err(_) => kernels.iter().flat_map(|k| together(args, side, std::slice::from_ref(k))).collect(),
     }
@@ -259,11 +307,11 @@ fn launch(k: &Kernel) -> Vec<String> {
     words
 }
 
-fn ran(args: &Args, side: &Side, k: &Kernel, zebin: &Path) -> Result<u64, String> {
-    let mut words: Vec<OsString> = vec![own(), "run".into(), zebin.into()];
-    words.extend(launch(k).into_iter().map(OsString::from));
-    words.extend(["--engine".into(), side.engine.into()]);
-    let folder = zebin.parent().unwrap_or(Path::new("."));
+/// Runs a program; a number for what it left.
+fn ran(args: &Args, file: &Path, options: &[String], k: &Kernel) -> Result<u64, String> {
+    let mut words: Vec<OsString> = vec![own(), "run".into(), file.into()];
+    words.extend(launch(k).into_iter().chain(options.iter().cloned()).map(OsString::from));
+    let folder = file.parent().unwrap_or(Path::new("."));
     let ended = succeeded(bounded::run(&words, folder, args.timeout, &[]), "the run")?;
     Ok(ended.out.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)))
 }
@@ -293,9 +341,15 @@ fn small(
         return Ok(());
     }
     let parts = parts(of);
-    let side =
-        |part: usize| sides.iter().find(|s| parts.get(part).is_some_and(|p| p.contains(&s.name.as_str())));
-    let (Some(a), Some(b)) = (side(0), side(1)) else { return Ok(()) };
+    // Who checks that the program stays a defined one is envisa, so it has to be one of the two.
+    let side = |part: usize, envisa: bool| {
+        let part = parts.get(part);
+        sides
+            .iter()
+            .find(|s| (s.is_envisa() || !envisa) && part.is_some_and(|p| p.contains(&s.name.as_str())))
+    };
+    let two = [(0, 1), (1, 0)].map(|(a, b)| side(a, true).zip(side(b, true).or(side(b, false))));
+    let Some((a, b)) = two.into_iter().flatten().next() else { return Ok(()) };
     std::fs::create_dir_all(&folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
     let file = folder.join("program.cl");
     files::write(&file, (PREAMBLE.to_owned() + &k.text()).as_bytes()).map_err(Failure)?;
@@ -308,6 +362,9 @@ fn small(
     let ended = bounded::run(&words, Path::new("."), seconds, &[]);
     if let Err(why) = succeeded(ended, "the reduction") {
         files::write(&folder.join("not-reduced.txt"), why.as_bytes()).map_err(Failure)?;
+        return Ok(());
+    }
+    if !b.is_envisa() {
         return Ok(());
     }
     let mut words: Vec<OsString> = vec![own(), "diff".into(), folder.join("reduced.cl").into()];

@@ -13,6 +13,7 @@ mod debugged;
 #[cfg(feature = "debug")]
 pub mod diff;
 pub mod dis;
+mod elsewhere;
 pub mod exec;
 pub mod explain;
 pub mod extract;

@@ -177,6 +177,15 @@ fn element(d: &Delivered, i: usize) -> Option<Json> {
     Some(serde_json::from_str(&text).unwrap_or(Json::String(text)))
 }
 
+/// Results for people, of a run without a fault.
+pub fn delivered(all: &[Delivered]) -> String {
+    let mut out = String::new();
+    for d in all {
+        one(d, false, &mut out);
+    }
+    out
+}
+
 fn one(d: &Delivered, faulted: bool, out: &mut String) {
     if d.shown > 0 {
         let elements: Vec<String> = (0..d.shown).filter_map(|i| d.value.display(i)).collect();

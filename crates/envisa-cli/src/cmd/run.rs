@@ -5,7 +5,7 @@ use crate::cmd::interrupt::Interrupt;
 use crate::cmd::profile::ProfileArgs;
 use crate::cmd::report::{Buffer, Page};
 use crate::cmd::results::{self, Results};
-use crate::cmd::{Done, Exit, Failure, Report, load, progress};
+use crate::cmd::{Done, Exit, Failure, Report, elsewhere, load, progress};
 use crate::io;
 use envisa::diag::{Diagnostic, Files, render_json};
 use envisa::isa::Platform;
@@ -116,6 +116,10 @@ pub struct Args {
     /// (`interp`), or a choice by the cost of the launch (`auto`). `--check`, `--stats` and `--profile` use the interpreter.
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
+    /// Run the OpenCL C kernel on another OpenCL implementation, whose library this is (PoCL's `libpocl.so`, for example), to
+    /// compare results. Needs the OpenCL loader, --global and --local; only prints, compares and writes buffers.
+    #[arg(long, value_name = "LIBRARY")]
+    driver: Option<PathBuf>,
     /// Write the kernel's native code, x86 next to vISA, to a file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     dump_native: Option<PathBuf>,
@@ -213,6 +217,12 @@ pub fn run(args: &Args) -> Done {
         Ok(job) => job,
         Err(e) => return refused(e, report),
     };
+    if let Some(driver) = &args.driver {
+        if args.json || args.report.is_some() || args.dump_native.is_some() {
+            return Err(Failure("another driver gives results as text only".into()));
+        }
+        return elsewhere::run(&job, driver);
+    }
     // Data on standard output stays alone there.
     let piped = job.outputs.iter().any(|o| o.file.as_deref().is_some_and(files::is_standard));
     if piped && args.json {

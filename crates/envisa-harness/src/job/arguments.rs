@@ -295,7 +295,7 @@ fn read_as(wanted: ElemType, a_ty: &str, path: &Path, value: &HostValue) -> Resu
 
 /// The bytes of an argument that is a value of type `ty`, of `stated` bytes in the source (if known) and
 /// `paid` in the payload, there rounded up to 4 (0 if unknown).
-fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>, JobError> {
+pub(super) fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Result<Vec<u8>, JobError> {
     let usage = |s: String| Err(JobError::Usage(s));
     let known = vector_type(ty);
     let size = stated.filter(|n| *n > 0);

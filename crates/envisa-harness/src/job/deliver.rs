@@ -125,32 +125,44 @@ impl Ready {
     /// # Errors
     /// Where a file cannot be read or written.
     pub fn deliver(&self, outcome: &Outcome) -> Result<Vec<Delivered>, JobError> {
-        let faulted = outcome.fault.is_some();
-        let mut all = Vec::new();
-        let mut staged: Vec<Staged> = Vec::new();
-        for output in &self.outputs {
+        let content = |output: &Output| {
             let Form { name, elem, shape } = self.form(output)?;
-            let bytes = self.bytes(&output.arg, outcome)?;
-            let value = HostValue { elem, shape: output.shape.clone().unwrap_or(shape), bytes };
-            let mut comparison = None;
-            if let Some(text) = &output.expect
-                && !faulted
-            {
-                let check =
-                    Check::parse(output.check.as_deref().unwrap_or("exact")).map_err(JobError::Usage)?;
-                let want = data(text).map_err(|e| e.of_argument(&output.arg))?;
-                comparison = Some((check, compare::compare(&want, &value, check)));
-            }
-            let file = output.file.clone().filter(|_| !faulted);
-            if let Some(file) = &file {
-                staged.push(value.stage(file).map_err(JobError::usage)?);
-            }
-            let shown = output.print.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX)).min(value.len());
-            all.push(Delivered { name, value, shown, file, comparison });
-        }
-        for file in staged {
-            file.publish().map_err(JobError::Usage)?;
-        }
-        Ok(all)
+            Ok((name, HostValue { elem, shape, bytes: self.bytes(&output.arg, outcome)? }))
+        };
+        delivered(&self.outputs, outcome.fault.is_some(), content)
     }
+}
+
+/// Outputs with the names and contents of what they are of.
+pub(super) fn delivered(
+    outputs: &[Output],
+    faulted: bool,
+    content: impl Fn(&Output) -> Result<(String, HostValue), JobError>,
+) -> Result<Vec<Delivered>, JobError> {
+    let mut all = Vec::new();
+    let mut staged: Vec<Staged> = Vec::new();
+    for output in outputs {
+        let (name, mut value) = content(output)?;
+        if let Some(shape) = &output.shape {
+            value.shape.clone_from(shape);
+        }
+        let mut comparison = None;
+        if let Some(text) = &output.expect
+            && !faulted
+        {
+            let check = Check::parse(output.check.as_deref().unwrap_or("exact")).map_err(JobError::Usage)?;
+            let want = data(text).map_err(|e| e.of_argument(&output.arg))?;
+            comparison = Some((check, compare::compare(&want, &value, check)));
+        }
+        let file = output.file.clone().filter(|_| !faulted);
+        if let Some(file) = &file {
+            staged.push(value.stage(file).map_err(JobError::usage)?);
+        }
+        let shown = output.print.map_or(0, |n| usize::try_from(n).unwrap_or(usize::MAX)).min(value.len());
+        all.push(Delivered { name, value, shown, file, comparison });
+    }
+    for file in staged {
+        file.publish().map_err(JobError::Usage)?;
+    }
+    Ok(all)
 }

@@ -33,6 +33,7 @@
 
 mod arguments;
 mod deliver;
+mod elsewhere;
 mod error;
 mod places;
 mod portable;
@@ -40,6 +41,7 @@ mod sizes;
 mod template;
 
 pub use deliver::Delivered;
+pub use elsewhere::{Given, Parameter};
 pub use error::JobError;
 pub use places::KeySpans;
 pub use portable::Portable;

@@ -1,4 +1,4 @@
-//! One launch through the OpenCL API: the library is loaded at run time, so that nothing is needed to build.
+//! One launch through the OpenCL API.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -7,7 +7,8 @@ use envisa_harness::values::HostValue;
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context;
 use opencl3::device::{CL_DEVICE_TYPE_ALL, Device};
-use opencl3::kernel::{Kernel, set_kernel_arg};
+use opencl3::error_codes::ClError;
+use opencl3::kernel::{CL_KERNEL_ARG_ADDRESS_LOCAL, Kernel, set_kernel_arg};
 use opencl3::memory::{
     Buffer, CL_ADDRESS_CLAMP, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_MIRRORED_REPEAT, CL_ADDRESS_NONE,
     CL_ADDRESS_REPEAT, CL_FILTER_LINEAR, CL_FILTER_NEAREST, CL_MEM_COPY_HOST_PTR, CL_MEM_OBJECT_IMAGE1D,
@@ -37,6 +38,17 @@ pub struct Session {
     name: String,
 }
 
+/// A kernel's parameter, as OpenCL tells of it.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name in the source.
+    pub name: String,
+    /// Its type there: `float*`, `uint4`.
+    pub type_name: String,
+    /// Whether it is a pointer to local memory.
+    pub local: bool,
+}
+
 /// A kernel built, its arguments set, ready to be launched any number of times.
 pub struct Loaded<'a> {
     session: &'a Session,
@@ -59,15 +71,12 @@ impl Loaded<'_> {
         self.session.queue.finish().map_err(text)
     }
 
-    /// Launches once: the seconds from the call to the end. What `printf` writes goes to this process's
-    /// standard output.
+    /// Launches once, and waits for the end. What `printf` writes goes to this process's standard output.
     ///
     /// # Errors
     /// The call that failed.
-    pub fn run(&self) -> Result<f64, String> {
-        let start = crate::clock::start();
-        self.session.enqueue(&self.kernel, self.launch)?;
-        Ok(start.seconds())
+    pub fn run(&self) -> Result<(), String> {
+        self.session.enqueue(&self.kernel, self.launch)
     }
 
     /// The content of the arguments that have a check.
@@ -147,6 +156,20 @@ impl Session {
     pub fn build(&self, source: &str, options: &str) -> Result<Program, String> {
         Program::create_and_build_from_source(&self.context, source, options)
             .map_err(|log| format!("the build failed: {log}"))
+    }
+
+    /// The parameters of a program's kernel, in their order; the program must be built with `-cl-kernel-arg-info`.
+    ///
+    /// # Errors
+    /// If there is no such kernel, or nothing is known of its parameters.
+    pub fn parameters(program: &Program, function: &str) -> Result<Vec<Parameter>, String> {
+        let kernel = Kernel::create(program, function).map_err(|e| format!("kernel `{function}`: {e}"))?;
+        let parameter = |i: u32| -> Result<Parameter, ClError> {
+            let local = kernel.get_arg_address_qualifier(i)? == CL_KERNEL_ARG_ADDRESS_LOCAL;
+            Ok(Parameter { name: kernel.get_arg_name(i)?, type_name: kernel.get_arg_type_name(i)?, local })
+        };
+        let count = kernel.num_args().map_err(text)?;
+        (0..count).map(parameter).collect::<Result<_, _>>().map_err(|e| format!("kernel `{function}`: {e}"))
     }
 
     /// Sets the arguments of a program's `function` for `launch`.

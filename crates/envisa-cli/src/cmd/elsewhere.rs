@@ -1,0 +1,81 @@
+//! `envisa run --driver`: a kernel on another OpenCL implementation.
+
+use crate::cmd::{Done, Exit, Failure, results};
+use crate::io;
+use envisa_client::{ArgValue, Launch, LaunchArg, Session};
+use envisa_harness::compare::Check;
+use envisa_harness::files;
+use envisa_harness::job::{Given, Job, JobError, Parameter};
+use std::path::Path;
+use std::process::Command;
+
+/// Where the OpenCL loader looks for implementations: a file here is the only one.
+const VENDORS: &str = "OCL_ICD_VENDORS";
+
+/// Runs a job of OpenCL C on the implementation of a library.
+pub fn run(job: &Job, driver: &Path) -> Done {
+    if job.check || job.check_hints || job.stats || job.profile || job.trace || !job.offset.is_empty() {
+        return Err(Failure(
+            "another driver only runs a kernel: no checks, statistics, profiles or offsets".into(),
+        ));
+    }
+    if job.file.extension().is_none_or(|e| e != "cl") {
+        return Err(Failure(format!("{}: another driver takes OpenCL C (.cl) only", job.file.display())));
+    }
+    // The loader reads its environment once, when it is opened.
+    if std::env::var_os(VENDORS).is_none_or(|v| v != driver.as_os_str()) {
+        let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
+        let again = Command::new(own).args(std::env::args_os().skip(1)).env(VENDORS, driver).status();
+        let status = again.map_err(|e| Failure(format!("this command does not start again: {e}")))?;
+        return match status.code() {
+            Some(0) => Ok(Exit::Fine),
+            Some(1) => Ok(Exit::Findings),
+            Some(_) => Ok(Exit::Usage),
+            None => Err(Failure(format!("{} ended the process ({status})", driver.display()))),
+        };
+    }
+    let delivered = delivered(job).map_err(Failure)?;
+    io::print(&results::delivered(&delivered))?;
+    let wrong = delivered.iter().any(|d| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed()));
+    Ok(if wrong { Exit::Findings } else { Exit::Fine })
+}
+
+fn delivered(job: &Job) -> Result<Vec<envisa_harness::job::Delivered>, String> {
+    let said = |e: JobError| e.to_string();
+    let text = String::from_utf8(files::read(&job.file, files::MAX_INPUT)?).map_err(|e| e.to_string())?;
+    let session = Session::open("")?;
+    let program = session.build(&text, &format!("{} -cl-kernel-arg-info", job.options))?;
+    let name = match (job.kernel.as_str(), program.kernel_names()) {
+        ("", names) if !names.contains(';') => names.to_owned(),
+        ("", names) => return Err(format!("which kernel? There are: {}", names.replace(';', ", "))),
+        (name, _) => name.to_owned(),
+    };
+    let known = Session::parameters(&program, &name)?;
+    let parameters: Vec<Parameter<'_>> =
+        known.iter().map(|p| Parameter { name: &p.name, type_name: &p.type_name, local: p.local }).collect();
+    let args = job.given(&parameters).map_err(said)?.into_iter().zip(&known).map(|(given, p)| {
+        let (value, check) = match given {
+            Given::Buffer(value) => (ArgValue::Buffer(value), Some(Check::Exact)),
+            Given::Value(bytes) => (ArgValue::Scalar(bytes), None),
+            Given::Local(bytes) => (ArgValue::Local(bytes), None),
+        };
+        LaunchArg { name: p.name.clone(), value, check }
+    });
+    let [global, local] = sizes(job)?;
+    let launch = Launch { dims: 3, global, local, offset: [0; 3], args: args.collect() };
+    let loaded = session.prepare(&program, &name, &launch)?;
+    loaded.run()?;
+    let outputs = loaded.outputs()?.values.into_iter();
+    let contents: Vec<_> = outputs.map(|(i, value)| (known[i].name.as_str(), value)).collect();
+    job.delivered(&contents).map_err(said)
+}
+
+/// Work-items in all, and of a group.
+fn sizes(job: &Job) -> Result<[[u64; 3]; 2], String> {
+    let of = |d: usize, all: &[u64]| all.get(d).copied().unwrap_or(1);
+    if job.global.is_empty() || job.local.is_empty() {
+        return Err("another driver needs both --global and --local".into());
+    }
+    let local: Vec<u64> = job.local.iter().map(|n| u64::from(*n)).collect();
+    Ok([std::array::from_fn(|d| of(d, &job.global)), std::array::from_fn(|d| of(d, &local))])
+}
