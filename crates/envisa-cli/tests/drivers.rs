@@ -12,8 +12,22 @@ const SOURCE: &str = "
         out[i] = part[get_local_id(0) ^ 1] * n + (uint)f.z;
     }";
 const LAUNCH: [&str; 16] = [
-    "--global", "16", "--local", "8", "--arg", "out=zeros:u32:16", "--arg", "in=iota:u32:16", "--arg", "n=3", "--arg",
-    "f=f32x4:1,2,30,4", "--arg", "part=local:32", "--print", "out",
+    "--global",
+    "16",
+    "--local",
+    "8",
+    "--arg",
+    "out=zeros:u32:16",
+    "--arg",
+    "in=iota:u32:16",
+    "--arg",
+    "n=3",
+    "--arg",
+    "f=f32x4:1,2,30,4",
+    "--arg",
+    "part=local:32",
+    "--print",
+    "out",
 ];
 
 /// PoCL's library.
@@ -65,7 +79,8 @@ fn a_campaign_has_other_drivers_among_its_sides() {
     let Some(pocl) = pocl() else { return };
     let dir = tempfile::tempdir().expect("a folder");
     let driver = format!("pocl={pocl}");
-    let args = ["campaign", "found", "--programs", "2", "--driver", &driver, "--device", "dg2", "--reductions", "0"];
+    let args =
+        ["campaign", "found", "--programs", "2", "--driver", &driver, "--device", "dg2", "--reductions", "0"];
     let out = envisa(dir.path(), &args);
     let (code, page) = (out.status.code(), text(&out.stdout));
     assert!(matches!(code, Some(0 | 1)), "{page}{}", text(&out.stderr));
