@@ -471,9 +471,9 @@ create! {
             // What the application writes there nobody sees.
             place.note_write();
         }
-        let keep = mem.clone();
+        let (keep, address) = (mem.clone(), place.address());
         let work: Work = Box::new(move || {
-            drop(keep);
+            keep.maps.began(address);
             Ok(())
         });
         let done = queue.enqueue(cl::CL_COMMAND_MAP_BUFFER, Order::Normal, after, work)?;

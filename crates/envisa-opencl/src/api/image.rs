@@ -362,9 +362,9 @@ create! {
         if writes {
             mem.region.note_write();
         }
-        let keep = mem.clone();
+        let (keep, address) = (mem.clone(), place.address());
         let work: Work = Box::new(move || {
-            drop(keep);
+            keep.maps.began(address);
             Ok(())
         });
         let done = queue.enqueue(cl::CL_COMMAND_MAP_IMAGE, Order::Normal, after, work)?;

@@ -519,7 +519,7 @@ fn keeps_to(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writ
             overlaps(mem, range) && !captured.mems.iter().any(|m| other(&m))
         };
         // Of what is mapped for writing it was told before.
-        let mapped = writes && mem.maps.writes() == Some(false);
+        let mapped = writes && mem.maps.only_reads();
         if mem.flags & flag != 0 && accessed.iter().any(|range| hit(&range)) {
             let does = if writes { "writes" } else { "reads" };
             let made = if writes { "CL_MEM_READ_ONLY" } else { "CL_MEM_WRITE_ONLY" };

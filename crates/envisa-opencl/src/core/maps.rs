@@ -11,7 +11,9 @@ struct Mapping {
     address: usize,
     /// May the application write there?
     writes: bool,
-    /// The bytes as they were, of a mapping for reading.
+    /// Its command ran: commands before it are over.
+    began: bool,
+    /// The bytes as they were then, of a mapping for reading.
     before: Option<u64>,
     region: Region,
 }
@@ -25,12 +27,27 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// A mapping begins.
+    /// A mapping is enqueued.
     pub fn begin(&self, region: &Region, writes: bool) {
-        let before = if writes { None } else { region.digest() };
         self.ended.lock().unwrap().take();
-        let mapping = Mapping { address: region.address(), writes, before, region: region.clone() };
+        let address = region.address();
+        let mapping = Mapping { address, writes, began: false, before: None, region: region.clone() };
         self.open.lock().unwrap().push(mapping);
+    }
+
+    /// The command of the mapping at an address runs.
+    pub fn began(&self, address: usize) {
+        let mut open = self.open.lock().unwrap();
+        if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
+            mapping.began = true;
+            mapping.before = if mapping.writes { None } else { mapping.region.digest() };
+        }
+    }
+
+    /// Is something mapped for reading alone, by commands that ran?
+    pub fn only_reads(&self) -> bool {
+        let open = self.open.lock().unwrap();
+        open.iter().any(|m| m.began) && !open.iter().any(|m| m.writes)
     }
 
     /// The mapping at an address ends; false if there is none.
