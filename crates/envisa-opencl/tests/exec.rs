@@ -92,6 +92,9 @@ fn program() {
     if does("lent") {
         lent(&s, program, does("ordered"));
     }
+    if does("mapped") {
+        mapped(&s, program, x, does("written"));
+    }
     if does("unawaited") {
         let to: &mut [i32; 64] = Box::leak(Box::new([0; 64]));
         let to = to.as_mut_ptr().cast();
@@ -234,6 +237,25 @@ fn linked(s: &Session) {
         call!(s, clReleaseProgram(program));
     }
     call!(s, clReleaseMemObject(out));
+}
+
+/// What a launch before a mapping writes is its result; what the program writes through one for reading is a mistake.
+fn mapped(s: &Session, program: cl_program, x: cl_mem, written: bool) {
+    let twice = s.kernel(program, "twice");
+    assert_eq!(s.arg(twice, 0, &x), CL_SUCCESS);
+    assert_eq!(s.launch(twice, 64, Some(16)), CL_SUCCESS);
+    let at: *mut i32 =
+        make!(s, clEnqueueMapBuffer(s.queue, x, CL_TRUE, CL_MAP_READ, 0, 256, 0, null(), null_mut())).cast();
+    // SAFETY: 256 bytes are mapped.
+    unsafe {
+        assert_eq!(at.read(), 8);
+        if written {
+            at.write(9);
+        }
+    }
+    call!(s, clEnqueueUnmapMemObject(s.queue, x, at.cast(), 0, null(), null_mut()));
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseKernel(twice));
 }
 
 /// A kernel works on memory of the program, which changes it before the kernel may begin, or not.
@@ -633,6 +655,15 @@ fn memory_of_the_program_is_left_alone_until_it_has_waited() {
         let Some((code, _, err)) = exec(&["--check"], &format!("{does} ordered")) else { return };
         assert_eq!(code, 0, "{err}");
     }
+}
+
+#[test]
+fn a_launch_before_a_mapping_writes_nothing_that_is_mapped() {
+    let Some((code, _, err)) = exec(&["--check"], "mapped") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "mapped written").expect("as before");
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("mapped for reading only, and was written"), "{err}");
 }
 
 #[test]
