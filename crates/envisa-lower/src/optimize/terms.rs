@@ -23,7 +23,7 @@ pub(super) struct Terms {
     /// Vectors of integers and scalars that are shifted as these are.
     pub indices: Vec<Addend>,
     pub shift: u32,
-    /// Scalars of 64 bits that the innermost loop does not change.
+    /// Scalars of 64 bits that the launch gives.
     pub origins: Vec<Src>,
     pub add: u64,
 }
@@ -177,10 +177,10 @@ impl Search<'_> {
         index(&Scalar { src: d.src[0], by: made, shift }).filter(|_| quad)
     }
 
-    /// Is a scalar of 64 bits, added as it is, the same in all rounds of the innermost loop? Where a message may go is known
-    /// of such scalars alone.
+    /// Is a scalar of 64 bits, added as it is, what the launch gives? Where a message may go is known of such scalars alone; a
+    /// stack pointer is another one in each thread.
     fn is_origin(&self, s: &Scalar) -> bool {
         let range = self.scalar(s).filter(|r| s.shift == 0 && r.end - r.start == 8);
-        range.is_some_and(|r| !self.blocks.varies(self.uses, r, self.at.pc))
+        range.is_some_and(|r| self.uses.is_given(r))
     }
 }
