@@ -31,7 +31,7 @@ pub fn compile(
         }
         let io = |e: std::io::Error| BuildError::new_err(format!("a folder for the compiler: {e}"));
         let folder = tempfile::Builder::new().prefix("envisa-python").tempdir().map_err(io)?;
-        // The caller's name is no path.
+        // The caller's name is not a path.
         let plain = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let path = folder.path().join(plain);
         std::fs::write(&path, content).map_err(io)?;

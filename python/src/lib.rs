@@ -21,7 +21,7 @@ create_exception!(
     _envisa,
     Unsupported,
     Error,
-    "The kernel asks for what envisa or the device does not have."
+    "The kernel needs something that envisa or the device does not have."
 );
 create_exception!(
     _envisa,

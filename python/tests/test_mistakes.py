@@ -1,4 +1,4 @@
-"""Arrays that are no arrays, strange layouts, devices that are gone: exceptions that name the argument, and right results."""
+"""Arrays that are not arrays, strange layouts, devices that are gone: exceptions that name the argument, and right results."""
 
 from __future__ import annotations
 

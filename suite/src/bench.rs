@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::compiling::{Translated, translated};
 use crate::conformance::hold;
-use crate::envisa_side::Loaded;
+use crate::envisa_engine::Loaded;
 use crate::expr;
 use crate::kernel::{Device, KernelFile};
 use crate::launch::{Launch, Outputs, SizeSet};
-use crate::limits::Limits;
 use crate::machine::Machine;
+use crate::machine_limits::Limits;
 use crate::peer::{Peer, Served};
 use crate::report::cell;
 

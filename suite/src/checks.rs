@@ -458,11 +458,11 @@ Written by `cargo run -p envisa-suite -- checks --write`.
 
 Each case (`suite/checks`) is an OpenCL kernel with one bug, and a twin without it. A bug counts as found if a finding or a
 fault has one of the codes that the case allows, at a line that the case marks; the twin must be silent. Oclgrind runs the
-same sources, with `--data-races --uninitialized`, and has found what it reports at such a line, whatever it says of it.
+same sources, with `--data-races --uninitialized`, and counts as finding a bug if it reports anything at such a line, whatever its message says.
 
 {}
 `absent`: the device's code does not have the bug, or the device cannot run it (for Oclgrind: its command cannot take such
-arguments, or its library lacks a function). Alarms for twins: envisa none of {twins}, Oclgrind {alarms} of {ran}.
+arguments, or its library lacks a function). Alarms on twins: envisa none of {twins}, Oclgrind {alarms} of {ran}.
 Of {of} findings that a case allows, {at} ({share:.1} %) name a marked line first.
 {times}
 

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use envisa_suite::gate::seconds;
+use envisa_suite::build_comparison::seconds;
 use envisa_suite::kernel::Device;
 use envisa_suite::launch::SizeSet;
 use envisa_suite::peer::Peer;
 use envisa_suite::performance::Part;
-use envisa_suite::{clrandom, foreign, gate, programs};
+use envisa_suite::{build_comparison, clrandom, foreign, programs};
 
 /// Test kernels, conformance tests and benchmarks that compare envisa with other implementations (peers).
 #[derive(Parser)]
@@ -216,7 +216,7 @@ pub enum Verb {
         #[command(flatten)]
         only: Only,
         #[command(flatten)]
-        options: gate::Options,
+        options: build_comparison::Options,
     },
     /// Fetch foreign programs and run their tests on envisa and its peers. Needs the release build.
     Programs {

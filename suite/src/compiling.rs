@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bench::{Bench, KernelTimes, Spread, time};
-use crate::envisa_side::Loaded;
+use crate::envisa_engine::Loaded;
 use crate::kernel::{Device, KernelFile};
 use crate::launch::Launch;
 use crate::translate::line;

@@ -8,14 +8,14 @@ use envisa::Engine;
 
 use crate::compare::{Check, Comparison, compare, compare_lines};
 use crate::corpus;
-use crate::envisa_side::{Failure, run_on_envisa};
+use crate::envisa_engine::{Failure, run_on_envisa};
 use crate::kernel::{Device, KernelFile, Known};
 use crate::launch::{Launch, Outputs, SizeSet};
 use crate::machine::Machine;
-use crate::newer;
+use crate::newer_compiler;
 use crate::peer::{self, Peer, PeerRun};
+use crate::peer_disagreements::Witness;
 use crate::report::{Table, cell, replace_block};
-use crate::witness::Witness;
 
 /// What a kernel came to on a device.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl Verdict {
     }
 
     /// True where the kernel was run or should have been, and there is no good result; an instruction that
-    /// envisa refuses by name is no failure of this kind.
+    /// envisa refuses by name is not a failure of this kind.
     pub fn failed(&self) -> bool {
         match self {
             Verdict::Compared(_) => !self.passed(),
@@ -131,7 +131,7 @@ pub fn hold(launch: &Launch, want: &Outputs, got: &Outputs, printf: bool) -> Vec
 /// `jobs` host threads (0: all). A kernel on which PoCL fails or crashes is reported as such; the others go on.
 ///
 /// # Errors
-/// Where a header is no launch, or PoCL gives no result at all: without the reference nothing can be said.
+/// Where a header is not a launch, or PoCL gives no result at all: without the reference nothing can be said.
 pub fn run(
     kernels: &[KernelFile],
     devices: &[Device],
@@ -378,7 +378,7 @@ impl Conformance {
             self.reasons()
         );
         match newer {
-            Some(section) => replace_block(&page, newer::BLOCK, section),
+            Some(section) => replace_block(&page, newer_compiler::BLOCK, section),
             None => page,
         }
     }

@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
         self.rest = rest;
         if word.starts_with(|c: char| c.is_ascii_digit()) {
-            word.parse().map_err(|_| self.error(format!("`{word}` is no number")))
+            word.parse().map_err(|_| self.error(format!("`{word}` is not a number")))
         } else {
             self.sizes.get(word).copied().ok_or_else(|| self.error(format!("there is no size `{word}`")))
         }

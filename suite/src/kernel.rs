@@ -110,7 +110,7 @@ pub struct Header {
 pub struct Cost {
     /// Bytes to and from memory, every buffer once.
     pub bytes: String,
-    /// Operations on numbers, a multiply-add being two; left out where they depend on data or are no floats.
+    /// Operations on numbers, a multiply-add being two; left out where they depend on data or are not floats.
     pub flops: Option<String>,
     /// What else to know about the two.
     pub note: Option<String>,
@@ -190,7 +190,7 @@ impl KernelFile {
     /// Reads one kernel; `id` is `GROUP/NAME`.
     ///
     /// # Errors
-    /// [`KernelError`] where the header is missing, is no valid TOML, or contradicts itself.
+    /// [`KernelError`] where the header is missing, is not valid TOML, or contradicts itself.
     pub fn parse(id: &str, path: &Path, source: String) -> Result<KernelFile, KernelError> {
         let fail = |why: String| KernelError { path: path.to_owned(), why };
         let text = source
@@ -234,7 +234,7 @@ impl KernelFile {
         }
         for k in &h.known {
             if !h.args.iter().any(|a| a.name == k.output && a.check.is_some()) {
-                return Err(format!("`known` names `{}`, which is no output", k.output));
+                return Err(format!("`known` names `{}`, which is not an output", k.output));
             }
         }
         let mut outputs = 0;
@@ -317,7 +317,7 @@ pub fn kernel_folder() -> PathBuf {
 /// Reads every `GROUP/NAME.cl` below `folder`, in order of their ids.
 ///
 /// # Errors
-/// The first [`KernelError`], also for a file that is no kernel.
+/// The first [`KernelError`], also for a file that is not a kernel.
 pub fn discover(folder: &Path) -> Result<Vec<KernelFile>, KernelError> {
     let fail = |path: &Path, why: String| KernelError { path: path.to_owned(), why };
     let list = |path: &Path| -> Result<BTreeSet<PathBuf>, KernelError> {

@@ -95,7 +95,7 @@ fn arg_value(a: &crate::kernel::ArgHeader, sizes: &BTreeMap<String, u64>) -> Res
         for part in text.split_whitespace() {
             match spec(part)? {
                 ValueSpec::Literal { bytes: b, .. } => bytes.extend(b),
-                _ => return Err(format!("`{part}` is no literal")),
+                _ => return Err(format!("`{part}` is not a literal")),
             }
         }
         return Ok(ArgValue::Scalar(bytes));

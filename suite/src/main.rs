@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use cli::{CheckingHow, Cli, Only, Verb};
 use envisa_suite::bench;
-use envisa_suite::checking;
+use envisa_suite::build_comparison;
+use envisa_suite::check_cost;
 use envisa_suite::checks;
 use envisa_suite::clock;
 use envisa_suite::clrandom;
@@ -18,14 +19,16 @@ use envisa_suite::compare::Check;
 use envisa_suite::conformance::{self, hold};
 use envisa_suite::corpus;
 use envisa_suite::foreign;
-use envisa_suite::gate;
 use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::SizeSet;
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write_text};
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
-use envisa_suite::{ir, native, newer, programs, random, runs, through, toolchain, translate};
+use envisa_suite::{
+    command_cost, driver_speed, ir_report, native_coverage, newer_compiler, programs, random, toolchain,
+    translate,
+};
 
 /// How kernels are timed beside the peers that compile.
 fn kernel_options() -> bench::Options {
@@ -62,8 +65,8 @@ fn driver_options() -> bench::Options {
 }
 
 /// How checking is measured: Oclgrind's checks take several times as long as it does without.
-fn check_options(how: CheckingHow) -> checking::Options {
-    checking::Options {
+fn check_options(how: CheckingHow) -> check_cost::Options {
+    check_cost::Options {
         device: how.device,
         oclgrind: !how.no_oclgrind,
         repeats: 3,
@@ -155,14 +158,14 @@ fn main() -> ExitCode {
         Verb::Random { programs, first, write, ir } => random_programs(first, programs, write, ir),
         Verb::Ir { only, device, run } => {
             let devices = if device.is_empty() { CORPUS_DEVICES.to_vec() } else { device };
-            kernels(&only).and_then(|all| ir::list(&all, &devices, run))
+            kernels(&only).and_then(|all| ir_report::list(&all, &devices, run))
         }
-        Verb::Native { only, device } => kernels(&only).and_then(|all| native::list(&all, &device)),
+        Verb::Native { only, device } => kernels(&only).and_then(|all| native_coverage::list(&all, &device)),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
         }
         Verb::Performance { only, part, how, write } => performance(&only, &part, how, write),
-        Verb::Gate { only, options } => gate::command(&only.only, options),
+        Verb::Gate { only, options } => build_comparison::command(&only.only, options),
         Verb::Programs { only, on, check, write } => programs::command(&only, &on, check, write),
         Verb::PeerWorker { path, id, platform, out, serve } => {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
@@ -293,8 +296,8 @@ fn newer(only: &Only, devices: &[Device], jobs: usize, ocloc: &Path, write: bool
     if write && !(only.only.is_empty() && devices.is_empty()) {
         return Err("`docs/CONFORMANCE.md` is written for all kernels and devices only".to_owned());
     }
-    let devices = if devices.is_empty() { &newer::DEVICES[..] } else { devices };
-    let run = newer::run(&kernels(only)?, devices, jobs, ocloc)?;
+    let devices = if devices.is_empty() { &newer_compiler::DEVICES[..] } else { devices };
+    let run = newer_compiler::run(&kernels(only)?, devices, jobs, ocloc)?;
     let section = run.section(&Machine::here());
     println!("{section}");
     for failure in run.conformance.failures() {
@@ -303,7 +306,7 @@ fn newer(only: &Only, devices: &[Device], jobs: usize, ocloc: &Path, write: bool
     if write {
         let path = docs_folder().join("CONFORMANCE.md");
         let old = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        publish(&path, &replace_block(&old, newer::BLOCK, &section), &run.conformance.failures())?;
+        publish(&path, &replace_block(&old, newer_compiler::BLOCK, &section), &run.conformance.failures())?;
     }
     Ok(run.conformance.good())
 }
@@ -326,7 +329,7 @@ fn conformance(
     let page = docs_folder().join("CONFORMANCE.md");
     // Today's compiler need not be here: what was measured with it stays.
     let old = std::fs::read_to_string(&page).unwrap_or_default();
-    let document = run.document(&Machine::here(), block(&old, newer::BLOCK));
+    let document = run.document(&Machine::here(), block(&old, newer_compiler::BLOCK));
     if let Some(path) = out {
         write_text(path, &document)?;
     }
@@ -422,12 +425,12 @@ fn performance(only: &Only, parts: &[Part], how: CheckingHow, write: bool) -> Re
     for part in &parts {
         let built = match part {
             Part::Runs | Part::Checks => {
-                envisa = runs::build_command();
+                envisa = command_cost::build_command();
                 envisa.as_ref().map(|_| ()).map_err(Clone::clone)
             }
             Part::Assembler => toolchain::build("envisa-cli", "assembler"),
             Part::Verifier => toolchain::build("envisa-verify", "verify"),
-            Part::Driver | Part::Foreign => runs::build_driver(),
+            Part::Driver | Part::Foreign => command_cost::build_driver(),
             Part::Kernels | Part::Avx2 | Part::Oclgrind | Part::Native | Part::Translation => Ok(()),
         };
         if let Err(why) = built {
@@ -509,7 +512,7 @@ fn measure(
         Part::Driver => {
             let say = |line: &str| eprintln!("{line}");
             let (small, large): (Vec<KernelFile>, Vec<KernelFile>) =
-                kernels(only)?.into_iter().partition(|k| k.id.starts_with(through::SMALL));
+                kernels(only)?.into_iter().partition(|k| k.id.starts_with(driver_speed::SMALL));
             let mut run = bench::run(&large, &driver_options(), say);
             let usual = bench::Options { sizes: SizeSet::Conformance, ..driver_options() };
             let small = bench::run(&small, &usual, say);
@@ -518,26 +521,27 @@ fn measure(
             if run.peers.is_empty() {
                 run.peers = small.peers;
             }
-            let section = through::section(&run, &command, &record);
+            let section = driver_speed::section(&run, &command, &record);
             leave(part, &run, &section, &run.complaints(), write)?;
             Ok(run.good())
         }
         Part::Translation => translation(only, Device::Dg2, 5, write, None),
         Part::Native => {
-            let run = native::run(&kernels(only)?)?;
+            let run = native_coverage::run(&kernels(only)?)?;
             leave(part, &run, &run.section(&command, &record), &run.complaints(), write)?;
             Ok(run.complaints().is_empty())
         }
         Part::Runs => {
             let envisa = envisa.map_err(Clone::clone)?;
-            let run = runs::run(envisa, &kernels(only)?, Device::Pvc, |line| eprintln!("{line}"))?;
+            let run = command_cost::run(envisa, &kernels(only)?, Device::Pvc, |line| eprintln!("{line}"))?;
             let section = run.section(&command, &record);
             leave(part, &run, &section, &run.complaints(), write)?;
             Ok(run.complaints().is_empty())
         }
         Part::Checks => {
             let envisa = envisa.map_err(Clone::clone)?;
-            let run = checking::run(envisa, &kernels(only)?, &check_options(how), |line| eprintln!("{line}"));
+            let run =
+                check_cost::run(envisa, &kernels(only)?, &check_options(how), |line| eprintln!("{line}"));
             let section = run.section(&command, &record);
             leave(part, &run, &section, &run.complaints(), write)?;
             Ok(run.complaints().is_empty())

@@ -326,7 +326,7 @@ pub fn worker(
             .parse()
             .ok()
             .and_then(|s| Duration::try_from_secs_f64(s).ok())
-            .ok_or_else(|| format!("`{order}` is no window"))?;
+            .ok_or_else(|| format!("`{order}` is not a window"))?;
         let launch = || {
             loaded.reset()?;
             let start = crate::clock::start();

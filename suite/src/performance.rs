@@ -7,16 +7,16 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::bench::{Bench, KernelTimes, Spread, ratio, time};
-use crate::checking::Checking;
+use crate::check_cost::Checking;
+use crate::command_cost::{Runs, mib};
 use crate::compiling::Compiling;
+use crate::driver_speed;
 use crate::foreign;
 use crate::machine::Machine;
-use crate::native::{GOAL, Native};
+use crate::native_coverage::{GOAL, Native};
 use crate::peer::Peer;
 use crate::report::{Table, may_publish, put_first, replace_block};
 pub use crate::report::{docs_folder, json_of, publish, write_text};
-use crate::runs::{Runs, mib};
-use crate::through;
 use crate::toolchain::{Assembler, Verifier, read_record};
 use crate::translate::Translations;
 
@@ -279,14 +279,14 @@ fn oclgrind_line(b: &Bench, lines: &mut Vec<Line>) {
 
 fn driver_lines(b: &Bench, lines: &mut Vec<Line>) {
     let (small, large): (Vec<KernelTimes>, Vec<KernelTimes>) =
-        b.kernels.iter().cloned().partition(through::is_small);
+        b.kernels.iter().cloned().partition(driver_speed::is_small);
     for (what, kernels, goal) in [
         ("kernels through the OpenCL driver", large, None),
         ("a small launch through the OpenCL driver", small, Some(1.0)),
     ] {
         let b = Bench { kernels, ..b.clone() };
         for peer in [Peer::Pocl, Peer::Intel] {
-            let Some((mean, n)) = through::mean(&b, peer.name()) else { continue };
+            let Some((mean, n)) = driver_speed::mean(&b, peer.name()) else { continue };
             lines.push(line(
                 format!("{what}, time of {} over it: geometric mean of {n}", peer.name()),
                 if goal.is_some() { "above 1" } else { "–" },

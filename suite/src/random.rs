@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use envisa::evaluated;
+use envisa::evaluator;
 use envisa::internals;
 use envisa::isa::Platform;
 use envisa::zebin::{DeviceFamily, Notes, Writer};
@@ -156,7 +156,7 @@ fn run(
         How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),
         How::Evaluated(passes) => {
             launch = launch.engine(Engine::Native);
-            match evaluated::evaluate(&kernel, passes) {
+            match evaluator::evaluate(&kernel, passes) {
                 Ok(b) => {
                     if let Some(count) = count {
                         for (n, k) in count.built.iter().zip([1, b.program, b.escapes.len() as u64]) {
@@ -429,7 +429,7 @@ pub fn report_backend() -> Option<String> {
 
 /// By the evaluator of the vector IR: as it is built, and after each pass.
 pub fn evaluated() -> Vec<How> {
-    (0..=evaluated::passes()).map(How::Evaluated).collect()
+    (0..=evaluator::passes()).map(How::Evaluated).collect()
 }
 
 /// What came of programs in the vector IR.

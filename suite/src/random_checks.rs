@@ -82,7 +82,7 @@ fn differs(seed: u64, count: &Count) -> Option<String> {
             data: data.to_vec(),
         })
     };
-    // Without what was taken away some are no programs.
+    // Without what was taken away some are not programs.
     let Ok(want) = run(true, 1) else { return None };
     let add = |n: &AtomicU64, when: bool| {
         n.fetch_add(when.into(), Ordering::Relaxed);

@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bench::time;
+use crate::command_cost::cargo;
 use crate::machine::Machine;
 use crate::report::Table;
-use crate::runs::cargo;
 
 /// What the bench `assembler` of the crate `envisa-cli` measures. Seconds are processor time unless said otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //! unobserved, where an improved program runs.
 
 use envisa_ocloc::{Build, Rewrite};
-use envisa_suite::envisa_side::Loaded;
+use envisa_suite::envisa_engine::Loaded;
 use envisa_suite::kernel::{discover, kernel_folder};
 use envisa_suite::launch::SizeSet;
 

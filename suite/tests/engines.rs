@@ -2,7 +2,7 @@
 //! contains it, `ENVISA_ON` one device.
 
 use envisa::Engine;
-use envisa_suite::envisa_side::Loaded;
+use envisa_suite::envisa_engine::Loaded;
 use envisa_suite::kernel::{discover, kernel_folder};
 use envisa_suite::launch::SizeSet;
 use std::io::Write as _;

@@ -1,7 +1,7 @@
 //! Native code keeps for each message where it went last, and asks the machine where that does not fit: rarely, but for
 //! the first time. Results are right all the same, so nothing else tells if a message misses every time.
 
-use envisa_suite::envisa_side::{Loaded, Missed};
+use envisa_suite::envisa_engine::{Loaded, Missed};
 use envisa_suite::kernel::{CORPUS_DEVICES, discover, kernel_folder};
 use envisa_suite::launch::SizeSet;
 
@@ -21,7 +21,7 @@ const MORE: [(&str, &str); 5] = [
     ("bench/matmul_dpas", "words at the end of a matrix"),
 ];
 
-/// Messages that all kernels execute at least, on all devices: else this is no test of anything.
+/// Messages that all kernels execute at least, on all devices: else this is not a test of anything.
 const LEAST: u64 = 100_000;
 
 #[test]

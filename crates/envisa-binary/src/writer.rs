@@ -444,7 +444,7 @@ impl Writer<'_> {
         }
         if let Operand::Surface(HANDLE_FOLLOWS) | Operand::Sampler(HANDLE_FOLLOWS) = operand {
             let message =
-                format!("{HANDLE_FOLLOWS} says that a register follows, it is no number of a surface");
+                format!("{HANDLE_FOLLOWS} says that a register follows, it is not a number of a surface");
             return self.refuse(o, inst, i, message);
         }
         let Operand::AddressOf { var, offset } = *operand else {

@@ -20,7 +20,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     Ok(files::write(path, bytes)?)
 }
 
-/// Prints to standard output; a reader that has gone away is no failure.
+/// Prints to standard output; a reader that has gone away is not a failure.
 pub fn print(text: &str) -> Result<(), Failure> {
     Ok(files::print(text.as_bytes())?)
 }

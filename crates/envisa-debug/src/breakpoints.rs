@@ -1,7 +1,7 @@
 //! Where a session stops: at instructions, at accesses, at what should not happen.
 
-use crate::hits::{HitCondition, Hits};
-use crate::look::Frame;
+use crate::hit_counts::{HitCondition, Hits};
+use crate::lane_view::Frame;
 use crate::parse::{Expr, parse};
 use crate::session::{Focus, Session, Stop};
 use envisa::FindingKind;
@@ -260,8 +260,8 @@ impl Session<'_, '_> {
         let frame = frame.ok_or("there is no frame")?;
         let value = self.evaluate_in(e, focus, frame)?;
         let types = self.types.borrow();
-        let base = types.base(value.ty).ok_or("it is no number")?;
-        Ok(crate::types::Number::read(base, &value.bytes).ok_or("it is no number")?.is_true())
+        let base = types.base(value.ty).ok_or("it is not a number")?;
+        Ok(crate::types::Number::read(base, &value.bytes).ok_or("it is not a number")?.is_true())
     }
 
     fn interpolated(&self, message: &[Part], thread: usize, lane: u32) -> String {

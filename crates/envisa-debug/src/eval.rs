@@ -124,7 +124,7 @@ impl Eval<'_> {
     }
 
     fn base(&self, ty: TypeId) -> Result<Base, String> {
-        self.types.base(ty).ok_or_else(|| format!("a value of type {} is no number", self.types.name(ty)))
+        self.types.base(ty).ok_or_else(|| format!("a value of type {} is not a number", self.types.name(ty)))
     }
 
     /// The number that a value is.
@@ -139,7 +139,7 @@ impl Eval<'_> {
     /// Is a value other than zero?
     ///
     /// # Errors
-    /// It is no number.
+    /// It is not a number.
     pub fn truth(&self, v: &Value) -> Result<bool, String> {
         self.read_number(v).map(Number::is_true)
     }

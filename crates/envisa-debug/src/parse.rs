@@ -223,7 +223,7 @@ impl Parser {
                     _ => return None,
                 }
             }
-            // `(x) + 1` is no cast, `(float)x` and `(float)(x)` are.
+            // `(x) + 1` is not a cast, `(float)x` and `(float)(x)` are.
             let next = self.peek()?;
             let operand = is_word(next) || next.starts_with(|c: char| c.is_ascii_digit()) || next == "(";
             let sign = matches!(next, "-" | "~" | "!" | "*" | "&") && (pointers > 0 || is_type(&name));
@@ -310,7 +310,7 @@ fn is_type(name: &str) -> bool {
 }
 
 fn number(text: &str) -> Result<Expr, String> {
-    let wrong = || format!("`{text}` is no number");
+    let wrong = || format!("`{text}` is not a number");
     let lower = text.to_ascii_lowercase();
     if let Some(hex) = lower.strip_prefix("0x") {
         let digits = hex.trim_end_matches(['u', 'l']);

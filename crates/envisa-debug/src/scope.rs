@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-/// A source's text with what is no code blanked out.
+/// A source's text with what is not code blanked out.
 #[derive(Clone, Debug)]
 pub struct Braces {
     code: Vec<u8>,

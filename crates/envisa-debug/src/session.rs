@@ -2,9 +2,9 @@
 
 use crate::breakpoints::Breakpoints;
 use crate::eval::{Eval, Value};
-use crate::finds::Find;
+use crate::finding_stops::Find;
+use crate::lane_view::{Frame, Seen};
 use crate::lines::{Line, Lines};
-use crate::look::{Frame, Seen};
 use crate::parse::{Expr, parse};
 use crate::symbols::Symbols;
 use crate::types::Types;
@@ -27,7 +27,7 @@ pub struct Options {
     pub order: Order,
     /// Bytes that the log of the past may take.
     pub history: u64,
-    /// It stops at findings of all kinds that are no hints.
+    /// It stops at findings of all kinds that are not hints.
     pub check: bool,
     /// What somebody should know before it begins.
     pub notes: Vec<String>,
@@ -173,7 +173,7 @@ impl<'s, 'a> Session<'s, 'a> {
             frame_writes: RefCell::default(),
         };
         if session.options.check {
-            session.breakpoints.findings.extend(crate::finds::kinds("finding"));
+            session.breakpoints.findings.extend(crate::finding_stops::kinds("finding"));
         }
         session.look_at_turn();
         Ok(session)
@@ -645,7 +645,7 @@ impl<'s, 'a> Session<'s, 'a> {
             let seen = Seen { session: self, thread: focus.thread, lane: focus.lane, frame: frame_of };
             Eval { types: &mut self.types.borrow_mut(), look: &seen }.converted(&value, target.ty)?
         };
-        let place = target.place.ok_or_else(|| format!("`{to}` is no variable"))?;
+        let place = target.place.ok_or_else(|| format!("`{to}` is not a variable"))?;
         self.change(place, &bytes)?;
         self.evaluate(to, focus, frame)
     }

@@ -2,9 +2,9 @@
 
 use crate::breakpoints::{Kind, Watch, When};
 use crate::commands;
-use crate::look::Frame;
+use crate::full_screen::{self, Host};
+use crate::lane_view::Frame;
 use crate::session::{Session, Step, Stop, Way};
-use crate::view::{self, Host};
 use envisa::machine::group::log::Place;
 use envisa::machine::thread::Thread;
 use rustyline::completion::Completer;
@@ -19,58 +19,58 @@ Going on                          and back
   step, s        into calls         reverse-step, rs
   finish         out of a function  reverse-finish
   stepi, si      one instruction    reverse-stepi, rsi
-  restart        from the start     goto CLOCK  (`info clock` tells it)
+  restart        from the start     goto CLOCK  (`info clock` shows it)
 
 Stopping
   break LINE | FUNCTION | FILE:LINE | *PC [if EXPR] [hits N]
-  log LINE TEXT {EXPR}              says it for each lane and goes on
+  log LINE TEXT {EXPR}              logs TEXT for each lane and goes on
   watch EXPR [if EXPR] [hits N]     stops where it is written; rwatch: read; awatch: both
   catch nan, catch finding, catch F0004, uncatch WHAT
-                                    stops where a NaN is made of what is none, and where checks find something
+                                    stops where an instruction makes a NaN from numbers, and where checks find something
   info breaks, delete N
 
 Looking
   print EXPR, p EXPR                C: p s.n[2] + (float)v.x, p *q, p get_global_id(0)
   locals, args, bt, list, source    variables, arguments, frames, lines
-  frame N, up, down                 which frame of `bt` variables are looked up in
-  lanes [EXPR,…]                    the lanes of the thread beside each other
-  lane N, thread N, work-item X,Y,Z who is looked at
-  origin EXPR                       who wrote this value, and of what: repeat it on what it names
+  frame N, up, down                 chooses the frame of `bt` whose variables are shown
+  lanes [EXPR,…]                    the values of all lanes of the thread
+  lane N, thread N, work-item X,Y,Z selects a lane
+  origin EXPR                       which instruction wrote this value, and from what: repeat it on the parts
   set EXPR = EXPR, x EXPR [BYTES], disassemble, threads, registers
   view                              source, vISA and lanes on the whole screen, with a key for each step
   quit
 
-A line alone repeats the last step. `help WORD` tells more of a word.";
+A line alone repeats the last step. `help WORD` explains a command.";
 
 /// More of a word.
 const MORE: [(&str, &str); 7] = [
     (
         "origin",
-        "`origin x` finds the last instruction that wrote x for the lane that is looked at, and what that value was made\nof: variables, buffers, constants. `goto CLOCK` goes to just before it; `origin` of one of its parts goes on from there.",
+        "`origin x` finds the last instruction that wrote x in the selected lane, and the values from which it was\ncomputed: variables, buffers, constants. `goto CLOCK` goes to just before it; `origin` of one of the parts continues from there.",
     ),
     (
         "lane",
-        "A hardware thread runs several work-items in step, one a lane. Variables are those of one lane; `lanes` shows all.\nA lane that took another branch is inactive: it waits.",
+        "A hardware thread runs several work-items in step, one per lane. Variables are those of the selected lane; `lanes` shows all.\nA lane that took another branch is inactive: it waits.",
     ),
     (
         "reverse-continue",
-        "Back to the last breakpoint that was passed, or to the beginning. What was run before the first stop is run once\nmore and kept, which takes as long as it took.",
+        "Goes back to the last breakpoint that was passed, or to the beginning. The debugger runs the part before the first stop\na second time, to log it; this takes as long as the first time.",
     ),
     (
         "break",
-        "`break 12 if i == 40 && r != r` stops when an active lane meets it, and looks at that lane. Each lane counts its own hits, from\nthe start of the launch: `break 12 hits 3` stops at a lane's third hit; also >= 3, > 3, <= 3, < 3, and % 3 for each third one.",
+        "`break 12 if i == 40 && r != r` stops when the condition is true in an active lane, and selects that lane. Each lane counts its own hits, from\nthe start of the launch: `break 12 hits 3` stops at a lane's third hit; also >= 3, > 3, <= 3, < 3, and % 3 for each third one.",
     ),
     (
         "watch",
-        "`watch out[3]` stops after an instruction that wrote to it, whichever lane did; going back, before it. Hits are counted from now on.",
+        "`watch out[3]` stops after an instruction that wrote to it, in any lane; when going back, before it. Hits are counted from now on.",
     ),
     (
         "catch",
-        "`catch finding` runs the launch once with the checks of `envisa run --check`, and then stops before each instruction at which\na finding arises, going on or back. `catch hint` is for what --check-hints finds, `catch F0005` for one kind alone.",
+        "`catch finding` runs the launch once with the checks of `envisa run --check`, and then stops before each instruction at which\na finding arises, forwards and backwards. `catch hint` is for what --check-hints finds, `catch F0005` is for one kind alone.",
     ),
     (
         "history",
-        "The past is kept in a log of old bytes, 1 GiB of it unless --history says otherwise; what is older is run again from the\nstart when somebody goes back that far.",
+        "The debugger logs past states in 1 GiB, or in the size of --history. To go back further, it runs the launch again from the\nstart.",
     ),
 ];
 
@@ -200,7 +200,7 @@ impl Terminal<'_, '_, '_> {
         let threads = self.s.paused.threads().len();
         let simd = self.s.program().simd();
         println!(
-            "kernel {}: groups: {groups}, threads of each: {threads}, lanes of each: {simd}; `help` tells commands",
+            "kernel {}: groups: {groups}, threads of each: {threads}, lanes of each: {simd}; `help` lists the commands",
             self.s.stage.kernel().name()
         );
     }
@@ -292,7 +292,7 @@ impl Terminal<'_, '_, '_> {
                 (self.printed, self.frame) = (0, 0);
                 self.s.restart().map(|_| commands::here(self.s)).map_err(|e| e.to_string())
             }
-            "view" => match view::run(self) {
+            "view" => match full_screen::run(self) {
                 Ok(true) => Ok(commands::here(self.s)),
                 Ok(false) => return false,
                 Err(why) => Err(why),
@@ -407,7 +407,7 @@ impl Terminal<'_, '_, '_> {
                 let (at, message) = rest.split_once(char::is_whitespace).ok_or("`log LINE TEXT {EXPR}`")?;
                 let (places, kind, name) = self.place(at)?;
                 let id = self.s.breakpoints.add(kind, places, When::of("", "", message)?, name.clone());
-                Ok(format!("breakpoint {id} says it at {name}"))
+                Ok(format!("breakpoint {id} logs at {name}"))
             }
             "watch" | "rwatch" | "awatch" => self.set_watch(word, rest),
             "catch" | "uncatch" => self.catch(rest, word == "catch"),
@@ -422,7 +422,7 @@ impl Terminal<'_, '_, '_> {
                 Ok(format!("{clock} instructions since the launch began; {kept}"))
             }
             "info" => Ok(self.breaks()),
-            _ => Err(format!("`{word}` is no command: `help` tells them")),
+            _ => Err(format!("`{word}` is not a command: `help` lists the commands")),
         }
     }
 
@@ -505,14 +505,16 @@ impl Terminal<'_, '_, '_> {
 
     /// Stops at what should not happen, or no more.
     fn catch(&mut self, what: &str, yes: bool) -> Result<String, String> {
-        let kinds = crate::finds::kinds(what);
+        let kinds = crate::finding_stops::kinds(what);
         let b = &mut self.s.breakpoints;
         if what == "nan" {
             b.nan = yes;
             return Ok(format!("{} where a NaN is made", if yes { "stops" } else { "does not stop" }));
         }
         if kinds.is_empty() {
-            return Err(format!("`{what}` is nothing to stop at: nan, finding, hint, or a code as F0004"));
+            return Err(format!(
+                "`{what}` cannot be caught: give nan, finding, hint, or a code such as F0004"
+            ));
         }
         for kind in &kinds {
             if yes {
@@ -522,13 +524,13 @@ impl Terminal<'_, '_, '_> {
             };
         }
         let names: Vec<String> =
-            kinds.iter().map(|k| format!("{} ({})", k.code(), crate::finds::title(*k))).collect();
+            kinds.iter().map(|k| format!("{} ({})", k.code(), crate::finding_stops::title(*k))).collect();
         Ok(format!("{} at {}", if yes { "stops" } else { "does not stop" }, names.join(", ")))
     }
 
     fn place(&self, at: &str) -> Result<(Vec<u32>, Kind, String), String> {
         if let Some(pc) = at.strip_prefix('*') {
-            let pc = pc.parse().map_err(|_| format!("`{pc}` is no instruction"))?;
+            let pc = pc.parse().map_err(|_| format!("`{pc}` is not an instruction"))?;
             return Ok((vec![pc], Kind::Instruction, at.to_owned()));
         }
         let (file, line) = at.rsplit_once(':').unwrap_or(("", at));
@@ -548,7 +550,7 @@ impl Terminal<'_, '_, '_> {
             .s
             .lines
             .starts(file, line)
-            .ok_or_else(|| format!("no code is of line {line} or behind it"))?;
+            .ok_or_else(|| format!("no code belongs to line {line} or a later one"))?;
         let name = self.s.lines.files[file].name.rsplit('/').next().unwrap_or_default().to_owned();
         Ok((starts, Kind::Line, format!("{name}:{line}")))
     }

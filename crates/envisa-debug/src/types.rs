@@ -234,7 +234,7 @@ impl Types {
         let Some(left) = left.checked_sub(1) else { return "…".into() };
         match self.get(id) {
             Type::Void => "void".into(),
-            Type::Unknown => "a type that is not told".into(),
+            Type::Unknown => "an unknown type".into(),
             Type::Base(name, _) | Type::Enum(name, ..) => name.clone(),
             Type::Pointer(to, _) => format!("{}*", self.name_within(*to, left)),
             Type::Alias(name, of) if name.is_empty() => self.name_within(*of, left),

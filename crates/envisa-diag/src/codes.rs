@@ -160,7 +160,12 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "W0824",
         "registers are read that nothing writes",
-        "The compiled kernel reads registers that none of its instructions writes, and that are no inputs. Either the source uses a variable without a value, or the compiler forgot to compute one: compile it by another version, or with `-cl-opt-disable`, and compare (`envisa diff`).",
+        "The compiled kernel reads registers that none of its instructions writes, and that are not inputs. Either the source uses a variable without a value, or the compiler forgot to compute one: compile it by another version, or with `-cl-opt-disable`, and compare (`envisa diff`).",
+    ),
+    page(
+        "W0825",
+        "the device has no images",
+        "`pvc` has no images. Intel's compiler accepts a kernel that takes one and leaves out all accesses to it. `envisa run` refuses such a kernel (E0804). Compile it for another device.",
     ),
     page("F0000", "more findings than are shown", "`envisa run --json` lists all of them."),
     page(

@@ -17,18 +17,18 @@
 //! ```
 
 mod codes;
+mod excerpt;
 mod json;
-mod nearest;
 mod sarif;
+mod similar_name;
 mod source;
 mod text;
-mod window;
 
 pub use codes::{CODES, CodeInfo, code};
 pub use envisa_isa::Span;
 pub use json::render_json;
-pub use nearest::{did_you_mean, nearest, unknown};
 pub use sarif::{Rule, Tool, render_sarif, sarif_of_json};
+pub use similar_name::{did_you_mean, nearest, unknown};
 pub use source::{FileId, Files, LineCol, SourceFile};
 pub use text::{TextOptions, render_one, render_text};
 

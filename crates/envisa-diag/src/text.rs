@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Padding, Patch, Renderer, Snippet};
 
+use crate::excerpt::{cluster, window};
 use crate::source::{LineCol, SourceFile};
-use crate::window::{cluster, window};
 use crate::{Diagnostic, FileId, Files, Label, Severity, Span, Suggestion};
 
 /// Bytes of a binary file shown in one row.

@@ -120,7 +120,7 @@ pub fn diff(a: &Stage<'_>, b: &Stage<'_>, watched: &[Watched]) -> Result<Option<
     }
     let same_end = ends.len() != 1;
     if a.printed() != b.printed() {
-        found.results.push("what the kernels print differs".into());
+        found.results.push("the kernels print different text".into());
     }
     let mut targets = Vec::new();
     for (i, w) in watched.iter().enumerate() {
@@ -151,7 +151,7 @@ pub fn diff(a: &Stage<'_>, b: &Stage<'_>, watched: &[Watched]) -> Result<Option<
         found.notes.push(if same_end {
             "no buffer differs: there is no store to follow back".into()
         } else {
-            "no buffer differs up to the fault: what led to it is shown by `envisa debug`".into()
+            "no buffer differs up to the fault: `envisa debug` shows what led to it".into()
         });
         return Ok(Some(found));
     }
@@ -195,7 +195,7 @@ fn origin(
     if explained > 0 {
         let of = rounded.len();
         found.notes.push(format!(
-            "rounding explains {explained} of the {of} differences that were looked at (contraction, another order of operations)"
+            "rounding explains {explained} of the {of} differences that were examined (contraction, another order of operations)"
         ));
     }
     if let Some(Rounded { bound, explains }) = rounded[chosen] {

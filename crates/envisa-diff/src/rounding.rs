@@ -1,7 +1,7 @@
 //! What roundings can add up to: a bound on how far a float can be from the exact result, by the way it was computed.
 //!
 //! Each operation adds an error of its own and passes on those of its sources, to the first order (Higham, Accuracy and
-//! Stability of Numerical Algorithms, chapter 3). Where a value with an error goes into what is no arithmetic of floats
+//! Stability of Numerical Algorithms, chapter 3). Where a value with an error goes into what is not arithmetic of floats
 //! (bits, comparisons, integers), nothing is said.
 
 use crate::stores::Site;
@@ -117,7 +117,7 @@ impl Errors<'_, '_, '_> {
         data.map(|n| self.known.get(&n).copied().flatten()).try_fold(0.0f64, |a, b| Some(a.max(b?)))
     }
 
-    /// What is no arithmetic of floats has no error if its sources have none.
+    /// What is not arithmetic of floats has no error if its sources have none.
     fn exact(&self, node: (usize, u8)) -> Option<f64> {
         let none = |n: &(usize, u8)| self.known.get(n) == Some(&Some(0.0));
         self.slice.inputs(node).iter().all(none).then_some(0.0)

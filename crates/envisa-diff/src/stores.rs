@@ -70,7 +70,7 @@ pub fn first(
     }
     all.sort_unstable_by_key(|s| s.0);
     let Some(group) = all.first().map(|s| s.1) else {
-        return Err("what differs was stored by no instruction that can be seen".into());
+        return Err("the instruction that stored the difference was not found".into());
     };
     let groups = [0, 1].map(|side| histories[side].groups.get(&group).copied().unwrap_or((0, 0)));
     let stores = all.iter().filter(|s| s.1 == group).map(|s| s.2).collect();

@@ -180,7 +180,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
         found
     }
 
-    /// Definitions behind a store that read registers which nothing has written, and that are no inputs.
+    /// Definitions behind a store that read registers which nothing has written, and that are not inputs.
     pub fn unwritten(&self, site: &Site) -> Vec<Node> {
         let locals = self.s.program().registers().locals_start;
         let mut found = self.behind(site);

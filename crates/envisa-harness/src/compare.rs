@@ -38,15 +38,17 @@ impl Check {
             ["exact"] => return Ok(Check::Exact),
             ["set"] => return Ok(Check::Set),
             ["any"] => return Ok(Check::Any),
-            ["ulp", n] => return n.parse().map(Check::Ulp).map_err(|_| format!("`{n}` is no number of ulp")),
+            ["ulp", n] => {
+                return n.parse().map(Check::Ulp).map_err(|_| format!("`{n}` is not a number of ulp"));
+            }
             _ => {}
         }
         let (mut abs, mut rel) = (None, None);
         for pair in words.chunks(2) {
             let [key, number] = pair else { return Err(format!("cannot read the bound `{text}`: {FORMS}")) };
-            let number: f64 = number.parse().map_err(|_| format!("`{number}` is no number"))?;
+            let number: f64 = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
             if !number.is_finite() || number < 0.0 {
-                return Err(format!("`{number}` is no bound"));
+                return Err(format!("`{number}` is not a bound"));
             }
             let slot = match *key {
                 "abs" => &mut abs,

@@ -194,7 +194,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
     stage(path, |w| w.write_all(bytes))?.publish()
 }
 
-/// Writes to standard output; a reader that has gone away is no failure.
+/// Writes to standard output; a reader that has gone away is not a failure.
 ///
 /// # Errors
 /// A sentence.

@@ -117,10 +117,10 @@ pub fn parse_image(text: &str) -> Result<ImageDesc, String> {
 /// The image that a picture is: 8 or 16 bits a channel, read as 0.0 to 1.0.
 ///
 /// # Errors
-/// Where it is no picture that an image can be made of, what to write instead.
+/// Where it is not a picture that an image can be made of, what to write instead.
 pub fn of_picture(value: &HostValue) -> Result<ImageDesc, String> {
     let [height, width, channels] = value.shape[..] else {
-        return Err("an image wants its shape: image:2d:W,H:rgba:unorm8=VALUE, or a PNG".to_owned());
+        return Err("an image needs its shape: image:2d:W,H:rgba:unorm8=VALUE, or a PNG".to_owned());
     };
     let order = match channels {
         1 => ChannelOrder::R,

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use envisa_isa::Type;
 use envisa_lower::Src;
-use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum, soft};
+use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum, exact_arithmetic};
 
 use crate::level::{Kernel, call};
 use crate::operand::{Exec, inst, read_general, write_general};
@@ -157,7 +157,7 @@ pub(crate) fn write<T: Exec, const G: bool, const N: usize>(
     put(m, c, pc, mask, &r)
 }
 
-/// Writes a destination that is no plain vector; the next program counter.
+/// Writes a destination that is not a plain vector; the next program counter.
 #[inline(never)]
 fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T]) -> u32 {
     let n = (c.channels as usize).min(r.len());
@@ -169,10 +169,10 @@ fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T]) ->
 fn any_nan<T: Exec>(r: &[T]) -> bool {
     let (sign, infinity) = const {
         let format = match T::TYPE {
-            Type::Df => Some(soft::DF),
-            Type::F => Some(soft::F),
-            Type::Hf => Some(soft::HF),
-            Type::Bf => Some(soft::BF),
+            Type::Df => Some(exact_arithmetic::DF),
+            Type::F => Some(exact_arithmetic::F),
+            Type::Hf => Some(exact_arithmetic::HF),
+            Type::Bf => Some(exact_arithmetic::BF),
             _ => None,
         };
         match format {

@@ -694,7 +694,7 @@ fn sources(i: &Inst) -> usize {
     i.src[..3].iter().take_while(|s| **s != Src::None).count()
 }
 
-/// The parts of an instruction with operands that are no plain vectors, if it has such and can be done so.
+/// The parts of an instruction with operands that are not plain vectors, if it has such and can be done so.
 fn in_parts(l: Level, i: &Inst, src: &[SrcCell; 3], end: u32) -> Option<Vec<Cell>> {
     let odd = |k: usize| src[k].kind == SrcKind::General && i.src[k] != Src::None;
     if Shaped::of(l).is_none() || dst_cell(i).1 && !(0..3).any(odd) && i.op != Op::Dp4a {

@@ -7,7 +7,7 @@ use envisa_lower::{Inst, Message, Program};
 
 use envisa_machine::cpu::{Isa, Level};
 use envisa_machine::messages::Drops;
-use envisa_machine::messages::fast::{self, Done, Element, Plan, Reach, Sum};
+use envisa_machine::messages::precomputed::{self, Done, Element, Plan, Reach, Sum};
 use envisa_machine::regs::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
@@ -119,8 +119,9 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         let (site, regs) = (&mut m.hints[i], &mut m.t.regs);
         // SAFETY: `choose` chose this kernel for a message that passes `check`, by its types and channels; the plan
         // was made with it, and threads have register files of their program's length.
-        let done =
-            unsafe { fast::gather_scatter::<E, S, N, G, WRITE, L>(isa, (plan, site), regs, mask, near, far) };
+        let done = unsafe {
+            precomputed::gather_scatter::<E, S, N, G, WRITE, L>(isa, (plan, site), regs, mask, near, far)
+        };
         match done {
             Ok(Done::Yes) => pc + 1,
             Ok(Done::Not) => pc,
@@ -145,7 +146,7 @@ impl Kernel for BlockK {
         let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
         let mut drops = Drops::default();
         // SAFETY: the message is one of the program, whose check says that it is inside of the register file.
-        match unsafe { fast::block(b, site, regs, mask, &ports, &mut drops) } {
+        match unsafe { precomputed::block(b, site, regs, mask, &ports, &mut drops) } {
             Ok(()) if drops.first.is_some() => {
                 m.dropped(pc, c.first(), &drops);
                 pc + 1
@@ -183,7 +184,7 @@ impl<const N: usize> Kernel for SumK<N> {
         };
         let near = Reach { memory: env.memory, slm };
         // SAFETY: as in `SimtK`.
-        if unsafe { fast::sum::<N, L>(isa, (sum, &m.hints[i]), &mut m.t.regs, mask, near, far) } {
+        if unsafe { precomputed::sum::<N, L>(isa, (sum, &m.hints[i]), &mut m.t.regs, mask, near, far) } {
             return pc + 1;
         }
         general(m, c, pc, mask)

@@ -1,4 +1,4 @@
-//! Reading and writing operands that are no plain vectors: other types, regions, indirect ones.
+//! Reading and writing operands that are not plain vectors: other types, regions, indirect ones.
 
 use envisa_isa::Type;
 use envisa_lower::{Dst, Inst, Op, Src, Strides};
@@ -224,7 +224,7 @@ exec! {
 
 /// Register offsets of an indirect operand's elements, for the channels of `mask` (others: the first
 /// valid address register's place is not looked at; they get offset 0, where zeros are). `stray`: so do those that
-/// are no variable's.
+/// are not variable's.
 fn indirect(
     m: &Machine<'_>,
     stray: bool,

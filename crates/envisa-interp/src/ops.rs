@@ -1,7 +1,7 @@
 //! What each operation computes in a channel: names for the functions of `envisa-sem`.
 
 use envisa_sem::math::{Function, MathUnit};
-use envisa_sem::{Bf, Float, Hf, Int, Mode, Sum, int, math, odd};
+use envisa_sem::{Bf, Float, Hf, Int, Mode, Sum, int, math, round_to_odd};
 
 use crate::alu::Alu;
 use crate::unit::Unit;
@@ -151,11 +151,11 @@ macro_rules! common_float {
 common_float! { f32 f64 Hf Bf }
 
 float_ops! { f64:
-    AddOdd as Add |a, b, _, m| odd::add(a, b, m);
-    MulOdd |a, b, _, m| odd::mul(a, b, m);
-    MadOdd as Mad |a, b, c, m| odd::mad(a, b, c, m);
-    DivOdd |a, b, _, m| odd::div(a, b, m);
-    SqrtOdd |a, _, _, m| odd::sqrt(a, m);
+    AddOdd as Add |a, b, _, m| round_to_odd::add(a, b, m);
+    MulOdd |a, b, _, m| round_to_odd::mul(a, b, m);
+    MadOdd as Mad |a, b, c, m| round_to_odd::mad(a, b, c, m);
+    DivOdd |a, b, _, m| round_to_odd::div(a, b, m);
+    SqrtOdd |a, _, _, m| round_to_odd::sqrt(a, m);
 }
 
 macro_rules! math_unit {

@@ -1,4 +1,4 @@
-//! Instructions with operands that are no plain vectors, done in parts: odd sources are moved to plain
+//! Instructions with operands that are not plain vectors, done in parts: odd sources are moved to plain
 //! vectors behind the register file, the operation computes on those, and its result is moved to where it
 //! belongs. Each part is vector code; no operation needs code for operands in every form.
 

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use envisa_lower::{Dst, ExecType, Op, Src};
 use envisa_sem::dpas::{Accumulator, Dpas, Precision, Scales};
+use envisa_sem::four_bit::{Downscale, look_up};
 use envisa_sem::math::MacroMath;
-use envisa_sem::nibble::{Downscale, look_up};
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
 use crate::alu::{Source, gather, store};

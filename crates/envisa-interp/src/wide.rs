@@ -3,7 +3,7 @@
 
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Op, Src};
-use envisa_sem::{Relation, wide};
+use envisa_sem::{Relation, wide_integers};
 
 use crate::level::Kernel;
 use crate::operand::{inst, read_general, write_general};
@@ -25,7 +25,7 @@ fn read(m: &mut Machine<'_>, c: At<'_>, pc: u32, src: &Src, mask: Mask) -> Optio
         return None;
     }
     let md = of.1;
-    Some(bits.map(|b| wide::modify(wide::value(of.0, b), md)))
+    Some(bits.map(|b| wide_integers::modify(wide_integers::value(of.0, b), md)))
 }
 
 /// Writes results: cut, clamped or converted, as the destination asks.
@@ -33,10 +33,10 @@ fn write(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[i128; 32]) ->
     let dst = inst(m, pc).dst;
     let (Dst::Reg { ty, sat, .. } | Dst::Indirect { ty, sat, .. }) = dst else { return pc + 1 };
     let mode = m.t.mode;
-    let bits = r.map(|x| match wide::to_float(ty, x, sat, mode) {
+    let bits = r.map(|x| match wide_integers::to_float(ty, x, sat, mode) {
         Some(bits) => bits,
-        None if sat => wide::clamp(ty, x),
-        None => wide::cut(ty, x),
+        None if sat => wide_integers::clamp(ty, x),
+        None => wide_integers::cut(ty, x),
     });
     if write_general(m, pc, &as_int(dst), mask, &bits[..c.channels as usize]) { pc + 1 } else { STOP }
 }
@@ -87,7 +87,7 @@ fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let bits = if bits == 64 || eight(ty(1)) || eight(ty(2)) { 64 } else { 32 };
         let of = |signed, wide, narrow| if signed { wide } else { narrow };
         let ty = if bits == 64 { of(signed, Type::Q, Type::Uq) } else { of(signed, Type::D, Type::Ud) };
-        wide::value(ty, x as u64)
+        wide_integers::value(ty, x as u64)
     };
     let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
     let relation = Relation::from_code(i.aux as u8).unwrap_or(Relation::Eq);
@@ -111,24 +111,24 @@ fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
             Op::Mad => product().wrapping_add(d),
             Op::Min => a.min(b),
             Op::Max => a.max(b),
-            Op::Avg => wide::avg(a, b),
-            Op::Div => wide::div(a, b, !signed),
-            Op::Mod => wide::rem(a, b, !signed),
-            Op::Shl => wide::shl(a, b, bits),
-            Op::Shr => wide::shr(a, b, bits),
-            Op::Asr => wide::asr(a, b, bits),
+            Op::Avg => wide_integers::avg(a, b),
+            Op::Div => wide_integers::div(a, b, !signed),
+            Op::Mod => wide_integers::rem(a, b, !signed),
+            Op::Shl => wide_integers::shl(a, b, bits),
+            Op::Shr => wide_integers::shr(a, b, bits),
+            Op::Asr => wide_integers::asr(a, b, bits),
             Op::And => number(a & b),
             Op::Or => number(a | b),
             Op::Xor => number(a ^ b),
             Op::Not => number(!a),
-            Op::Bfn => number(wide::bfn(a, b, d, i.aux as u8)),
+            Op::Bfn => number(wide_integers::bfn(a, b, d, i.aux as u8)),
             op => {
                 let reason = format!("{op:?} has no such operands");
                 return m.fault(pc, None, Cause::Unsupported { name: "instruction", reason });
             }
         };
         if let (Op::Add3o, Some(ty)) = (i.op, dst) {
-            let (low, high) = wide::limits(ty);
+            let (low, high) = wide_integers::limits(ty);
             holds |= (!(low..=high).contains(&r[k]) as u32) << k;
         }
     }

@@ -212,7 +212,7 @@ fn vector_code_does_what_general_code_does() {
     let (fast, slow) = (Code::new(&program, l, false), Code::general(&program, l));
     let (memory, surfaces) = (AddressMap::default(), SurfaceTable::default());
     let block = Block::zeroed(64).unwrap();
-    let dropped = envisa_machine::dropped::Dropped::default();
+    let dropped = envisa_machine::dropped_accesses::Dropped::default();
     let names = envisa_machine::memory::Names::default();
     let mut thread = Thread::new(&program);
     let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };

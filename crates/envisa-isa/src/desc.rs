@@ -183,7 +183,7 @@ impl Slot {
 /// its value reads as. [`crate::footprint::register_bytes`] evaluates it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bytes {
-    /// It is no register.
+    /// It is not a register.
     None,
     /// Elements, by the operand's own region.
     Region,

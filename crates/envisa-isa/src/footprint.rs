@@ -126,7 +126,7 @@ fn text(values: &[Value], code: u32) -> Option<&'static str> {
 /// Bytes that an instruction reads or writes of the register operand in `slot`, counted from the operand's
 /// offset, with registers of `grf_bytes`; every channel counts as active. `type_of` gives variables' types.
 ///
-/// For parameters of a variadic slot `slot` may be past the last slot. `None` where the operand is no raw
+/// For parameters of a variadic slot `slot` may be past the last slot. `None` where the operand is not a raw
 /// operand (nor a matrix or a scale of DPAS and BDPAS), where the row gives no size (what has no public definition), or where a field has
 /// no meaning. A `%null` operand takes 0 bytes.
 pub fn register_bytes(

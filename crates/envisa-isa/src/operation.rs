@@ -168,7 +168,7 @@ pub enum Effect {
     Sample,
     Fence,
     Barrier,
-    /// A message whose meaning is in its descriptor.
+    /// A message that its descriptor defines.
     Message,
 }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use envisa_runtime::region::Region;
+use envisa_runtime::host_memory::Region;
 
 use crate::abi::Base;
 use crate::core::error::{Error, Result};
@@ -84,7 +84,7 @@ impl Caller {
         Ok(())
     }
 
-    /// A text that ends with a zero; `None` without one. What is no UTF-8 is replaced.
+    /// A text that ends with a zero; `None` without one. What is not UTF-8 is replaced.
     pub(crate) fn text(&self, start: *const c_char) -> Option<String> {
         // SAFETY: promised by the caller.
         (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) }.to_string_lossy().into_owned())

@@ -13,8 +13,8 @@ use envisa_lower::{Pc, Program};
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
-use crate::order::Order;
 use crate::thread::{Env, Machine};
+use crate::thread_order::Order;
 use crate::trap::Trap;
 
 /// A way to execute programs.
@@ -160,7 +160,7 @@ impl<'a> LaunchView<'a> {
         self
     }
 
-    /// The same with reads of registers at addresses that are no variable's as told.
+    /// The same with reads of registers at addresses outside of every variable as told.
     #[must_use]
     pub fn stray_reads(mut self, allowed: bool) -> LaunchView<'a> {
         self.env.stray_reads = allowed;

@@ -13,9 +13,9 @@ use envisa_lower::Program;
 use crate::dispatch::GroupClass;
 use crate::engine::{LaunchView, Stop, Worker};
 use crate::memory::{Block, Hint};
-use crate::order::Order;
 use crate::start::Gaps;
 use crate::thread::{Accesses, Env, Group, Loaded, Machine, Mask, Status, Thread};
+use crate::thread_order::Order;
 use crate::trap::{Cause, ThreadState, Trap};
 
 pub use crate::loader::{Loader, together};

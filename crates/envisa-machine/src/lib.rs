@@ -1,11 +1,11 @@
 //! The machine: what threads of a launch have and share, whichever engine runs them. Register file, memory,
 //! messages, dispatch, barriers, the scheduler; the traits of engines and observers. It knows no engine.
 
-pub mod asked;
 pub mod cpu;
 pub mod dispatch;
-pub mod dropped;
+pub mod dropped_accesses;
 pub mod engine;
+pub mod fallback_counts;
 pub mod group;
 pub mod interest;
 pub mod link;
@@ -13,13 +13,13 @@ mod loader;
 pub mod memory;
 pub mod messages;
 pub mod observer;
-pub mod order;
 pub mod pool;
 pub mod regs;
 pub mod sampler;
 pub mod scheduler;
 pub mod start;
 pub mod thread;
+pub mod thread_order;
 pub mod trap;
 
 pub use envisa_zebin::reports;

@@ -1,19 +1,19 @@
 //! Runs a launch: spreads its groups over host threads, whose workers run them.
 
 mod contention;
-mod spans;
+mod unclaimed_groups;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use self::contention::{Contention, Watch};
-use self::spans::Spans;
+use self::unclaimed_groups::Spans;
 use envisa_lower::{Dst, Inst, Op, Program, Src, fence};
 
 use crate::engine::{LaunchView, Stop, Worker};
-use crate::order::Order;
 use crate::pool::{awake, beside, hardware_threads};
+use crate::thread_order::Order;
 
 pub use self::contention::Learnt;
 pub use crate::engine::Cancel;
@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub progress: Option<&'static Progress>,
     /// By which others can end it.
     pub cancel: Option<Cancel>,
-    /// Reads of registers at addresses that are no variable's give zeros: see
+    /// Reads of registers at addresses outside of every variable give zeros: see
     /// [`Env::stray_reads`](crate::thread::Env::stray_reads). Not of launches that are observed.
     pub stray_reads: bool,
     /// What the kernel's launches found out, those before this one and this one.

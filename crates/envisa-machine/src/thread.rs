@@ -9,8 +9,8 @@ use envisa_isa::{Combine, Span};
 use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
-use crate::asked::Asked;
-use crate::dropped::{Dropped, DroppedAccess};
+use crate::dropped_accesses::{Dropped, DroppedAccess};
+use crate::fallback_counts::Asked;
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, MemoryObserver, Ports};
@@ -264,7 +264,7 @@ pub struct Env<'a> {
     pub dropped: &'a Dropped,
     /// Counts what an engine asks for, where somebody wants to know.
     pub asked: Option<&'a Asked>,
-    /// Reads of registers at addresses that are no variable's give zeros, where a device gives what is in some
+    /// Reads of registers at addresses outside of every variable give zeros, where a device gives what is in some
     /// register: else they fault.
     pub stray_reads: bool,
     /// What shared local memory is divided into, where that is known.

@@ -81,7 +81,7 @@ pub enum Cause {
     },
     /// Calls nested too deep.
     CallDepth,
-    /// An indirect call of what is no function.
+    /// An indirect call of what is not a function.
     BadCall(u64),
     /// A jump table has no such entry.
     BadIndex(u64),
@@ -230,7 +230,7 @@ impl fmt::Display for Cause {
             }
             Cause::Unsupported { name, reason } => write!(f, "{name} is not supported: {reason}"),
             Cause::CallDepth => write!(f, "calls are nested too deep"),
-            Cause::BadCall(a) => write!(f, "calls {a:#x}, which is no function"),
+            Cause::BadCall(a) => write!(f, "calls {a:#x}, which is not a function"),
             Cause::BadIndex(i) => write!(f, "the jump table has no entry {i}"),
             Cause::FellOff => write!(f, "the code ended without a return"),
             Cause::Limit => write!(f, "a thread took more branches and calls than its limit allows"),

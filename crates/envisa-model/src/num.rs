@@ -101,7 +101,7 @@ impl T {
             Bf => (7, 8),
             F => (23, 8),
             Df => (52, 11),
-            _ => panic!("{self:?} is no float"),
+            _ => panic!("{self:?} is not a float"),
         }
     }
 

@@ -10,7 +10,7 @@ pub struct Program {
     /// Channels of the thread: 8, 16 or 32.
     pub simd: usize,
     /// Is it as compilers for devices write it whose instructions have at most 16 channels: is each of 32 two of 16, on
-    /// registers of their own? Variables that are no scalars are apart then, and are accessed channel by channel.
+    /// registers of their own? Variables that are not scalars are apart then, and are accessed channel by channel.
     pub halves: bool,
     /// `%cr0` at the start.
     pub cr0: u32,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Condvar, Mutex};
 
-use crate::wire::{Request, Response};
+use crate::protocol::{Request, Response};
 
 /// Why a request got no response.
 #[derive(Debug)]

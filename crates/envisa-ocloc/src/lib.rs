@@ -7,18 +7,18 @@ pub mod cache;
 pub mod client;
 mod declarations;
 mod includes;
-mod linked;
+mod kernel_debug_info;
+pub mod protocol;
 pub mod server;
 mod service;
 pub mod spirv;
-pub mod wire;
 
 pub use service::{Compiled, Failure, Input, Output, Service};
 pub use spirv::Rewrite;
 
 mod messages;
 
-pub use messages::diagnostics;
+pub use messages::{diagnostics, failure};
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -236,7 +236,7 @@ impl Build {
             return Err(BuildError::Failed { status, device: self.device.clone(), messages });
         }
         let bytes = std::fs::read(output).map_err(io("ocloc's output"))?;
-        let bytes = linked::with_debug_information(bytes, &folder.join("dump"));
+        let bytes = kernel_debug_info::with_debug_information(bytes, &folder.join("dump"));
         let zebin = ZebinFile::parse(&bytes)?;
         let names: Vec<String> = zebin.unresolved().into_iter().map(str::to_owned).collect();
         if !names.is_empty() {
@@ -335,7 +335,7 @@ impl Build {
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
         let output = child.wait_with_output().map_err(failed)?;
-        linked::remove_copies(process, &dump);
+        kernel_debug_info::remove_copies(process, &dump);
         let mut messages = String::new();
         for stream in [&output.stdout, &output.stderr] {
             for line in String::from_utf8_lossy(stream).lines() {

@@ -1,6 +1,7 @@
 //! What the compiler says, as diagnostics that point into the source.
 
-use envisa_diag::{Diagnostic, FileId, Files, Severity, Span};
+use envisa_diag::{Diagnostic, FileId, Files, Severity, Span, unknown};
+use envisa_zebin::DeviceFamily;
 use std::path::Path;
 
 /// A line `PLACE:LINE:COLUMN: LEVEL: TEXT`.
@@ -99,6 +100,28 @@ pub fn diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagn
         }
     }
     out
+}
+
+/// A failure of the compiler ([`crate::BuildError::Failed`]) as diagnostics, at least one of which is an error.
+pub fn failure(
+    status: &str,
+    device: &str,
+    messages: &str,
+    input: &Path,
+    files: &mut Files,
+) -> Vec<Diagnostic> {
+    if messages.contains("Cannot get HW Info for device") {
+        let known = DeviceFamily::ALL.map(DeviceFamily::name);
+        return vec![
+            Diagnostic::error("E0810", unknown("device", device, known))
+                .note("`ocloc` does not know it either"),
+        ];
+    }
+    let mut all = diagnostics(messages, input, files);
+    if !all.iter().any(Diagnostic::is_error) {
+        all.push(Diagnostic::error("E0810", format!("ocloc failed ({status}) for device {device}")));
+    }
+    all
 }
 
 /// The word at a line and column, both from 1, the column in bytes.

@@ -12,8 +12,8 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::linked;
-use crate::wire::{Request, Response};
+use crate::kernel_debug_info;
+use crate::protocol::{Request, Response};
 
 /// Names under which the library is looked for.
 const LIBRARIES: &[&str] = &["libocloc.so", "libocloc.so.1"];
@@ -64,10 +64,11 @@ impl Library {
         let source_names: Vec<CString> = request.sources.iter().map(|(n, _)| text(n)).collect();
         let header_names: Vec<CString> = request.headers.iter().map(|(n, _)| text(n)).collect();
         let names = |names: &[CString]| names.iter().map(|n| n.as_ptr()).collect::<Vec<*const c_char>>();
-        let bytes =
-            |files: &[crate::wire::File]| files.iter().map(|(_, b)| b.as_ptr()).collect::<Vec<*const u8>>();
+        let bytes = |files: &[crate::protocol::File]| {
+            files.iter().map(|(_, b)| b.as_ptr()).collect::<Vec<*const u8>>()
+        };
         let lens =
-            |files: &[crate::wire::File]| files.iter().map(|(_, b)| b.len() as u64).collect::<Vec<u64>>();
+            |files: &[crate::protocol::File]| files.iter().map(|(_, b)| b.len() as u64).collect::<Vec<u64>>();
         let (sources, headers) = (bytes(&request.sources), bytes(&request.headers));
         let (source_lens, header_lens) = (lens(&request.sources), lens(&request.headers));
         let (source_names, header_names) = (names(&source_names), names(&header_names));
@@ -233,10 +234,13 @@ fn serve_in(folder: &Path) -> io::Result<()> {
             response.noise = String::from_utf8_lossy(&bytes).into_owned();
             for (name, bytes) in &mut response.outputs {
                 if name == "module" {
-                    *bytes = linked::with_debug_information(std::mem::take(bytes), &folder.join("dump"));
+                    *bytes = kernel_debug_info::with_debug_information(
+                        std::mem::take(bytes),
+                        &folder.join("dump"),
+                    );
                 }
             }
-            linked::remove_copies(std::process::id(), &folder.join("dump"));
+            kernel_debug_info::remove_copies(std::process::id(), &folder.join("dump"));
         }
         response.send(&mut answers)?;
         answers.flush()?;

@@ -8,8 +8,8 @@ use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 use crate::STATE_BUFFER;
 use crate::cache::{Cache, Key, KeyMaker};
 use crate::client::{CallError, Pool};
+use crate::protocol::{File, Request, Response};
 use crate::server::NO_COMPILER;
-use crate::wire::{File, Request, Response};
 use crate::{declarations, includes};
 
 /// What to compile.

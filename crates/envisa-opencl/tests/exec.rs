@@ -732,7 +732,7 @@ fn messages_are_json_where_that_is_asked_for() {
     );
 }
 
-/// A compiler that is a program is given files: what is no text reaches it whole.
+/// A compiler that is a program is given files: what is not text reaches it whole.
 #[test]
 fn programs_are_linked_by_another_compiler() {
     let ocloc = std::env::var_os("PATH").and_then(|path| {

@@ -7,7 +7,7 @@ use envisa_ocloc::{Failure, Rewrite};
 pub use envisa_ocloc::{Input, Output};
 
 use crate::device::{Module, SourceText};
-use crate::spec::Spec;
+use crate::device_properties::Spec;
 use crate::{lines, log, report};
 
 /// Why something was not built.
@@ -72,8 +72,7 @@ pub fn build(
     if rewrite == Rewrite::Checks && !built.0.kernels.is_empty() {
         let kernels: Vec<&str> = built.0.kernels.iter().map(|k| k.name.as_str()).collect();
         report::note(&format!(
-            "the compiler does not take {} with what checks add: what it merges, moves or leaves out is not seen, nor are \
-             indices held against the types of the source",
+            "the compiler refused {} in the build for the checks: accesses that it merged, moved or left out are not checked, and indices are not compared with the types of the source",
             kernels.join(", ")
         ));
     }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::device::{ImageShape, ImageValue, Launch, Value, texel};
-use crate::region::{Backing, Layout3, Region};
+use crate::host_memory::{Backing, Layout3, Region};
 
 /// Launches of one kernel that are kept, unless `ENVISA_CAPTURE_MOST` says otherwise.
 const MOST: u64 = 16;
@@ -362,7 +362,7 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
     Ok(after)
 }
 
-/// A number of a type of OpenCL C as jobs write it; `None` of what is no single number.
+/// A number of a type of OpenCL C as jobs write it; `None` of what is not a single number.
 fn number(type_name: &str, bytes: &[u8]) -> Option<String> {
     let signed = match type_name {
         "float" => return Some(quoted(&f32::from_le_bytes(bytes.try_into().ok()?).to_string())),

@@ -11,9 +11,9 @@ use envisa::zebin::{DeviceFamily, ZebinFile};
 pub use envisa::{Addressing, ChannelOrder, ChannelType, ImageFormat, ImageShape, Sampler, SourceText};
 use envisa::{Arg, ArgKey, Config, Engine, ImageDesc, LoadOptions, Source};
 
-use crate::region::{Backing, Region};
+use crate::device_properties::Spec;
+use crate::host_memory::{Backing, Region};
 use crate::report::Told;
-use crate::spec::Spec;
 
 /// A virtual GPU.
 pub struct Machine {
@@ -636,7 +636,7 @@ pub fn spirv_of(zebin: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::SPECS;
+    use crate::device_properties::SPECS;
 
     #[test]
     fn specs_are_of_known_devices() {

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
+use crate::command_order::{self, Ranges};
 use crate::device::{Addresses, Kernel, KernelInfo, Machine, Report, Trouble, Value};
-use crate::ledger::{self, Ranges};
-use crate::region::Backing;
-use crate::spec::MAX_GROUP;
+use crate::device_properties::MAX_GROUP;
+use crate::host_memory::Backing;
 
 pub use crate::device::Launch;
 
 /// Notes what a launch read and wrote; tells of what it read and nothing has written.
 fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), told: bool) {
     let (info, name) = (launch.info, &launch.info.name);
-    ledger::name(|| format!("kernel `{name}`"));
+    command_order::name(|| format!("kernel `{name}`"));
     let mut own = Ranges::default();
     for range in written {
-        ledger::touch(range.clone(), true);
+        command_order::touch(range.clone(), true);
         own.add(range.clone());
     }
     let buffers: Vec<(usize, &Arc<Backing>)> = launch
@@ -29,7 +29,7 @@ fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), t
         })
         .collect();
     for range in read {
-        ledger::touch(range.clone(), false);
+        command_order::touch(range.clone(), false);
         for (i, backing) in &buffers {
             let start = backing.address() as u64;
             let bytes = backing.region().len() as u64;

@@ -4,15 +4,15 @@
 
 pub mod build;
 pub mod capture;
+pub mod command_order;
 pub mod compiler;
 pub mod device;
+pub mod device_properties;
+pub mod host_memory;
 pub mod launch;
-pub mod ledger;
 pub mod lines;
 pub mod log;
 pub mod process;
 pub mod queue;
-pub mod region;
 pub mod report;
-pub mod spec;
 pub mod spirv;

@@ -217,7 +217,7 @@ fn leaks() {
 /// Called when the process ends.
 fn end() {
     if checking() {
-        crate::ledger::unawaited();
+        crate::command_order::unawaited();
         leaks();
     }
     let all = LAUNCHES.lock().unwrap().clone();

@@ -217,16 +217,14 @@ impl Checks {
         let left_out = self.launch.left_out();
         if left_out > 0 {
             return Some(format!(
-                "races between groups were not looked for everywhere: {left_out} accesses were of more memory than can \
-                 be kept track of"
+                "races between groups were not checked everywhere: {left_out} accesses are outside of the memory that can be tracked"
             ));
         }
         if let Some(what) = self.elsewhere.what() {
             return Some(what);
         }
         self.group.overflowed.then(|| {
-            "races within a group were not looked for everywhere: groups access more memory than can be kept track of, \
-             or their threads wait for each other more than 2^28 times"
+            "races within a group were not checked everywhere: groups access more memory than can be tracked, or their threads wait for each other more than 2^28 times"
                 .to_owned()
         })
     }

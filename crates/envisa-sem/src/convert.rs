@@ -2,11 +2,11 @@
 
 use envisa_isa::Type;
 
+use crate::exact_arithmetic;
 use crate::float::Float;
 use crate::int;
 use crate::lane::{Bf, Hf, Lane};
 use crate::mode::{FpMode, Mode, Rounding};
-use crate::soft;
 
 /// Rounds a double to a single.
 #[inline(always)]
@@ -26,7 +26,7 @@ pub fn f64_to_f32(x: f64, r: Rounding) -> f32 {
 
 /// Rounds a double to a format of at most 16 bits whose exponent is narrower.
 #[inline(always)]
-fn narrow64(f: soft::Format, x: f64, r: Rounding) -> u16 {
+fn narrow64(f: exact_arithmetic::Format, x: f64, r: Rounding) -> u16 {
     let bits = x.to_bits();
     let negative = bits >> 63 != 0;
     let sign = (negative as u64) * f.sign();
@@ -56,13 +56,13 @@ fn narrow64(f: soft::Format, x: f64, r: Rounding) -> u16 {
 /// Rounds a double to a half.
 #[inline(always)]
 pub fn f64_to_hf(x: f64, r: Rounding) -> Hf {
-    Hf(narrow64(soft::HF, x, r))
+    Hf(narrow64(exact_arithmetic::HF, x, r))
 }
 
 /// Rounds a double to a bfloat16.
 #[inline(always)]
 pub fn f64_to_bf(x: f64, r: Rounding) -> Bf {
-    Bf(narrow64(soft::BF, x, r))
+    Bf(narrow64(exact_arithmetic::BF, x, r))
 }
 
 /// Rounds a single to a half.
@@ -163,7 +163,7 @@ macro_rules! int_to_float {
                     let $x = $x as f64;
                     if $r == Rounding::NearestEven && $s::BITS <= 16 { let $x = self as f32; $near } else { $small }
                 } else {
-                    <$d as Lane>::from_bits(soft::from_int($format, $x as i128, $r))
+                    <$d as Lane>::from_bits(exact_arithmetic::from_int($format, $x as i128, $r))
                 };
                 out.finish(m)
             }
@@ -240,10 +240,10 @@ float_to_int!(f32 |x| x; u8 i8 u16 i16 u32 i32 u64 i64);
 float_to_int!(f64 |x| x; u8 i8 u16 i16 u32 i32 u64 i64);
 float_to_int!(Hf |x| f32::from(x); u8 i8 u16 i16 u32 i32 u64 i64);
 float_to_int!(Bf |x| f32::from(x); u8 i8 u16 i16 u32 i32 u64 i64);
-int_to_float!(f32 |x, r| f64_to_f32(x, r), x, soft::F; u8 i8 u16 i16 u32 i32);
-int_to_float!(f64 |x, r| x, x as f64, soft::DF; u8 i8 u16 i16 u32 i32);
-int_to_float!(Hf |x, r| f64_to_hf(x, r), f32_to_hf(x, r), soft::HF; u8 i8 u16 i16 u32 i32 u64 i64);
-int_to_float!(Bf |x, r| f64_to_bf(x, r), f32_to_bf(x, r), soft::BF; u8 i8 u16 i16 u32 i32 u64 i64);
+int_to_float!(f32 |x, r| f64_to_f32(x, r), x, exact_arithmetic::F; u8 i8 u16 i16 u32 i32);
+int_to_float!(f64 |x, r| x, x as f64, exact_arithmetic::DF; u8 i8 u16 i16 u32 i32);
+int_to_float!(Hf |x, r| f64_to_hf(x, r), f32_to_hf(x, r), exact_arithmetic::HF; u8 i8 u16 i16 u32 i32 u64 i64);
+int_to_float!(Bf |x, r| f64_to_bf(x, r), f32_to_bf(x, r), exact_arithmetic::BF; u8 i8 u16 i16 u32 i32 u64 i64);
 float_to_self!(f32 f64 Hf Bf);
 float_to_float! {
     f32 Hf |x, r| f32_to_hf(x, r);
@@ -271,7 +271,7 @@ macro_rules! quad_to_host {
                 if r == Rounding::NearestEven {
                     self as $d
                 } else {
-                    <$d as Lane>::from_bits(soft::from_int($format, self as i128, r))
+                    <$d as Lane>::from_bits(exact_arithmetic::from_int($format, self as i128, r))
                 }
             }
             #[inline(always)]
@@ -283,14 +283,14 @@ macro_rules! quad_to_host {
 }
 
 quad_to_host! {
-    u64 f32 soft::F;
-    i64 f32 soft::F;
-    u64 f64 soft::DF;
-    i64 f64 soft::DF;
+    u64 f32 exact_arithmetic::F;
+    i64 f32 exact_arithmetic::F;
+    u64 f64 exact_arithmetic::DF;
+    i64 f64 exact_arithmetic::DF;
 }
 
 /// `mov` between types known at run time: the source's and result's bits are the low bits of the words.
-/// `None` if a type is packed or `bool`, which are no element types.
+/// `None` if a type is packed or `bool`, which are not element types.
 pub fn convert(to: Type, from: Type, bits: u64, mode: FpMode, sat: bool) -> Option<u64> {
     fn out<S: Convert<D>, D: Lane>(x: S, m: FpMode, sat: bool) -> u64 {
         Lane::to_bits(if sat { x.convert_sat(m) } else { x.convert(m) })

@@ -6,10 +6,10 @@
 //! cannot be misled by), and `df` computes in integers ([`crate::soft`]).
 
 use crate::convert::{f32_to_bf, f32_to_hf, f64_to_bf, f64_to_f32, f64_to_hf};
+use crate::exact_arithmetic;
 use crate::lane::{Bf, Hf, Lane, Modifier};
 use crate::mode::{Mode, Rounding};
 use crate::nan;
-use crate::soft;
 
 /// The relation of a `cmp`, numbered as in the binary (page CMP).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -60,7 +60,7 @@ mod core_ops {
     pub trait Core: Lane {
         /// The type comparisons and rounding to integral are done in, exactly.
         type Host: PartialOrd + Copy + num::HostFloat;
-        const FORMAT: soft::Format;
+        const FORMAT: exact_arithmetic::Format;
         fn keeps<M: Mode>(m: M) -> bool;
         fn host(self) -> Self::Host;
         /// Back from the host's type; rounds to nearest even.
@@ -253,7 +253,7 @@ macro_rules! near_through_f {
 
 impl Core for f32 {
     type Host = f32;
-    const FORMAT: soft::Format = soft::F;
+    const FORMAT: exact_arithmetic::Format = exact_arithmetic::F;
     #[inline(always)]
     fn keeps<M: Mode>(m: M) -> bool {
         m.keep_f()
@@ -264,7 +264,7 @@ impl Core for f32 {
 
 impl Core for Hf {
     type Host = f32;
-    const FORMAT: soft::Format = soft::HF;
+    const FORMAT: exact_arithmetic::Format = exact_arithmetic::HF;
     #[inline(always)]
     fn keeps<M: Mode>(m: M) -> bool {
         m.keep_hf()
@@ -275,7 +275,7 @@ impl Core for Hf {
 
 impl Core for Bf {
     type Host = f32;
-    const FORMAT: soft::Format = soft::BF;
+    const FORMAT: exact_arithmetic::Format = exact_arithmetic::BF;
     #[inline(always)]
     fn keeps<M: Mode>(m: M) -> bool {
         m.keep_f()
@@ -315,7 +315,7 @@ impl Core for Bf {
 
 impl Core for f64 {
     type Host = f64;
-    const FORMAT: soft::Format = soft::DF;
+    const FORMAT: exact_arithmetic::Format = exact_arithmetic::DF;
     #[inline(always)]
     fn keeps<M: Mode>(m: M) -> bool {
         m.keep_df()
@@ -323,23 +323,23 @@ impl Core for f64 {
     near_native!();
     #[inline]
     fn add_to(a: Self, b: Self, r: Rounding) -> Self {
-        f64::from_bits(soft::add(soft::DF, a.to_bits(), b.to_bits(), r))
+        f64::from_bits(exact_arithmetic::add(exact_arithmetic::DF, a.to_bits(), b.to_bits(), r))
     }
     #[inline]
     fn mul_to(a: Self, b: Self, r: Rounding) -> Self {
-        f64::from_bits(soft::mul(soft::DF, a.to_bits(), b.to_bits(), r))
+        f64::from_bits(exact_arithmetic::mul(exact_arithmetic::DF, a.to_bits(), b.to_bits(), r))
     }
     #[inline]
     fn mad_to(a: Self, b: Self, c: Self, r: Rounding) -> Self {
-        f64::from_bits(soft::fma(soft::DF, a.to_bits(), b.to_bits(), c.to_bits(), r))
+        f64::from_bits(exact_arithmetic::fma(exact_arithmetic::DF, a.to_bits(), b.to_bits(), c.to_bits(), r))
     }
     #[inline]
     fn div_to(a: Self, b: Self, r: Rounding) -> Self {
-        f64::from_bits(soft::div(soft::DF, a.to_bits(), b.to_bits(), r))
+        f64::from_bits(exact_arithmetic::div(exact_arithmetic::DF, a.to_bits(), b.to_bits(), r))
     }
     #[inline]
     fn sqrt_to(a: Self, r: Rounding) -> Self {
-        f64::from_bits(soft::sqrt(soft::DF, a.to_bits(), r))
+        f64::from_bits(exact_arithmetic::sqrt(exact_arithmetic::DF, a.to_bits(), r))
     }
 }
 
@@ -366,7 +366,7 @@ pub trait Float: Core {
     #[inline(always)]
     fn finish<M: Mode>(self, m: M) -> Self {
         let x = self.flush(m);
-        if !m.alt() || Self::FORMAT.mant != soft::F.mant {
+        if !m.alt() || Self::FORMAT.mant != exact_arithmetic::F.mant {
             return x;
         }
         let (bits, inf) = (Lane::to_bits(x), Self::FORMAT.infinity());
@@ -392,7 +392,7 @@ pub trait Float: Core {
     /// In ALT mode, the absolute value of an `f` (the source of `log`, `sqrt` and `rsqrt`).
     #[inline(always)]
     fn alt_abs<M: Mode>(self, m: M) -> Self {
-        if m.alt() && Self::FORMAT.mant == soft::F.mant { Lane::abs(self) } else { self }
+        if m.alt() && Self::FORMAT.mant == exact_arithmetic::F.mant { Lane::abs(self) } else { self }
     }
 
     /// Is it a NaN?

@@ -65,7 +65,9 @@
 pub mod atomic;
 pub mod convert;
 pub mod dpas;
+pub mod exact_arithmetic;
 pub mod float;
+pub mod four_bit;
 pub mod image;
 pub mod int;
 pub mod lane;
@@ -73,12 +75,10 @@ pub mod lanes;
 pub mod math;
 pub mod mode;
 pub mod nan;
-pub mod nibble;
-pub mod odd;
 pub mod packed;
+pub mod round_to_odd;
 pub mod sampler;
-pub mod soft;
-pub mod wide;
+pub mod wide_integers;
 
 pub use convert::Convert;
 pub use float::{Float, Relation};

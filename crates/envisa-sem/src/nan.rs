@@ -15,8 +15,8 @@
 //!
 //! Functions of the math unit say themselves what they do ([`crate::lanes`]).
 
+use crate::exact_arithmetic::Format;
 use crate::lane::Modifier;
-use crate::soft::Format;
 
 /// The bits of the NaN that an operation on these operands gives.
 #[inline(always)]

@@ -104,11 +104,11 @@ impl Axis {
             let u = self.moved(x.into(), offset) - f64::from(before);
             let first = floor(u);
             let behind = u - first as f64;
-            // What is no number, or beyond all images, has no place between two texels.
+            // What is not a number, or beyond all images, has no place between two texels.
             return (first, if (0.0..1.0).contains(&behind) { behind as f32 } else { 0.0 });
         }
         let [low, high] = self.bounds();
-        // What is no number lies before the image.
+        // What is not a number lies before the image.
         let x = if x > low { x } else { low };
         let x = if x < high { x } else { high };
         if !self.normalized {
@@ -242,7 +242,7 @@ pub fn of_sum(sum: f64) -> f32 {
     if sum.is_nan() { f32::from_bits(NAN) } else { sum as f32 }
 }
 
-/// The bits of a mean that is no number.
+/// The bits of a mean that is not a number.
 pub const NAN: u32 = 0x7fc0_0000;
 
 /// Makes one texel of several with their weights. Those that do not count, whatever they hold, change nothing.
@@ -469,7 +469,7 @@ mod tests {
         }
     }
 
-    /// The texel of the formula in exact numbers, of sizes and coordinates whose product is no single.
+    /// The texel of the formula in exact numbers, of sizes and coordinates whose product is not a single.
     #[test]
     fn what_rounding_leaves_counts() {
         let mut seed = 1u64;

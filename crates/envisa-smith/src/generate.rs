@@ -72,7 +72,7 @@ pub struct Options {
     pub ops: Option<Vec<Op>>,
     /// Only fields that the reference assembler takes in text, where it is choosier than the rows say.
     pub reference: bool,
-    /// Bytes of a variable that is no alias, a multiple of 512; aliases have a quarter.
+    /// Bytes of a variable that is not an alias, a multiple of 512; aliases have a quarter.
     pub var_bytes: u32,
     /// Instructions in turn instead of at random, so that a long enough object has each.
     pub in_turn: bool,

@@ -7,11 +7,11 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "E0101",
         title: "block comment is not closed",
-        text: "A comment that starts with `/*` ends with the next `*/`. Without one, the rest of the file is part of it. The reference assembler accepts that silently and assembles whatever stood before.",
+        text: "A comment that starts with `/*` ends with the next `*/`. Without one, the rest of the file is part of it. The reference assembler accepts this silently, and assembles what precedes the comment.",
     },
     CodeInfo {
         code: "E0102",
-        title: "a line starts with a character that starts no statement",
+        title: "a line starts with a character that cannot start a statement",
         text: "A statement is a directive (`.decl …`), a label (`name:` in the first column), an instruction, or `{` or `}` around a scope.",
     },
     CodeInfo {
@@ -37,7 +37,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "E0108",
         title: "text is too large",
-        text: "Places in a text have 32 bits, so a text has at most 4 GiB; who calls the parser may set a lower limit.",
+        text: "Positions in a text have 32 bits, so a text has at most 4 GiB. The caller of the parser may set a lower limit.",
     },
     CodeInfo {
         code: "E0201",
@@ -206,7 +206,7 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "W0101",
         title: "comment seems to swallow code",
-        text: "Block comments do not nest; one that holds the start of a kernel was probably meant to end before.",
+        text: "Block comments do not nest; a comment that contains the start of a kernel was probably meant to end earlier.",
     },
     CodeInfo {
         code: "W0102",
@@ -231,12 +231,12 @@ pub const CODES: &[CodeInfo] = &[
     CodeInfo {
         code: "W0210",
         title: "attribute that this version does not know",
-        text: "New releases of the compiler bring new attributes. One that is not known, or came with a later version than the text's, is kept as it stands: a number in four bytes, a string as its bytes, a flag without a value. Nothing here looks at it.",
+        text: "New releases of the compiler bring new attributes. An attribute that is not known, or that came with a later version than the text's, is kept unchanged: a number in four bytes, a string as its bytes, a flag without a value. envisa does not use it.",
     },
     CodeInfo {
         code: "W0302",
         title: "word of the language as a name",
-        text: "Mnemonics and words such as `flat` and `bti` are names to envisa where a name is expected; the reference assembler always takes them for words. What is printed or assembled and disassembled has another name.",
+        text: "Mnemonics and words such as `flat` and `bti` are names to envisa where a name is expected; the reference assembler always takes them for words. When envisa prints or disassembles such a name, it writes another one.",
     },
     CodeInfo {
         code: "W0401",

@@ -8,8 +8,8 @@ use envisa_isa::{
     Align, Attr, AttrRange, GeneralVar, Input, ObjectKind, SimpleVar, Span, Type, limits, predefined,
 };
 
-use crate::attrs::{self, Owner, Value};
-use crate::bytes::{is_ident, is_start};
+use crate::attributes::{self, Owner, Value};
+use crate::name_bytes::{is_ident, is_start};
 use crate::names::{Class, nearest};
 use crate::operand::type_of;
 use crate::parser::{Bad, P, Parser};

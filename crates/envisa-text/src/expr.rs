@@ -2,7 +2,7 @@
 
 use envisa_isa::Span;
 
-use crate::bytes::is_start;
+use crate::name_bytes::is_start;
 use crate::names::Class;
 use crate::parser::{Bad, P, Parser};
 

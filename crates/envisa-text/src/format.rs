@@ -1,6 +1,6 @@
 //! Formatting a text: blanks and line ends only; comments, strings and the order of things stay.
 
-use crate::bytes::{is_label, is_start};
+use crate::name_bytes::{is_label, is_start};
 
 /// A part of a logical line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

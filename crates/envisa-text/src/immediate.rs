@@ -57,7 +57,7 @@ impl<'s> Parser<'s> {
     #[cold]
     fn no_type(&mut self, span: Span) -> Bad {
         let text = self.text[span.start as usize..span.end as usize].to_owned();
-        if crate::bytes::is_ident(self.peek()) && span.end as usize == self.pos {
+        if crate::name_bytes::is_ident(self.peek()) && span.end as usize == self.pos {
             let start = span.start as usize;
             self.run();
             let span = self.since(start);

@@ -5,10 +5,10 @@ mod field;
 use envisa_isa::desc::{Composite, Enc, InstDesc, LabelKind, Role, SlotKind, Value};
 use envisa_isa::{Exec, ExecMask, LabelUse, Modifier, Op, Operand, Pred, Span};
 
-use crate::bytes::{is_ident, is_start};
+use crate::instruction_operands::Ops;
+use crate::name_bytes::{is_ident, is_start};
 use crate::names::{Class, nearest};
 use crate::operand::or_list;
-use crate::ops::Ops;
 use crate::parser::{Bad, Mention, P, Parser, Pending};
 use crate::template::{Compiled, Forms, Step};
 

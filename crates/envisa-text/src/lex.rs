@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use envisa_isa::Span;
 
-use crate::bytes::{is_ident, is_start};
+use crate::name_bytes::{is_ident, is_start};
 use crate::parser::{Bad, P, Parser};
 
 /// A whole number as written.

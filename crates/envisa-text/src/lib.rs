@@ -4,10 +4,8 @@
 //! into texts of their own). Both read on after an error and report everything they find; a module is
 //! complete only if [`ParseResult::complete`] says so.
 
-mod annot;
-mod attrs;
-mod bytes;
-mod canonical;
+mod annotations;
+mod attributes;
 mod codes;
 mod directive;
 mod expr;
@@ -15,12 +13,13 @@ mod foreign;
 mod format;
 mod immediate;
 mod inst;
+mod instruction_operands;
 mod lex;
 mod lsc;
 mod module;
+mod name_bytes;
 mod names;
 mod operand;
-mod ops;
 mod order;
 mod parser;
 mod print;
@@ -29,13 +28,14 @@ mod print_names;
 mod print_order;
 mod quirks;
 mod reorder;
+mod string_pool_order;
 mod template;
 
-pub use attrs::attributes;
-pub use canonical::canonical;
+pub use attributes::attributes;
 pub use codes::{CODES, CodeInfo, code};
 pub use format::format;
 pub use print::{PrintError, PrintOptions, print, print_inst, print_unit};
+pub use string_pool_order::canonical;
 
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::{Module, Platform};

@@ -6,9 +6,9 @@ mod other;
 use envisa_isa::desc::{Composite, Enc, SlotKind, Value};
 use envisa_isa::{Operand, Region, SlotName, Span, StateClass, Type};
 
-use crate::bytes::is_start;
+use crate::instruction_operands::Ops;
+use crate::name_bytes::is_start;
 use crate::names::Class;
-use crate::ops::Ops;
 use crate::parser::{P, Parser};
 use crate::template::{Compiled, Step};
 
@@ -255,7 +255,7 @@ impl<'s> Parser<'s> {
                 order = 2;
             }
         }
-        if crate::bytes::is_ident(self.peek()) {
+        if crate::name_bytes::is_ident(self.peek()) {
             let rest_start = self.pos;
             self.run();
             let span = self.since(rest_start);
@@ -363,7 +363,7 @@ impl<'s> Parser<'s> {
             }
             self.pos += 1;
         }
-        if crate::bytes::is_ident(self.peek()) {
+        if crate::name_bytes::is_ident(self.peek()) {
             return Err(self.expected("`n` or `t` for order and VNNI"));
         }
         let span = self.since(start);

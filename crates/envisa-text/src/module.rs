@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::{Module, Object, Span};
 
-use crate::bytes::is_start;
+use crate::name_bytes::is_start;
 use crate::parser::{P, Parser, shorten};
 use crate::{ParseOptions, ParseResult};
 
@@ -142,7 +142,7 @@ pub(crate) fn parse_all(units: &[(&str, FileId)], opts: &ParseOptions) -> ParseR
         if text.len() > most {
             let d = Diagnostic::error("E0108", format!("text of {} bytes is too large", text.len()))
                 .primary(file, (0, 0), format!("at most {most} bytes"))
-                .note("places in a text have 32 bits");
+                .note("positions in a text have 32 bits");
             result.diagnostics.push(d);
             result.complete = false;
             continue;

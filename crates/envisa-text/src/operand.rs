@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use envisa_isa::desc::{Classes, Role};
 use envisa_isa::{Modifier, Operand, Pred, Region, Span, StateClass, Type};
 
-use crate::bytes::{is_ident, is_start};
+use crate::name_bytes::{is_ident, is_start};
 use crate::names::{Class, Decl};
 use crate::parser::{Bad, P, Parser};
 

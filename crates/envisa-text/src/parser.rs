@@ -7,7 +7,7 @@ use envisa_isa::{Inst, Label, LabelUse, Object, ObjectKind, Op, Operand, Platfor
 use hashbrown::HashMap;
 
 use crate::ParseOptions;
-use crate::bytes::is_label;
+use crate::name_bytes::is_label;
 use crate::names::{Class, Names, nearest};
 use crate::template::Forms;
 
@@ -84,7 +84,7 @@ pub(crate) struct Parser<'s> {
     pub waiting_attrs: Vec<envisa_isa::Attr>,
 
     /// Operands of the instruction being read, kept between lines.
-    pub ops: Option<crate::ops::Ops>,
+    pub ops: Option<crate::instruction_operands::Ops>,
     pub many: Vec<(Operand, Span)>,
     pub pending: Vec<Pending<'s>>,
     /// Where the predicate of this line stands.
@@ -210,7 +210,7 @@ impl<'s> Parser<'s> {
         self.warned_platform = true;
         let d = self
             .warn("W0502", "register size depends on the platform", span, "32 bytes assumed")
-            .help("name the platform to have its own size");
+            .help("name the platform to get its size");
         self.report(d);
     }
 

@@ -12,8 +12,8 @@ use envisa_isa::{
     Type, predefined,
 };
 
-use crate::annot::spelled;
-use crate::attrs::{self, Owner, Value};
+use crate::annotations::spelled;
+use crate::attributes::{self, Owner, Value};
 use crate::inst::{enc_of, live_kind};
 use crate::order::{DROPPED, Kind, Order};
 use crate::print_names::{Printed, is_identifier, quote};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use envisa_isa::{Object, predefined};
 use hashbrown::HashSet;
 
-use crate::bytes::{is_ident, is_label, is_start};
+use crate::name_bytes::{is_ident, is_label, is_start};
 use crate::template::Forms;
 
 /// Names of an object, by class.

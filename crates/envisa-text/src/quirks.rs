@@ -2,7 +2,7 @@
 
 use envisa_isa::{Exec, ExecMask, Operand, Pred, SlotName, Span};
 
-use crate::ops::Ops;
+use crate::instruction_operands::Ops;
 use crate::parser::Parser;
 use crate::template::Compiled;
 
@@ -53,6 +53,6 @@ fn dropped_predicate(p: &mut Parser<'_>, form: &'static Compiled) {
             span,
             "",
         )
-        .note("envisa keeps it, as the specification has it");
+        .note("envisa keeps it, as the specification says");
     p.report(d);
 }

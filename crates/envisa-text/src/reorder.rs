@@ -2,7 +2,7 @@
 
 use envisa_isa::{Label, LabelUse, Operand, Span, Strings};
 
-use crate::annot::Item;
+use crate::annotations::Item;
 use crate::order::{DROPPED, Reorder};
 use crate::parser::{P, Parser};
 

@@ -43,7 +43,7 @@ fn case(path: &Path) -> Case {
     let mut words = run.split_whitespace();
     while let Some(option) = words.next() {
         let value = words.next().unwrap_or_else(|| panic!("{name}: `{option}` without a value"));
-        let number = || value.parse().unwrap_or_else(|_| panic!("{name}: `{value}` is no number"));
+        let number = || value.parse().unwrap_or_else(|_| panic!("{name}: `{value}` is not a number"));
         match option {
             "-platform" => options.platform = Some(Platform::from_name(value).expect("a platform")),
             "-max-errors" => options.max_errors = number(),
@@ -88,7 +88,7 @@ fn broken_texts_get_the_expected_diagnostics() {
                 wrong.push(format!("{name}: {} has no place", d.code));
             }
             if d.message.ends_with('.') || d.message.is_empty() {
-                wrong.push(format!("{name}: `{}` is no message", d.message));
+                wrong.push(format!("{name}: `{}` is not a message", d.message));
             }
             seen.insert(d.code.to_string());
         }

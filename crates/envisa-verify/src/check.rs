@@ -6,7 +6,9 @@ use envisa_diag::Severity;
 use envisa_isa::{Module, Object, Platforms, Type, predefined};
 
 use crate::context::{Allowed, Ctx, Levels, VarInfo};
-use crate::{Code, Finding, Options, decl, flow, lints, memory, operand, shape, special, structure};
+use crate::{
+    Code, Finding, Options, declarations, flow, lints, memory, operand, page_rules, shape, structure,
+};
 
 /// Runs every rule.
 pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
@@ -25,7 +27,7 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
     let allowed = Allowed::new(&options.allowances);
     let functions: HashMap<&str, usize> =
         module.objects.iter().enumerate().map(|(i, o)| (o.name.as_str(), i)).collect();
-    let mut together = decl::module(module, on);
+    let mut together = declarations::module(module, on);
     together.sort_by_key(|f| f.object);
     let mut together = together.into_iter().peekable();
     for (object, obj) in module.objects.iter().enumerate() {
@@ -48,7 +50,7 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
         while let Some(f) = together.next_if(|f| f.object == object) {
             ctx.push(f);
         }
-        decl::check(&mut ctx);
+        declarations::check(&mut ctx);
         for (i, inst) in obj.insts.iter().enumerate() {
             ctx.inst = Some(i);
             let desc = inst.desc();
@@ -56,7 +58,7 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
             let here = shape::check(&mut ctx, inst, desc);
             let asked = std::mem::replace(&mut ctx.on, here);
             operand::check(&mut ctx, inst, desc);
-            special::check(&mut ctx, inst, desc);
+            page_rules::check(&mut ctx, inst, desc);
             memory::check(&mut ctx, inst, desc);
             ctx.on = asked;
         }

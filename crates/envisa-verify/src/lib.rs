@@ -7,11 +7,12 @@
 
 mod accesses;
 mod allow;
+mod block_facts;
 mod check;
 mod code;
 mod context;
-mod decl;
-mod diverge;
+mod declarations;
+mod divergence;
 mod finding;
 mod flow;
 mod graphics;
@@ -19,10 +20,9 @@ mod lints;
 mod lsc;
 mod memory;
 mod operand;
-mod recent;
+mod page_rules;
 pub mod rule;
 mod shape;
-mod special;
 pub mod structure;
 mod values;
 mod verified;
@@ -30,9 +30,9 @@ mod verified;
 pub use allow::allowances;
 pub use code::Code;
 pub use finding::{Allowance, Finding, Level, Mark, Options};
-pub use rule::{Example, Kind, Rule};
 #[doc(hidden)]
-pub use special::stale;
+pub use page_rules::stale;
+pub use rule::{Example, Kind, Rule};
 pub use verified::Verified;
 
 use envisa_diag::Severity;

@@ -12,10 +12,10 @@ use envisa_isa::{
 };
 
 use crate::accesses::{Access, Accesses};
+use crate::block_facts::Recent;
 use crate::context::{Ctx, FieldOrPart, field_or_part};
 use crate::flow::{Graph, ends, is_branch, is_mark, predicated, targets};
-use crate::recent::Recent;
-use crate::{Code, Finding, diverge, values};
+use crate::{Code, Finding, divergence, values};
 
 /// Runs all of them on an object.
 pub(crate) fn check(ctx: &mut Ctx) {
@@ -29,8 +29,8 @@ pub(crate) fn check(ctx: &mut Ctx) {
     simple_variables(ctx, &loops);
     lifetimes(ctx, &list);
     unreachable(ctx, &g);
-    let diverged = diverge::check(ctx, &g);
-    diverge::slm_fences(ctx);
+    let diverged = divergence::check(ctx, &g);
+    divergence::slm_fences(ctx);
     values::check(ctx, &list, grf, &diverged);
     unused(ctx, &lives);
     ctx.inst = None;
@@ -440,7 +440,7 @@ fn unused(ctx: &mut Ctx, lives: &[Life]) {
     let mut names: Vec<(&str, Span)> = Vec::new();
     let mut used = vec![false; lives.len()];
     let mut addresses = vec![false; obj.addresses.len()];
-    // Of these the first is no predicate.
+    // Of these the first is not a predicate.
     let mut predicates = vec![false; obj.predicates.len() + 1];
     // What no instruction owns may be anything: only their own operands are looked at.
     for op in obj.insts.iter().flat_map(|inst| obj.ops(inst)) {

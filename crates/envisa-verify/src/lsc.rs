@@ -268,7 +268,7 @@ fn base(ctx: &mut Ctx, var: u32, row: u8, col: u8, span: Span) {
         let problem = match () {
             () if on == Platforms::NONE => continue,
             () if !at.is_multiple_of(BYTES) => {
-                format!("it starts at byte {at}, which is no multiple of {BYTES}")
+                format!("it starts at byte {at}, which is not a multiple of {BYTES}")
             }
             () if at + BYTES > info.root_bytes[i] => {
                 format!("it takes bytes {at} to {} of {}", at + BYTES - 1, info.root_bytes[i])

@@ -11,7 +11,7 @@ use envisa_isa::{
 
 use crate::context::{Ctx, SIZES, WIDE};
 use crate::finding::{platform_names, type_names};
-use crate::special::traits;
+use crate::page_rules::traits;
 use crate::{Code, Finding};
 
 /// Vector operands of these families are scalars: only the first element counts.
@@ -123,7 +123,7 @@ fn admits(set: TypeSet, ty: Type) -> bool {
     }
 }
 
-/// Are the scales of a matrix left out? That is said by a `%null` in a place that is no raw operand's.
+/// Are the scales of a matrix left out? That is said by a `%null` in a place that is not a raw operand's.
 fn no_scales(slot: &Slot, op: &Operand) -> bool {
     use envisa_isa::desc::{Bytes, SystolicOperand::*};
     matches!(slot.bytes, Bytes::Systolic(WeightScales | ActivationScales))

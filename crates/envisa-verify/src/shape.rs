@@ -117,7 +117,7 @@ fn mask(ctx: &mut Ctx, inst: &Inst, e: Exec, k: usize) {
             Code::EXEC_MASK,
             ctx.on,
             ctx.obj.op_span(inst, k),
-            format!("{} starts at channel {first}, which is no multiple of {n}", e.mask.name()),
+            format!("{} starts at channel {first}, which is not a multiple of {n}", e.mask.name()),
         );
         ctx.push(f);
         return;

@@ -216,7 +216,7 @@ impl Checker<'_> {
         let name = inst.desc().name;
         match kind {
             SlotKind::Field { enc, .. } if !legal(enc, n) => {
-                let message = format!("{n} is no legal `{}` of {name}{}", slot.name, legal_values(enc));
+                let message = format!("{n} is not a legal `{}` of {name}{}", slot.name, legal_values(enc));
                 self.defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
             }
             SlotKind::Packed { parts, .. } => {
@@ -224,7 +224,7 @@ impl Checker<'_> {
                     let v = p.get(n);
                     if !legal(&p.enc, v) {
                         let message = format!(
-                            "{v} is no legal `{}.{}` of {name}{}",
+                            "{v} is not a legal `{}.{}` of {name}{}",
                             slot.name,
                             p.name,
                             legal_values(&p.enc)

@@ -8,10 +8,10 @@ use envisa_isa::lsc::data_size;
 use envisa_isa::{Exec, Inst, Op, Operand, Region, SlotName, Type};
 
 use crate::accesses::Accesses;
+use crate::block_facts::Recent;
 use crate::context::Ctx;
-use crate::diverge::Diverged;
+use crate::divergence::Diverged;
 use crate::flow::predicated;
-use crate::recent::Recent;
 use crate::{Code, Finding, lsc, memory};
 
 /// What is known of a variable's contents within a block.

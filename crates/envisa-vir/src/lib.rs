@@ -9,7 +9,7 @@
 //! dominates all uses.
 //!
 //! A [`Type`] is bits in lanes: [`Elem`] (mask, 8, 16, 32, 64 bits) and 1, 2, 4, 8, 16 or 32 lanes. A value of one lane
-//! is *uniform*: a general register's, or a truth. Bits are no numbers by themselves: operations say what they take them
+//! is *uniform*: a general register's, or a truth. Bits are not numbers by themselves: operations say what they take them
 //! for (`Number`, vISA's element types), so there are no casts between floats and integers.
 //!
 //! # Lanes are channels

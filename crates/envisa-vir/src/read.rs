@@ -14,7 +14,7 @@ use crate::inst::{
 };
 use crate::print::op_name;
 
-/// Why a text is no function.
+/// Why a text is not a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReadError {
     /// The line, from 1.
@@ -136,7 +136,7 @@ impl<'a> Words<'a> {
 }
 
 fn ty(word: &str) -> Read<Type> {
-    let wrong = || format!("`{word}` is no type");
+    let wrong = || format!("`{word}` is not a type");
     let (elem, lanes) = word.split_once('x').ok_or_else(wrong)?;
     let lanes: u8 = lanes.parse().map_err(|_| wrong())?;
     if !lanes.is_power_of_two() || lanes > 32 {
@@ -146,7 +146,7 @@ fn ty(word: &str) -> Read<Type> {
 }
 
 fn number(word: &str) -> Read<Number> {
-    Number::from_name(word).ok_or_else(|| format!("`{word}` is no element's type"))
+    Number::from_name(word).ok_or_else(|| format!("`{word}` is not an element's type"))
 }
 
 fn modifier(word: &str) -> Option<Modifier> {
@@ -275,7 +275,7 @@ impl Reader {
 
     fn value(&self, w: &mut Words<'_>) -> Read<Value> {
         let name = w.next();
-        self.values.get(name).copied().ok_or_else(|| format!("`{name}` is no value"))
+        self.values.get(name).copied().ok_or_else(|| format!("`{name}` is not a value"))
     }
 
     /// Values with commas, as many as there are.
@@ -296,7 +296,7 @@ impl Reader {
         let block = name.strip_prefix('b').and_then(|n| n.parse().ok()).map(Block);
         let block = block.filter(|b| b.index() < self.f.blocks().len());
         let args = w.list("(", ")", |w| self.value(w))?;
-        Ok(Target { block: block.ok_or_else(|| format!("`{name}` is no block"))?, args })
+        Ok(Target { block: block.ok_or_else(|| format!("`{name}` is not a block"))?, args })
     }
 
     fn homes(&self, w: &mut Words<'_>) -> Read<Vec<Home>> {
@@ -376,7 +376,7 @@ impl Reader {
                 let op = all
                     .iter()
                     .find(|l| l.0 == *op)
-                    .ok_or_else(|| format!("`{op}` is no operation on masks"))?
+                    .ok_or_else(|| format!("`{op}` is not an operation on masks"))?
                     .1;
                 Inst::Logic { op, args: self.two(w)? }
             }
@@ -411,13 +411,13 @@ impl Reader {
                 Inst::Modify { modifier, number: number(n)?, arg: self.value(w)? }
             }
             (name, [n, odd @ ..]) => self.arith(name, n, odd == ["odd"], w)?,
-            (name, []) => return Err(format!("`{name}` is no instruction")),
+            (name, []) => return Err(format!("`{name}` is not an instruction")),
         })
     }
 
     fn arith(&self, name: &str, n: &str, odd: bool, w: &mut Words<'_>) -> Read<Inst> {
         let op = Op::ALL.iter().find(|o| op_name(**o) == name && crate::table::arity(**o) > 0);
-        let op = *op.ok_or_else(|| format!("`{name}` is no operation"))?;
+        let op = *op.ok_or_else(|| format!("`{name}` is not an operation"))?;
         let mut what = Arith { odd, ..Arith::new(op, number(n)?) };
         let mut args = Vec::new();
         loop {
@@ -439,7 +439,7 @@ impl Reader {
         let args = self.values(w)?;
         let runs = w.list("[", "]", |w| {
             let word = w.next();
-            let parse = |s: &str| s.parse::<u16>().map_err(|_| format!("`{word}` is no unit"));
+            let parse = |s: &str| s.parse::<u16>().map_err(|_| format!("`{word}` is not a unit"));
             match word.split_once("..") {
                 Some((from, to)) => Ok(parse(from)?..parse(to)?),
                 None => parse(word).map(|u| u..u.saturating_add(1)),
@@ -454,7 +454,7 @@ impl Reader {
         let op = *Op::ALL
             .iter()
             .find(|o| op_name(**o) == name)
-            .ok_or_else(|| format!("`{name}` is no operation"))?;
+            .ok_or_else(|| format!("`{name}` is not an operation"))?;
         let (mut from, mut args) = (Vec::new(), Vec::new());
         while w.peek() != "to" {
             let word = w.next();
@@ -490,7 +490,7 @@ impl Reader {
             "surface" => of(Window::Surface),
             "handle" => of(Window::Handle),
             "scratch" => of(Window::Scratch),
-            _ => Err(format!("`{name}` is no memory")),
+            _ => Err(format!("`{name}` is not memory")),
         }
     }
 
@@ -517,7 +517,7 @@ impl Reader {
                 let (step, elements) = two()?;
                 AccessShape::Halves { step, elements }
             }
-            _ => return Err(format!("`{name}` is no shape")),
+            _ => return Err(format!("`{name}` is not a shape")),
         })
     }
 
@@ -528,7 +528,7 @@ impl Reader {
             _ => AccessKind::Atomic,
         };
         let size = how.last().and_then(|s| s.split_once('x')).ok_or("a size is expected")?;
-        let parse = |s: &str| s.parse::<u8>().map_err(|_| format!("`{s}` is no size"));
+        let parse = |s: &str| s.parse::<u8>().map_err(|_| format!("`{s}` is not a size"));
         let (element, lanes) = (parse(size.0)?, parse(size.1)?);
         let (window, shape, pc) = (self.window(w)?, Self::shape(w)?, w.pc()?);
         w.expect("mask")?;
@@ -543,7 +543,7 @@ impl Reader {
             "32s" => (32, Extend::Sign),
             "64z" => (64, Extend::Zero),
             "64s" => (64, Extend::Sign),
-            other => return Err(format!("`{other}` is no size of addresses")),
+            other => return Err(format!("`{other}` is not a size of addresses")),
         };
         let mut scalar = |name: &str| if w.take(name) { self.value(w).map(Some) } else { Ok(None) };
         let (stride, base, origin) = (scalar("stride")?, scalar("base")?, scalar("origin")?);

@@ -59,7 +59,7 @@ impl<'a> Verifier<'a> {
             }
             for (k, p) in d.params.iter().enumerate() {
                 if f.def(*p) != Def::Param(*b, k as u32) {
-                    return bad(format!("{p} is no parameter {k}"));
+                    return bad(format!("{p} is not a parameter {k}"));
                 }
             }
             for (i, k) in d.insts.iter().zip(0..) {
@@ -106,7 +106,7 @@ impl<'a> Verifier<'a> {
         if let Terminator::Branch { mask, .. } = end
             && !f.ty(*mask).is_mask()
         {
-            return Err("it branches on what is no mask".into());
+            return Err("it branches on what is not a mask".into());
         }
         for t in end.targets() {
             let params = &f.block(t.block).params;
@@ -121,7 +121,7 @@ impl<'a> Verifier<'a> {
         let (f, d) = (self.f, self.f.inst(i));
         let types: Vec<Type> = f.results(i).map(|v| f.ty(v)).collect();
         if types.iter().any(|t| !t.lanes.is_power_of_two() || t.lanes > 32) {
-            return Err("lanes are no power of two up to 32".into());
+            return Err("lanes are not a power of two up to 32".into());
         }
         let ty = |v: &Value| f.ty(*v);
         let need = |yes: bool, what: &str| if yes { Ok(()) } else { Err(what.to_owned()) };

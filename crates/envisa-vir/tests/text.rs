@@ -88,7 +88,7 @@ fn the_verifier_refuses() {
         ("v0:i32x8 = const 0x1ffffffff", "more bits than a lane"),
         ("v0:mx8 = const 0x1\nv1:i32x4 = const 0x0\nv2:i32x4 = select v0, v1, v1", "another mask"),
         ("v0:i32x8 = const 0x1\nv1:i32x4 = shuffle.4 v0 [6..10]", "units that do not exist"),
-        ("v0:f32x8 = const 0x1", "`f32x8` is no type"),
+        ("v0:f32x8 = const 0x1", "`f32x8` is not a type"),
     ] {
         let body: String = body.lines().map(|l| format!("    {l}\n")).collect();
         let text = format!("{head}{body}    return\n}}\n");

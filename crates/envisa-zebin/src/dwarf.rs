@@ -221,7 +221,10 @@ struct Kind {
 }
 
 fn kinds(abbrev: &[u8], offset: u64) -> Result<BTreeMap<u64, Kind>, String> {
-    let at = usize::try_from(offset).ok().filter(|at| *at <= abbrev.len()).ok_or("its kinds are nowhere")?;
+    let at = usize::try_from(offset)
+        .ok()
+        .filter(|at| *at <= abbrev.len())
+        .ok_or("its abbreviations are missing")?;
     let mut r = Reader { bytes: abbrev, at };
     let mut kinds = BTreeMap::new();
     loop {

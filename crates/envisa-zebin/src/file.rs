@@ -205,7 +205,7 @@ impl ZebinFile {
     /// joins those that there are.
     ///
     /// # Errors
-    /// [`Error::NoKernel`] if the text is no function's, and names no kernel of this file.
+    /// [`Error::NoKernel`] if the text is not a function's, and names no kernel of this file.
     pub fn add_visa(&mut self, text: &[u8]) -> Result<(), Error> {
         if let Some(name) = named_by(text, b".global_function") {
             let section = self.elf.sections.len();
@@ -484,7 +484,7 @@ fn match_visa(elf: &Elf, info: &ZeInfo, warnings: &mut Vec<Warning>) -> Vec<Visa
     for v in visa.iter().filter(|v| v.owner == VisaOwner::Unknown) {
         let message = match &v.kernel_name {
             Some(name) => {
-                format!("vISA text of `{name}`, which is no kernel or has its text already; ignored")
+                format!("vISA text of `{name}`, which is not a kernel or has its text already; ignored")
             }
             None => format!("{} unnamed vISA texts for {} kernels; ignored", nameless.len(), open.len()),
         };

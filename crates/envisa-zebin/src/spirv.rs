@@ -59,7 +59,7 @@ pub fn functions(bytes: &[u8]) -> Result<SourceFunctions, String> {
     let words: Vec<u32> =
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap_or_default())).collect();
     if words.first() != Some(&MAGIC) || words.len() < HEADER {
-        return Err("it is no SPIR-V".into());
+        return Err("it is not SPIR-V".into());
     }
     let (mut names, mut files) = (BTreeMap::new(), BTreeMap::new());
     let mut out = SourceFunctions::default();

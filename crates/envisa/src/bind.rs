@@ -77,9 +77,7 @@ fn range(
         }
     }
     if launch.local_memory.is_some() {
-        return Err(Error::Launch(
-            "a compiled kernel says itself how much local memory its groups have".into(),
-        ));
+        return Err(Error::Launch("a compiled kernel states how much local memory its groups have".into()));
     }
     let args = arguments(memory, code, launch)?;
     let mut out = dispatch::Launch { dims: dims as u32, global: [1; 3], local: [1; 3], offset: [0; 3], args };
@@ -145,7 +143,7 @@ pub(crate) fn find(code: &Code, key: &ArgKey) -> Result<usize, Error> {
         ArgKey::Name(name) => code.arguments.iter().position(|a| a.name == *name),
         ArgKey::Index(i) => Some(*i as usize).filter(|i| *i < code.arguments.len()),
         ArgKey::Surface(_) | ArgKey::Sampler(_) | ArgKey::Counter(_) | ArgKey::ReturnBuffer(_) => {
-            return Err(Error::argument(key.to_string(), "a compiled kernel says itself what it binds"));
+            return Err(Error::argument(key.to_string(), "a compiled kernel states what it binds"));
         }
     };
     found.ok_or_else(|| {
@@ -287,7 +285,7 @@ fn thread_groups(
                 };
                 let taken = match key {
                     ArgKey::Counter(bti) => bound.surfaces.bind_counter(memory, *bti, buffer),
-                    ArgKey::ReturnBuffer(0) => return wrong("a handle counts at least a byte"),
+                    ArgKey::ReturnBuffer(0) => return wrong("a unit has at least one byte"),
                     ArgKey::ReturnBuffer(_) if bound.surfaces.urb().is_some() => {
                         return wrong("there is one unified return buffer");
                     }

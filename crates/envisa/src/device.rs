@@ -275,7 +275,7 @@ impl Device {
     /// Launches a kernel and waits for its end.
     ///
     /// # Errors
-    /// As [`Device::launch`] and [`Run::wait`]. A fault of the kernel is no error: it is in the outcome.
+    /// As [`Device::launch`] and [`Run::wait`]. A fault of the kernel is not an error: it is in the outcome.
     pub fn run(&self, kernel: &Kernel, launch: impl Into<Launch>) -> Result<Outcome, Error> {
         crate::run::run(self, kernel, launch.into())
     }

@@ -67,14 +67,14 @@ impl fmt::Display for Error {
                 write!(f, "there is no kernel `{name}`: the module has none")
             }
             Error::NoKernel { name, available } if name.is_empty() => {
-                write!(f, "the module has {} kernels, say which: {}", available.len(), available.join(", "))
+                write!(f, "the module has {} kernels; choose one: {}", available.len(), available.join(", "))
             }
             Error::NoKernel { name, available } => {
                 write!(f, "there is no kernel `{name}`; the module has {}", available.join(", "))?;
                 f.write_str(&envisa_diag::did_you_mean(name, available.iter().map(String::as_str)))
             }
             Error::Argument { argument, message } => write!(f, "argument `{argument}`: {message}"),
-            Error::Foreign(what) => write!(f, "the {what} is of another device"),
+            Error::Foreign(what) => write!(f, "the {what} belongs to another device"),
         }
     }
 }

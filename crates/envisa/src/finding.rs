@@ -1,8 +1,8 @@
 //! Findings: what the checks of a launch saw that no GPU tells.
 
 use crate::fault::Place;
-use crate::items::{WorkItem, WorkItems};
 use crate::kernel::Code;
+use crate::work_items::{WorkItem, WorkItems};
 use envisa_diag::Diagnostic;
 use envisa_lower::{Inst, Message, Op, Program, Simt, SourceLine};
 use serde::Serialize;
@@ -59,7 +59,7 @@ pub struct Related {
 pub enum FindingKind {
     /// A channel reads register bytes that nothing has written in its thread.
     UninitialisedRead,
-    /// Two channels of one store write one place with different values: which one stays is undefined.
+    /// Two channels of one store write one place with different values: it is undefined which value remains.
     StoreConflict,
     /// Two threads, or two work-items of one, access one place, one of them stores, and nothing orders the two.
     Race,
@@ -79,7 +79,7 @@ pub enum FindingKind {
     ShiftCount,
     /// A hint: a float that the integer it becomes cannot hold.
     ConversionRange,
-    /// A hint: an element at an address that is no multiple of its size.
+    /// A hint: an element at an address that is not a multiple of its size.
     Misaligned,
     /// A hint: one instruction accesses two variables in shared local memory.
     LocalNeighbour,
@@ -229,7 +229,7 @@ impl Finding {
             FindingKind::UninitialisedRead => format!("reads {}, which nothing has written", self.subject),
             FindingKind::StoreConflict => {
                 format!(
-                    "two channels store different values to {}: which one stays is undefined",
+                    "two channels store different values to {}: it is undefined which value remains",
                     self.subject
                 )
             }
@@ -297,8 +297,7 @@ impl Finding {
         ));
         if (self.thread, self.group) == (race.other_thread, race.other_group) {
             return d.note(
-                "different work-items of one thread, which runs them in step: in another SIMD width, or on another \
-                 device, they are not",
+                "one thread runs both work-items in step here; with another SIMD width, or on another device, they may be in different threads",
             );
         }
         d

@@ -13,7 +13,7 @@ use envisa_diag::{FileId, Files};
 use envisa_isa::Type;
 use envisa_lower::{Extend, Message, Program, REGISTER_PADDING, Src};
 use envisa_machine::Trap;
-use envisa_machine::asked::Asked;
+use envisa_machine::fallback_counts::Asked;
 use envisa_machine::observer::Observer;
 
 /// Loads a module of hand-written code that somebody made; `ids` are the files of its objects.
@@ -85,7 +85,7 @@ pub fn asked(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outco
 /// As [`Device::run`].
 pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Option<Box<Trap>>), Error> {
     Run::new(device, kernel, launch.clone())?
-        .execute(None::<&mut crate::instruments::Instruments>)
+        .execute(None::<&mut crate::launch_observers::Instruments>)
         .map(|d| (d.outcome, d.trap))
 }
 

@@ -188,14 +188,14 @@ impl Unwritten {
         let written = self.place.written(&kernel.code).unwrap_or_default();
         let written = written.split("///").next().unwrap_or_default().trim();
         format!(
-            "{line}in kernel `{}` `{written}` reads {} bytes of registers that nothing writes: what it computes has no defined value",
+            "{line}in kernel `{}` `{written}` reads {} bytes of registers that nothing writes: its result is undefined",
             self.place.kernel, self.bytes
         )
     }
 }
 
 impl Kernel {
-    /// Reads of registers that no instruction of the kernel and its functions writes, and that are no inputs.
+    /// Reads of registers that no instruction of the kernel and its functions writes, and that are not inputs.
     pub fn unwritten(&self) -> Vec<Unwritten> {
         self.code.unwritten()
     }
@@ -208,15 +208,15 @@ impl Kernel {
     /// # Errors
     /// Why there is none.
     pub fn native_listing(&self) -> Result<String, String> {
-        crate::native::listing(&self.code)
+        crate::engine_choice::listing(&self.code)
     }
 
     /// Makes its native code anew, and tells what that took.
     ///
     /// # Errors
     /// Why there is none: what the code has that none is made of, or that it is more than time and memory are given for.
-    pub fn make_native(&self) -> Result<crate::native::Making, String> {
-        crate::native::making(&self.code)
+    pub fn make_native(&self) -> Result<crate::engine_choice::Making, String> {
+        crate::engine_choice::making(&self.code)
     }
 
     /// What is known of the variables that it declares in shared local memory.
@@ -241,7 +241,7 @@ impl Kernel {
 
     /// Can native code run it, on this host?
     pub fn is_native(&self) -> bool {
-        crate::native::can_run(&self.code.executable)
+        crate::engine_choice::can_run(&self.code.executable)
     }
 
     /// Its module.

@@ -31,17 +31,17 @@ pub struct Launch {
     pub(crate) cancel: Option<Cancel>,
     pub(crate) stray_reads: bool,
     pub(crate) order: Order,
-    pub(crate) asked: Option<std::sync::Arc<envisa_machine::asked::Asked>>,
+    pub(crate) asked: Option<std::sync::Arc<envisa_machine::fallback_counts::Asked>>,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
 }
 
 /// The progress of a run, in groups. It can be read while the run goes on.
 pub use envisa_machine::Progress;
-/// The order in which groups start and threads of a group take turns.
-pub use envisa_machine::order::Order;
 /// Cancels launches from another host thread.
 pub use envisa_machine::scheduler::Cancel;
+/// The order in which groups start and threads of a group take turns.
+pub use envisa_machine::thread_order::Order;
 
 impl From<&Launch> for Launch {
     fn from(launch: &Launch) -> Launch {

@@ -76,49 +76,48 @@ pub use envisa_zebin as zebin;
 mod bind;
 mod buffer;
 mod device;
+mod engine_choice;
 mod error;
 #[doc(hidden)]
-pub mod evaluated;
+pub mod evaluator;
 mod fault;
 mod finding;
-mod found;
+mod finding_positions;
 mod host;
 mod image;
-mod instruments;
 #[doc(hidden)]
 pub mod internals;
-mod items;
 mod kernel;
 mod launch;
+mod launch_observers;
 mod module;
-mod native;
 mod observe;
 mod profile;
 mod run;
 mod source;
 mod stage;
 mod statistics;
+mod work_items;
 
 pub use buffer::Buffer;
 pub use device::{
     Caps, Config, Device, Engine, OPENCL_DEVICES, UnknownEngine, UnknownPlatform, host_level, platform,
 };
+pub use engine_choice::Making;
 pub use error::{Diagnostics, Error};
 pub use fault::{
     Access, AccessKind, Fault, FaultKind, Inlined, Location, Nearest, Place, SourceLine, ThreadPlace,
     ThreadState,
 };
 pub use finding::{Finding, FindingKind, Race, Related};
-pub use found::Found;
+pub use finding_positions::Found;
 pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Mip,
     Reduction, Sampler,
 };
-pub use items::WorkItem;
 pub use kernel::{Argument, ArgumentKind, Attributes, Kernel, LocalVariables, Unwritten, Variable};
 pub use launch::{Arg, ArgKey, Cancel, Launch, Order, Progress};
 pub use module::{LoadOptions, Module, Source};
-pub use native::Making;
 pub use observe::{Accessed, Executed, Observer, Space, Wants};
 pub use profile::{
     Counts, InstructionProfile, LineProfile, Model, Profile, ProfiledText, Trace, TraceSpan, TraceThread,
@@ -127,3 +126,4 @@ pub use run::{Compiled, Dropped, Footprint, Outcome, Run, ThreadRegisters};
 pub use source::SourceText;
 pub use stage::{Given, Stage};
 pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};
+pub use work_items::WorkItem;

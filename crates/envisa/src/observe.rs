@@ -173,7 +173,7 @@ impl Run {
             let mut told = Told { observer: Arc::new(Mutex::new(&mut *observer)), wants, code: &code };
             self.execute(Some(&mut told))?.outcome
         } else {
-            self.execute(None::<&mut crate::instruments::Instruments>)?.outcome
+            self.execute(None::<&mut crate::launch_observers::Instruments>)?.outcome
         };
         if wants.printed && !outcome.printed.is_empty() {
             observer.printed(&outcome.printed);

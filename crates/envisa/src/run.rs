@@ -2,16 +2,16 @@
 
 use crate::bind::{Bound, bind};
 use crate::device::Device;
+use crate::engine_choice::{Left, Way};
 use crate::error::Error;
 use crate::fault::{Fault, Place};
 use crate::finding::Finding;
-use crate::instruments::{FinalRegisters, Instruments};
-use crate::items::WorkItems;
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, ArgKey, Launch};
-use crate::native::{Left, Way};
+use crate::launch_observers::{FinalRegisters, Instruments};
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
+use crate::work_items::WorkItems;
 use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
@@ -96,7 +96,7 @@ pub struct ThreadRegisters {
     pub group: [u32; 3],
     /// The thread in its group.
     pub thread: u32,
-    /// The bytes of each variable, in the order asked for; empty of a name that is no variable.
+    /// The bytes of each variable, in the order asked for; empty of a name that is not a variable.
     pub variables: Vec<Vec<u8>>,
 }
 
@@ -178,7 +178,7 @@ impl Run {
     ///
     /// # Errors
     /// [`Error::Memory`]: there is none for the launch's private data; [`Error::Launch`], [`Error::Module`]: what
-    /// the kernel asks for exceeds the device. A fault of the kernel is no error: it is in the outcome.
+    /// the kernel asks for exceeds the device. A fault of the kernel is not an error: it is in the outcome.
     pub fn wait(self) -> Result<Outcome, Error> {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
         let footprint = self.launch.footprint;
@@ -305,14 +305,14 @@ fn execute<O: Observer>(
     let prepared = &*prepared;
     let (exe, linked) = (&code.executable, &code.linked);
     let engine = launch.engine.unwrap_or(device.config().engine);
-    let left = (observer.is_some() && crate::native::named(engine))
-        .then(|| crate::native::left(exe, prepared, linked));
+    let left = (observer.is_some() && crate::engine_choice::named(engine))
+        .then(|| crate::engine_choice::left(exe, prepared, linked));
     let done = match observer {
-        None => match crate::native::way(exe, engine, prepared.thread_count()) {
+        None => match crate::engine_choice::way(exe, engine, prepared.thread_count()) {
             Way::Interpreted => envisa_interp::run(exe, prepared, linked, &options),
             Way::Native => envisa_interp::run_translated(exe, prepared, linked, &options),
             Way::NativeIfMade => envisa_interp::run_if_made(exe, prepared, linked, &options, |job| {
-                crate::native::beside(&kernel.code, job);
+                crate::engine_choice::beside(&kernel.code, job);
             }),
         },
         Some(o) => envisa_interp::run_observed(exe, prepared, linked, &options, o),
@@ -333,7 +333,7 @@ fn execute<O: Observer>(
         registers: Vec::new(),
     };
     let items = work_items(code, launch, prepared);
-    // What checks had is no other launch's.
+    // What checks had is not another launch's.
     if let (None, ToRun::Compiled(ready), 0) = (&done.trap, ready, red_zone) {
         code.remembered.keep(ready);
     }
@@ -444,7 +444,7 @@ pub(crate) fn compile(device: &Device, kernel: &Kernel, launch: &Launch) -> Resu
     let (bound, options) = (held_against(device, kernel, launch)?, options(device, code, launch));
     let mut ready = prepare(device.0.memory(), code, bound, &options, 0).map_err(|e| refused(code, e))?;
     let exe = &code.executable;
-    let left = crate::native::left(exe, ready.prepared(), &code.linked).map_err(Error::Unsupported)?;
+    let left = crate::engine_choice::left(exe, ready.prepared(), &code.linked).map_err(Error::Unsupported)?;
     if let ToRun::Compiled(ready) = ready {
         code.remembered.keep(ready);
     }

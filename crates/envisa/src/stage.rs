@@ -3,7 +3,7 @@
 use crate::bind::find;
 use crate::error::Error;
 use crate::fault::{Fault, Place};
-use crate::found::{Found, found};
+use crate::finding_positions::{Found, found};
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, Launch};
 use crate::run::Run;

@@ -1,6 +1,6 @@
 //! Statistics of a run.
 
-use crate::native::Left;
+use crate::engine_choice::Left;
 use envisa_interp::Executable;
 use envisa_lower::Program;
 use envisa_sanitize::stats::Traffic;
@@ -85,7 +85,7 @@ pub struct LeftEntry {
 impl Native {
     /// Of what native code leaves to the interpreter, by program counter of the improved program.
     pub(crate) fn new(stats: &Stats, executable: &Executable, left: Left) -> Native {
-        let level = crate::native::level();
+        let level = crate::engine_choice::level();
         let left = match left {
             Ok(left) => left,
             Err(why) => {

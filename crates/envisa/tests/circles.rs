@@ -14,13 +14,13 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "bind",
             "buffer",
             "device",
+            "engine_choice",
             "fault",
             "finding",
             "image",
             "kernel",
             "launch",
             "module",
-            "native",
             "observe",
             "profile",
             "run",
@@ -37,7 +37,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-debug",
-        &["breakpoints", "finds", "look", "session"],
+        &["breakpoints", "finding_stops", "lane_view", "session"],
         "a session stops at breakpoints and findings, whose conditions and times are looked for in the session",
     ),
     (
@@ -57,8 +57,8 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-runtime",
-        &["ledger", "report"],
-        "what the ledger finds is reported, and the report at the program's end asks it for results that nobody waited for",
+        &["command_order", "report"],
+        "`command_order` reports what it finds, and the report at the program's end asks it for results that the program never waited for",
     ),
     (
         "envisa-sem",

@@ -184,5 +184,5 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
         .downcast_ref::<String>()
         .cloned()
         .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-        .unwrap_or_else(|| "something that is no text".into())
+        .unwrap_or_else(|| "something that is not text".into())
 }

@@ -1,5 +1,5 @@
 /* check
-what = "rows and columns exchanged in a buffer that is no square"
+what = "rows and columns exchanged in a buffer that is not square"
 finds = ["F0005", "F0001"]
 global = [16, 8]
 local = [16, 4]

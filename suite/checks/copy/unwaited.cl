@@ -1,5 +1,5 @@
 /* check
-what = "an asynchronous copy out of local memory that nobody waits for"
+what = "an asynchronous copy out of local memory without a wait"
 finds = ["F0026"]
 global = [64]
 local = [64]

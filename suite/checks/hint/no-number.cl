@@ -1,5 +1,5 @@
 /* check
-what = "a number that is none becomes a byte"
+what = "a NaN is converted to a byte"
 finds = ["F0023"]
 hints = true
 global = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a texel outside of the picture by a sampler that does not say what lies there"
+what = "a texel outside of the picture, with a sampler that does not define it"
 finds = ["F0005"]
 global = [32, 32]
 local = [16, 4]

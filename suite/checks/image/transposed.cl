@@ -1,5 +1,5 @@
 /* check
-what = "x and y exchanged in a picture that is no square"
+what = "x and y exchanged in a picture that is not square"
 finds = ["F0005"]
 global = [32, 8]
 local = [32, 2]

@@ -1,5 +1,5 @@
 /* check
-what = "what an asynchronous copy brings is used before anybody waited for it"
+what = "the data of an asynchronous copy is used before the wait for it"
 finds = ["F0004"]
 global = [64]
 local = [64]

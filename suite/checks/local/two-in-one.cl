@@ -1,5 +1,5 @@
 /* check
-what = "local memory divided into two arrays, the second of which begins too far by counting bytes"
+what = "local memory divided into two arrays; the second starts too far, because it counts bytes"
 finds = ["F0005"]
 global = [64]
 local = [32]

@@ -1,5 +1,5 @@
 /* check
-what = "whoever finds something stores its number, and more than one does"
+what = "every work-item that finds something stores its number, and several do"
 finds = ["F0004", "F0003"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a group takes what another one makes as soon as a plain flag is set"
+what = "a group reads another group's result as soon as a plain flag is set"
 finds = ["F0004"]
 global = [128]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "who has won an exchange reads what the others may still exchange"
+what = "the winner of an exchange reads a value that others may still exchange"
 finds = ["F0004"]
 global = [16]
 local = [16]

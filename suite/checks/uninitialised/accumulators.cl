@@ -1,5 +1,5 @@
 /* check
-what = "an array of sums that nobody cleared"
+what = "an array of sums that was never cleared"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

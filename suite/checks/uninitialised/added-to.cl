@@ -1,5 +1,5 @@
 /* check
-what = "elements of a buffer are counted up that nobody cleared"
+what = "elements of a buffer are incremented that were never cleared"
 finds = ["F0006"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a bit of a word is tested of which only others were set"
+what = "a test of one bit of a word in which only other bits were set"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "four bytes are put together of which the last was never written"
+what = "four bytes are combined, and the last one was never written"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a component of a vector that nobody wrote"
+what = "a component of a vector that was never written"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a local counter that starts with whatever is there"
+what = "a local counter that starts uninitialised"
 finds = ["F0006", "F0002"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a flag that is set in one branch of a loop only decides what is stored"
+what = "a flag that only one branch of a loop sets decides what is stored"
 finds = ["F0006", "F0002"]
 global = [32]
 local = [16]

@@ -1,5 +1,5 @@
 /* check
-what = "an accumulator that nobody cleared"
+what = "an accumulator that was never cleared"
 finds = ["F0006", "F0002"]
 global = [64]
 local = [64]

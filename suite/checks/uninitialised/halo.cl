@@ -1,5 +1,5 @@
 /* check
-what = "the corners of a tile that nobody loads"
+what = "the corners of a tile that no work-item loads"
 finds = ["F0006"]
 global = [16, 16]
 local = [16, 16]

@@ -1,5 +1,5 @@
 /* check
-what = "an index that nobody gave a value"
+what = "an index without a value"
 finds = ["F0002", "F0006", "F0005", "F0001"]
 global = [64]
 local = [64]

@@ -1,5 +1,5 @@
 /* check
-what = "a member of a structure that nobody wrote"
+what = "a member of a structure that was never written"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

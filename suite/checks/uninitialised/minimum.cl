@@ -1,5 +1,5 @@
 /* check
-what = "a minimum that begins with whatever is there"
+what = "a minimum that starts uninitialised"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

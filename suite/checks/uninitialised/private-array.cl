@@ -1,5 +1,5 @@
 /* check
-what = "a private array of which a part was filled"
+what = "a private array that was only filled in part"
 finds = ["F0006", "F0002"]
 global = [64]
 local = [64]

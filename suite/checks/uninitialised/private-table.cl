@@ -1,5 +1,5 @@
 /* check
-what = "a table in registers is stored of which one element was never written"
+what = "a table in registers is stored, and one of its elements was never written"
 finds = ["F0002", "F0006"]
 global = [1]
 local = [1]

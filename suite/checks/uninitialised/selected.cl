@@ -1,5 +1,5 @@
 /* check
-what = "a scan of a part of a group uses what nobody loaded"
+what = "a scan of a part of a group uses elements that were never loaded"
 finds = ["F0006"]
 global = [64]
 local = [64]

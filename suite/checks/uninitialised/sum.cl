@@ -1,5 +1,5 @@
 /* check
-what = "a private sum that begins with whatever is there"
+what = "a private sum that starts uninitialised"
 finds = ["F0002", "F0006"]
 global = [64]
 local = [64]

@@ -100,7 +100,7 @@ pub fn differences(turn: &All) -> Result<Vec<Difference>, String> {
                 Some((*side, line.to_owned()))
             })
             .collect();
-        // Among envisa's engines alone, what none of them runs is no difference.
+        // Among envisa's engines alone, what none of them runs is not a difference.
         let none_runs = groups.is_empty() && of.keys().all(|s| s.is_envisa());
         if groups.len() < 2 && (failures.is_empty() || none_runs) {
             continue;

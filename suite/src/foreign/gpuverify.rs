@@ -27,10 +27,7 @@ pub fn read(folder: &Path) -> Result<Suite, String> {
     let mut suite = Suite {
         key: "gpuverify",
         about: "## GPUVerify's suite\n\nThe kernels of [GPUVerify](https://github.com/mc-imperial/gpuverify), `testsuite/OpenCL`, \
-                which it verifies for all inputs, or refuses to. Here they run with few inputs: numbers 0, 1 and 64, \
-                buffers of one number or of 0, 1, 2, …; what it says with annotations of its own about values is not asked for. \
-                Of kernels with a bug a race or a barrier that not all come to has to be found, and, where it checks bounds or null \
-                pointers, an access outside; of all others nothing of the kind."
+                which it verifies for all inputs, or refuses to verify. Here they run with few inputs: the numbers 0, 1 and 64, and buffers that contain one number or 0, 1, 2, … Its own annotations about values are ignored. A kernel with a bug should give a race or a barrier that not all work-items reach; where GPUVerify checks bounds or null pointers, an access out of bounds also counts. All other kernels should give none of these."
             .to_owned(),
         programs: Vec::new(),
         left_out: BTreeMap::new(),
@@ -67,7 +64,7 @@ fn program(name: &str, text: &str) -> Result<Program, &'static str> {
     let bug = match verdict {
         "//pass" => false,
         "//xfail:NOT_ALL_VERIFIED" => true,
-        _ => return Err("what it refuses for other reasons than a kernel's bug"),
+        _ => return Err("kernels that it refuses for another reason than a bug"),
     };
     let option = |key: &str| {
         let all = options.trim_start_matches('/').split_whitespace();
@@ -83,7 +80,7 @@ fn program(name: &str, text: &str) -> Result<Program, &'static str> {
     let asks = said.join(" ");
     let about = ["race", "barrier", "bounds", "null"].iter().any(|w| asks.contains(w));
     if bug && annotated && !about {
-        return Err("what it refuses, and has statements about values that may be why");
+        return Err("kernels that it refuses, perhaps because of statements about values");
     }
     let sizes = |text: Option<&str>| -> Option<Vec<u64>> {
         let text = text?.trim_matches(['[', ']', '(', ')']);

@@ -20,8 +20,7 @@ pub fn read(sources: &[Source], folder: &Path, only: &[String]) -> Result<Suite,
     let mut suite = Suite {
         key: "launches",
         about: "## Kernels of other people's programs\n\nA launch of each kernel of the suites of \
-                [suite/foreign.toml](../suite/foreign.toml), with small sizes and the memory that the program gave, of large \
-                ones the first groups. All are held to be right: whatever is found is an alarm, and looked into."
+                [suite/foreign.toml](../suite/foreign.toml), with small sizes and the program's own data. Of large ranges, only the first groups run. All are assumed to be right, so each finding is a possible false alarm and was examined."
             .to_owned(),
         programs: Vec::new(),
         left_out: BTreeMap::new(),

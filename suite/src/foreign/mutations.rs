@@ -25,10 +25,9 @@ const KINDS: [Kind; 6] = [
 pub fn suite() -> Suite {
     Suite {
         key: "mutations",
-        about: "## Bugs planted in these kernels\n\nThose of the kernels above of which nothing is found, with one mistake made in \
+        about: "## Bugs planted in these kernels\n\nKernels above without findings, with one mistake made in \
                 each: a barrier dropped, fence flags exchanged, an index off by one, `<` made `<=`, an initialiser removed, an atomic \
-                made plain; at most two of each kind a kernel. Whether the inputs show it, Oclgrind says: what it \
-                finds something of counts as a bug, all else as right."
+                made plain; at most two of each kind per kernel. Oclgrind decides whether the inputs show the mistake: a mutant counts as a bug if Oclgrind finds something, and as right otherwise."
             .to_owned(),
         programs: Vec::new(),
         left_out: BTreeMap::new(),

@@ -22,8 +22,7 @@ pub fn read(folder: &Path) -> Result<Suite, String> {
     let mut suite = Suite {
         key: "oclgrind",
         about: "## Oclgrind's tests\n\nThe kernels of [Oclgrind](https://github.com/jrprice/Oclgrind), `tests/kernels`, with its \
-                arguments. A kernel of which it has to print an error has a bug, and one finding or fault is wanted of it; of all \
-                others none."
+                arguments. A kernel has a bug if Oclgrind's test expects an error message. Such a kernel should give a finding or a fault, and all others none."
             .to_owned(),
         programs: Vec::new(),
         left_out: BTreeMap::new(),
@@ -105,7 +104,7 @@ fn content(text: &str) -> Result<Content, String> {
             true => u64::from_str_radix(w.trim_start_matches("0x"), 16).ok().map(|n| n as f64),
             false => w.parse().ok(),
         };
-        parsed.ok_or_else(|| format!("`{w}` is no number"))
+        parsed.ok_or_else(|| format!("`{w}` is not a number"))
     };
     if let Some(x) = value("fill") {
         let one = element(number(x)?);

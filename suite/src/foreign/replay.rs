@@ -34,7 +34,10 @@ pub struct Replay {
 /// Bytes of a number of this type, as a job writes it.
 fn number(ty: &str, bytes: u32, text: &str) -> Result<Vec<u8>, String> {
     if let Some(list) = text.strip_prefix("u8:") {
-        return list.split(',').map(|n| n.trim().parse().map_err(|_| format!("`{n}` is no byte"))).collect();
+        return list
+            .split(',')
+            .map(|n| n.trim().parse().map_err(|_| format!("`{n}` is not a byte")))
+            .collect();
     }
     let elem = match (elem_of(ty), bytes) {
         (Some(elem), _) => elem,
@@ -156,7 +159,7 @@ impl Replay {
 
 fn value(folder: &Path, a: &Argument, given: &ArgText) -> Result<ArgValue, String> {
     let file = |text: &str, elem: Option<ElemType>| {
-        let name = text.strip_prefix('@').ok_or_else(|| format!("`{text}` is no file"))?;
+        let name = text.strip_prefix('@').ok_or_else(|| format!("`{text}` is not a file"))?;
         let bytes = std::fs::read(folder.join(name)).map_err(|e| format!("{name}: {e}"))?;
         let elem = elem.filter(|e| bytes.len() % e.size() == 0).unwrap_or(ElemType::U8);
         Ok::<_, String>(HostValue { elem, shape: vec![(bytes.len() / elem.size()) as u64], bytes })
@@ -171,7 +174,7 @@ fn value(folder: &Path, a: &Argument, given: &ArgText) -> Result<ArgValue, Strin
         ArgText::Text(text) => text.clone(),
     };
     if let Some(bytes) = text.strip_prefix("local:") {
-        return bytes.parse().map(ArgValue::Local).map_err(|_| format!("`{bytes}` is no size"));
+        return bytes.parse().map(ArgValue::Local).map_err(|_| format!("`{bytes}` is not a size"));
     }
     if text.starts_with('@') {
         return file(&text, elem_of(&a.type_name)).map(ArgValue::Buffer);
@@ -186,7 +189,7 @@ fn value(folder: &Path, a: &Argument, given: &ArgText) -> Result<ArgValue, Strin
             number(&a.type_name, 4, &text).map(ArgValue::Scalar)
         }
         _ if text == "0" => Ok(ArgValue::Scalar(vec![0; size_of::<usize>()])),
-        _ => Err(format!("`{text}` is no buffer")),
+        _ => Err(format!("`{text}` is not a buffer")),
     }
 }
 
@@ -310,7 +313,7 @@ pub fn work(work: &Work) -> Result<(), String> {
     for order in std::io::stdin().lines() {
         let order = order.map_err(|e| e.to_string())?;
         let window = order.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
-        let window = window.ok_or_else(|| format!("`{order}` is no window"))?;
+        let window = window.ok_or_else(|| format!("`{order}` is not a window"))?;
         let (start, mut least, mut launches) = (Instant::now(), f64::INFINITY, 0);
         while launches == 0 || start.elapsed() < window {
             loaded.reset()?;

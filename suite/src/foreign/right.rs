@@ -14,9 +14,7 @@ use crate::launch::{ArgValue, Launch, SizeSet};
 pub fn read(device: Device) -> Result<Suite, String> {
     let mut suite = Suite {
         key: "right",
-        about: "## Right kernels\n\nThe kernels of this project's conformance suite (`suite/kernels`), and the everyday ones of its \
-                survey (`suite/survey`), of large ranges the first groups. All results of theirs are held against other \
-                implementations: whatever is found is an alarm, and looked into. \
+        about: "## Right kernels\n\nThe kernels of this project's conformance suite (`suite/kernels`), and the everyday kernels of its survey (`suite/survey`). Of large ranges, only the first groups run. All their results are compared with other implementations, so each finding is a possible false alarm and was examined. \
                 (`cargo run -p envisa-suite -- foreign --right`)"
             .to_owned(),
         programs: Vec::new(),

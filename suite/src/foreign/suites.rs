@@ -204,7 +204,7 @@ fn clone(suite: &Source, root: &Path, mirror: Option<&Path>) -> Result<(), Strin
             let folder = mirror.join(format!("{owner}+{name}"));
             let places = [folder.join("repo/.git"), folder.join("repo"), folder.clone()];
             let found = places.into_iter().find(|p| p.join("HEAD").is_file());
-            found.ok_or_else(|| format!("{} is no mirror", folder.display()))?.display().to_string()
+            found.ok_or_else(|| format!("{} is not a mirror", folder.display()))?.display().to_string()
         }
         _ => suite.repository.clone(),
     };

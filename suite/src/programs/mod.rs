@@ -221,7 +221,7 @@ pub fn programs() -> Result<Vec<Program>, String> {
     for program in &list.program {
         if let Some(name) = program.unable.keys().find(|n| !Side::ALL.iter().any(|s| s.name() == n.as_str()))
         {
-            return Err(format!("{}: {}: `{name}` is no side", path.display(), program.name));
+            return Err(format!("{}: {}: `{name}` is not a side", path.display(), program.name));
         }
     }
     Ok(list.program)

@@ -6,7 +6,7 @@ use envisa_diff::{Difference, Element, Watched};
 use envisa_harness::values::ElemType;
 use envisa_smith::plant::{Kind, Plant, plants};
 use envisa_suite::corpus::{corpus_folder, corpus_path};
-use envisa_suite::envisa_side::Loaded;
+use envisa_suite::envisa_engine::Loaded;
 use envisa_suite::kernel::{CORPUS_DEVICES, Device, KernelFile, discover, kernel_folder};
 use envisa_suite::launch::{ArgValue, Launch, SizeSet};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! `envisa bisect`: which of a compiler's options and keys makes a kernel wrong.
 
-use crate::cmd::bounded::{self, Ended};
+use crate::cmd::limited_process::{self, Ended};
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;
 use envisa_harness::files;
@@ -15,15 +15,15 @@ Examples:
   envisa bisect k.cl --good '--ocloc /opt/newer/ocloc' -- --device dg2 --global 8 --arg in=iota:u32:32 --arg out=zeros:u32:32 --print out:32
   envisa bisect k.cl --test './fails.sh {} \"$ENVISA_BISECT_OPTIONS\"'
 
-With --good a setting cures the kernel if `envisa run` then succeeds and prints what it prints with these options, which
-are known to be right. Behind `--` stand the options of `envisa run`.
+With --good, a setting cures the kernel if `envisa run` succeeds with it and prints the same as with the options of --good. \
+The options after `--` are those of `envisa run`.
 
-A --test succeeds (exit code 0) where the failure shows; with exit code 1 it does not, and any other code says that nothing
-can be told, as of a kernel that does not compile. `{}` is the file. Options of the compiler are in ENVISA_BISECT_OPTIONS, keys
-are environment variables already.
+A --test command has exit code 0 if the failure shows, 1 if it does not, and any other code if it cannot decide, for instance \
+because the kernel does not compile. `{}` is the file. ENVISA_BISECT_OPTIONS contains the options of the compiler; keys are set \
+as environment variables.
 
-Keys are the names in the compiler's library that begin with Enable or Disable, and those of --key: each is set by itself,
-as IGC_NAME=0 and IGC_NAME=1. A released compiler obeys only some of them.";
+Keys are the names in the compiler's library that begin with Enable or Disable, and those of --key. Each is tried alone, as \
+IGC_NAME=0 and as IGC_NAME=1. A released compiler obeys only some of them.";
 
 /// Find the options and keys of Intel's compiler with which a kernel's results are right.
 ///
@@ -112,9 +112,9 @@ pub fn run(args: &Args) -> Done {
     let trial = Trial::new(args)?;
     match trial.verdict(&Setting::Nothing) {
         Verdict::Wrong => {}
-        Verdict::Right => return Err(Failure("the failure does not show with nothing set".into())),
+        Verdict::Right => return Err(Failure("without any setting, the failure does not show".into())),
         Verdict::Unknown => {
-            return Err(Failure(format!("nothing can be told with nothing set: {}", trial.said())));
+            return Err(Failure(format!("without any setting, the test gives no answer: {}", trial.said())));
         }
     }
     let mut settings: Vec<Setting> = OPTIONS.into_iter().map(Setting::Option).collect();
@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> Done {
         io::print(&format!("{cure}: right\n"))?;
     }
     io::print(&format!(
-        "{} of {} settings cure it, {} leave it wrong, of {} nothing can be told\n",
+        "{} of {} settings cure it, {} do not, {} give no answer\n",
         cures.len(),
         settings.len(),
         of(Verdict::Wrong).count(),
@@ -192,7 +192,8 @@ impl<'a> Trial<'a> {
 
     /// `envisa run` with more options.
     fn run(&self, more: &str, environment: &[(String, String)]) -> Result<Ended, Failure> {
-        let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
+        let own = std::env::current_exe()
+            .map_err(|e| Failure(format!("the path of this command cannot be found: {e}")))?;
         let more =
             shlex::split(more).ok_or_else(|| Failure(format!("`{more}`: a quotation mark is not closed")))?;
         let mut words: Vec<OsString> = vec![own.into(), "run".into(), self.args.file.clone().into()];
@@ -214,7 +215,7 @@ impl<'a> Trial<'a> {
 
     fn bounded(&self, words: &[OsString], environment: &[(String, String)]) -> Result<Ended, Failure> {
         let here = PathBuf::from(".");
-        bounded::run(words, &here, self.args.timeout.max(1), environment)
+        limited_process::run(words, &here, self.args.timeout.max(1), environment)
             .ok_or_else(|| Failure("a process cannot be started".into()))
     }
 
@@ -228,7 +229,8 @@ impl<'a> Trial<'a> {
             (None, Some(test)) => {
                 environment.push(("ENVISA_BISECT_OPTIONS".into(), option.unwrap_or_default().into()));
                 let file = self.args.file.to_string_lossy();
-                let words = ["sh", "-c", &test.replace("{}", &bounded::quoted(&file))].map(OsString::from);
+                let words =
+                    ["sh", "-c", &test.replace("{}", &limited_process::quoted(&file))].map(OsString::from);
                 self.bounded(&words, &environment)
             }
             _ => self.run(&option.map_or(String::new(), |o| format!("--options '{o}'")), &environment),

@@ -65,11 +65,8 @@ pub fn run(args: Args) -> Done {
         Ok(built) => built,
         Err(BuildError::Failed { status, device, messages }) => {
             let mut report = Report::default();
-            report.diagnostics = envisa_ocloc::diagnostics(&messages, &input, &mut report.files);
-            if !report.has_errors() {
-                let why = format!("ocloc failed ({status}) for device {device}");
-                report.diagnostics.push(Diagnostic::error("E0810", why));
-            }
+            report.diagnostics =
+                envisa_ocloc::failure(&status, &device, &messages, &input, &mut report.files);
             return report.finish();
         }
         Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {

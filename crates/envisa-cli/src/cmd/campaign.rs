@@ -1,6 +1,6 @@
 //! `envisa campaign`: random programs through several compilers, levels, devices and engines, and a vote.
 
-use crate::cmd::bounded::{self, Ended};
+use crate::cmd::limited_process::{self, Ended};
 use crate::cmd::smith::{arguments, outputs, sizes};
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;
@@ -20,15 +20,15 @@ Examples:
   envisa campaign found --programs 20000 --compiler packaged=ocloc --compiler newer=/opt/newer/ocloc --device dg2,skl
   envisa campaign found --driver pocl=libpocl.so.2 --driver intel=/opt/intel/libintelocl.so
 
-Each program of `envisa smith` is compiled by each compiler, for each device, optimised and not, and run by native code;
-the first of these builds by the interpreter, too. Each other OpenCL driver runs it, optimised and not. What the sides leave is
-compared bit by bit. FOLDER has
-  results.jsonl   a line for each program and side; a campaign that was stopped goes on behind them
-  kN/             for each difference, until --reductions: the program made small, and the command that shows it
-  page.md         the page
+Each compiler compiles each program of `envisa smith` for each device, with and without optimisation. Native code runs each \
+build; the interpreter runs the first one, too. Each other OpenCL driver runs the program, with and without optimisation. The \
+results are compared bit by bit. FOLDER contains
+  results.jsonl   one line for each program and side; a campaign that was stopped continues after them
+  kN/             for each of the first differences (--reductions): the reduced program, and the command that shows it
+  page.md         a page with the results
 
-Whatever compilers do is bounded: --timeout seconds, 16 GiB of addresses, 64 MiB of files; what hangs or crashes is recorded
-as such. Exit codes: 0 all sides agree; 1 some differ or fail; 2 wrong usage.";
+Each process is limited to --timeout seconds, 16 GiB of address space and 64 MiB of files. Hangs and crashes are recorded. Exit \
+codes: 0 all sides agree; 1 some differ or fail; 2 wrong usage.";
 
 /// Compare compilers, optimisation levels, devices and engines with each other on random programs.
 #[derive(clap::Args)]
@@ -102,7 +102,7 @@ impl Side {
         if let Who::Envisa { engine, .. } = &self.who {
             words.extend(["--engine".into(), (*engine).into()]);
         }
-        words.iter().map(|w| bounded::quoted(w)).collect::<Vec<_>>().join(" ")
+        words.iter().map(|w| limited_process::quoted(w)).collect::<Vec<_>>().join(" ")
     }
 
     fn is_envisa(&self) -> bool {
@@ -279,7 +279,7 @@ fn built(args: &Args, side: &Side, source: &str, folder: &Path) -> Result<PathBu
     let mut words: Vec<OsString> =
         vec![own(), "build".into(), file.into(), "-o".into(), zebin.clone().into()];
     words.extend(side.build_options().into_iter().map(OsString::from));
-    let ended = bounded::run(&words, folder, args.timeout, &[]);
+    let ended = limited_process::run(&words, folder, args.timeout, &[]);
     succeeded(ended, "the compiler").map(|_| zebin)
 }
 
@@ -312,7 +312,7 @@ fn ran(args: &Args, file: &Path, options: &[String], k: &Kernel) -> Result<u64, 
     let mut words: Vec<OsString> = vec![own(), "run".into(), file.into()];
     words.extend(launch(k).into_iter().chain(options.iter().cloned()).map(OsString::from));
     let folder = file.parent().unwrap_or(Path::new("."));
-    let ended = succeeded(bounded::run(&words, folder, args.timeout, &[]), "the run")?;
+    let ended = succeeded(limited_process::run(&words, folder, args.timeout, &[]), "the run")?;
     Ok(ended.out.bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3)))
 }
 
@@ -359,7 +359,7 @@ fn small(
     words.extend(["--tries".into(), args.tries.to_string().into(), "--".into()]);
     words.extend(launch(&k).into_iter().map(OsString::from));
     let seconds = args.timeout.saturating_mul(20);
-    let ended = bounded::run(&words, Path::new("."), seconds, &[]);
+    let ended = limited_process::run(&words, Path::new("."), seconds, &[]);
     if let Err(why) = succeeded(ended, "the reduction") {
         files::write(&folder.join("not-reduced.txt"), why.as_bytes()).map_err(Failure)?;
         return Ok(());
@@ -370,7 +370,7 @@ fn small(
     let mut words: Vec<OsString> = vec![own(), "diff".into(), folder.join("reduced.cl").into()];
     words.extend(["--a".into(), a.run_options().into(), "--b".into(), b.run_options().into(), "--".into()]);
     words.extend(launch(&k).into_iter().map(OsString::from));
-    let said = bounded::run(&words, Path::new("."), seconds, &[]).map_or(String::new(), |e| e.out);
+    let said = limited_process::run(&words, Path::new("."), seconds, &[]).map_or(String::new(), |e| e.out);
     files::write(&folder.join("diff.txt"), said.as_bytes()).map_err(Failure)
 }
 

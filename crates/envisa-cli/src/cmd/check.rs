@@ -17,7 +17,7 @@ Examples:
   envisa check kernel.visaasm --deny dead-write --allow V0207
   envisa check --explain two-registers
 
-In the text, `// envisa: allow(RULE)` allows a rule on its line (or on the next, if it stands alone),
+In the text, `// envisa: allow(RULE)` allows a rule on its line (or on the next line, if it stands alone), and \
 `// envisa: allow-file(RULE)` allows it in the whole file.";
 
 /// Check vISA against every rule that the specification states.
@@ -250,7 +250,7 @@ fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic], spared: bool) -
                 text.push_str("nothing wrong\n");
             }
             if spared && !args.quiet {
-                text.push_str("compiled code: `--all` also shows what its compiler does not hold to\n");
+                text.push_str("compiled code: `--all` also shows the rules that its compiler breaks\n");
             }
             io::print(&text)?;
         }
@@ -272,13 +272,13 @@ pub fn explain(r: &Rule) -> String {
             if !bad.contains(".version") {
                 let _ = writeln!(
                     out,
-                    "\nThe examples stand in a kernel that declares `V<type>` of 64 elements for each type,"
+                    "\nThe examples belong to a kernel that declares `V<type>` of 64 elements for each type,"
                 );
                 let _ = writeln!(out, "predicates P8, P16, P32, addresses A0, surface T6 and sampler S0.");
             }
         }
         Example::Binary(how) => {
-            let _ = writeln!(out, "Text cannot say it (or the parser sees it first); an example is {how}.");
+            let _ = writeln!(out, "Text cannot express it, or the parser reports it first. Example: {how}.");
         }
         Example::None => out.push_str("Not checked statically.\n"),
     }
@@ -296,7 +296,7 @@ fn level(r: &Rule) -> &'static str {
         (Kind::Unchecked, _) => "not checked",
         (_, Severity::Error) => "error",
         (_, Severity::Warning) => "warning",
-        _ => "off unless asked for",
+        _ => "off by default",
     }
 }
 

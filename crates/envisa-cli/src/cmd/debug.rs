@@ -1,6 +1,6 @@
 //! `envisa debug`: looks into a kernel, every lane, forwards and back.
 
-use crate::cmd::debugged::Launched;
+use crate::cmd::exec_debug::Launched;
 use crate::cmd::run::{BareArgs, BuildArgs};
 use crate::cmd::{Done, Exit, Failure};
 use envisa::machine::group::paused::Order;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 const AFTER_HELP: &str = "\
-In the terminal, `help` lists the commands. The log of past states takes --history bytes; to go back further, the debugger runs
+In the terminal, `help` lists the commands. The log of past states takes --history bytes; to go back further, the debugger runs \
 the launch again.
 
 Examples:
@@ -85,7 +85,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
         t => (t, 1u64),
     };
     let n = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
-    n.ok_or_else(|| format!("`{text}` is no number of bytes: 64M, 1G"))
+    n.ok_or_else(|| format!("`{text}` is not a number of bytes: 64M, 1G"))
 }
 
 pub(super) fn order(text: &str) -> Result<Order, String> {
@@ -93,7 +93,9 @@ pub(super) fn order(text: &str) -> Result<Order, String> {
         None if text == "forward" => Ok(Order::Forward),
         None if text == "reverse" => Ok(Order::Reverse),
         None if text == "random" => Ok(Order::Random(0)),
-        Some(("random", seed)) => seed.parse().map(Order::Random).map_err(|_| format!("`{seed}` is no seed")),
+        Some(("random", seed)) => {
+            seed.parse().map(Order::Random).map_err(|_| format!("`{seed}` is not a seed"))
+        }
         _ => Err("forward, reverse or random:SEED".into()),
     }
 }

@@ -22,16 +22,16 @@ use std::process::{Command, ExitStatus};
 /// and 2 if the program could not be started.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Environment: ENVISA_ENGINE (auto, jit, interp), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or
-off), ENVISA_OCLOC (another compiler), ENVISA_LOG (api, compiler, launch, all). docs/OPENCL.md has more.
+Environment: ENVISA_ENGINE (auto, jit, interp), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or off), \
+ENVISA_OCLOC (another compiler), ENVISA_LOG (api, compiler, launch, all). docs/OPENCL.md has more.
 
 Examples:
   envisa exec -- clinfo
   envisa exec --device pvc -- python3 script.py
   envisa exec --check --json findings.json -- ./app --its-own arguments
   envisa exec --check --suppress known.txt --sarif findings.sarif -- ./app
-  envisa exec --debug=scale:3 -- ./app    stops at the third launch of kernel scale and debugs it
-  envisa exec --debug --listen 4711 -- ./app    waits at the first launch for an editor that attaches to port 4711")]
+  envisa exec --debug=scale:3 -- ./app         debugs the third launch of kernel scale
+  envisa exec --debug --listen 4711 -- ./app   an editor attaches to port 4711 and debugs the first launch")]
 pub struct Args {
     /// The devices, separated by commas: dg2, pvc, skl, tgllp. The first is the default device. Without this option,
     /// there are all four.
@@ -44,8 +44,8 @@ pub struct Args {
     /// With --check, report objects that the program never releases as mistakes, not as notes.
     #[arg(long, requires = "check")]
     leaks: bool,
-    /// With --check, also look for integers divided by zero, shifts by the width or more, floats that become integers
-    /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
+    /// With --check, also report operations that vISA defines, but that are rarely intended: integers divided by zero,
+    /// shifts by the width or more, floats converted to integers that cannot hold them, and misaligned elements.
     #[arg(long)]
     check_hints: bool,
     /// Which build of OpenCL C or SPIR-V the checks run.
@@ -103,14 +103,14 @@ pub struct Args {
 const CHECKED: [&str; 5] = [
     "commands that fail",
     "order of commands that touch the same memory",
-    "content of buffers and images that no command wrote",
-    "mappings, and memory that the program gives to commands",
-    "objects never released",
+    "uninitialised buffers and images",
+    "mapped memory, and host memory that the program gives to commands",
+    "objects that are never released",
 ];
 /// At what it does not look, and why; without hints, that too.
 const NOT_CHECKED: [&str; 2] = [
-    "who writes memory of the program, shared memory, and what kernels reach by pointers in memory",
-    "memory of the program that it changes or frees while a kernel uses it (CL_MEM_USE_HOST_PTR), or reads too early",
+    "uninitialised host memory, shared memory, and memory that kernels reach through pointers in memory",
+    "host memory that the program changes or frees while a kernel uses it (CL_MEM_USE_HOST_PTR), or reads too early",
 ];
 
 /// The form of `--json`: a new number where a reader of the old one would go wrong. `docs/exec.schema.json` describes it.
@@ -135,7 +135,8 @@ pub(super) fn driver_named(name: &str, package: &str, given: Option<&Path>) -> R
             _ => Err(Failure(format!("{}: there is no such driver", path.display()))),
         };
     }
-    let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
+    let own = std::env::current_exe()
+        .map_err(|e| Failure(format!("the path of this command cannot be found: {e}")))?;
     let folder = own.parent().unwrap_or(Path::new("."));
     let places =
         [folder.join(name), folder.join("../lib").join(name), folder.join("../lib/envisa").join(name)];
@@ -282,7 +283,7 @@ fn debugged(
     folder: &Path,
     args: &Args,
 ) -> Result<std::io::Result<ExitStatus>, Failure> {
-    use super::debugged::{Face, Launched, run};
+    use super::exec_debug::{Face, Launched, run};
     let face = match &args.listen {
         Some(port) => Face::Port(port),
         None if args.dap => Face::Stdio,

@@ -148,7 +148,7 @@ fn list() -> String {
         let d = op.desc();
         let _ = writeln!(out, "{:<9} {:<26} {}", code(d), d.name, d.brief);
     }
-    let _ = writeln!(out, "\n{} instructions; `envisa explain NAME` tells more.", Op::ALL.len());
+    let _ = writeln!(out, "\n{} instructions; `envisa explain NAME` shows more.", Op::ALL.len());
     out
 }
 
@@ -416,7 +416,7 @@ fn effect(e: Effect) -> &'static str {
         Effect::Sample => "samples an image",
         Effect::Fence => "orders memory accesses",
         Effect::Barrier => "waits for other threads",
-        Effect::Message => "sends a message whose meaning is in its descriptor",
+        Effect::Message => "sends a message that its descriptor defines",
     }
 }
 

@@ -36,7 +36,9 @@ pub struct Args {
 fn file_name(name: &str, extension: &str) -> Result<String, Failure> {
     let fine = |c: char| c.is_ascii_alphanumeric() || "_-.$".contains(c);
     if name.is_empty() || name.len() > 200 || name.starts_with('.') || !name.chars().all(fine) {
-        return Err(Failure(format!("`{name}` is no name for a file; write it with `--kernel NAME -o -`")));
+        return Err(Failure(format!(
+            "`{name}` is not a name for a file; write it with `--kernel NAME -o -`"
+        )));
     }
     Ok(format!("{name}.{extension}"))
 }
@@ -50,7 +52,7 @@ pub fn run(args: &Args) -> Done {
     let bytes = io::read(&args.input)?;
     let name = load::display(&args.input);
     if Kind::of(Path::new(&name), &bytes) != Kind::Zebin {
-        report.diagnostics.push(Diagnostic::error(load::KIND, format!("{name}: is no zebin")));
+        report.diagnostics.push(Diagnostic::error(load::KIND, format!("{name}: is not a zebin")));
         return report.finish();
     }
     let Some(file) = load::container(&name, &bytes, &mut report) else { return report.finish() };

@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Done {
             Kind::Text | Kind::PlainText => {}
             Kind::Zebin if args.check => {
                 return Err(Failure(format!(
-                    "{name}: is a zebin, whose text is the compiler's: there is nothing to check"
+                    "{name}: is a zebin; the compiler wrote its text, so there is nothing to check"
                 )));
             }
             Kind::Zebin => {
@@ -54,7 +54,7 @@ pub fn run(args: Args) -> Done {
                 continue;
             }
             Kind::Isa => {
-                let why = format!("{name}: is a binary; `envisa dis` makes text of it");
+                let why = format!("{name}: is a binary; `envisa dis` converts it to text");
                 report.diagnostics.push(Diagnostic::error(load::KIND, why));
                 continue;
             }

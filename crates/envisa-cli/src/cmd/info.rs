@@ -270,7 +270,7 @@ fn attribute(object: &Object, a: &Attr) -> Json {
     }
 }
 
-/// Bytes of general variables that are no aliases.
+/// Bytes of general variables that are not aliases.
 fn root_bytes(object: &Object) -> u64 {
     object.vars.iter().filter(|v| v.alias < predefined::FIRST_VAR).map(|v| u64::from(v.bytes())).sum()
 }

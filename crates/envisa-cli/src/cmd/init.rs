@@ -63,7 +63,7 @@ pub fn run(args: &Args) -> Done {
         },
         _ => {
             let why = format!(
-                "{name}: neither a zebin nor OpenCL C nor SPIR-V: nothing says what its kernels take"
+                "{name}: neither a zebin nor OpenCL C nor SPIR-V: the arguments of its kernels are not known"
             );
             report.diagnostics.push(Diagnostic::error(load::KIND, why));
             return report.finish();
@@ -102,11 +102,8 @@ fn built(args: &Args, report: &mut Report) -> Result<Option<ZebinFile>, Failure>
     match build.run() {
         Ok(built) => Ok(Some(built.zebin)),
         Err(BuildError::Failed { messages, status, device }) => {
-            report.diagnostics = envisa_ocloc::diagnostics(&messages, &args.input, &mut report.files);
-            if !report.has_errors() {
-                let why = format!("ocloc failed ({status}) for device {device}");
-                report.diagnostics.push(Diagnostic::error("E0810", why));
-            }
+            report.diagnostics =
+                envisa_ocloc::failure(&status, &device, &messages, &args.input, &mut report.files);
             Ok(None)
         }
         Err(e) => Err(Failure(e.to_string())),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Install the Level Zero driver for all programs, or remove it.
 ///
-/// The Level Zero loader opens a library of Intel's driver's name, `libze_intel_gpu.so.1`, that lies where libraries are
-/// looked for; `install` makes a link of this name. Another driver's library of this name is left alone.
+/// The Level Zero loader opens the library `libze_intel_gpu.so.1`, which is the name of Intel's driver, from the system's
+/// library folders. `install` makes a link of this name. It does not replace another driver's library.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -65,7 +65,7 @@ fn ours(link: &Path) -> Result<bool, Failure> {
     match std::fs::read_link(link) {
         Ok(to) if to.file_name().is_some_and(|n| n == DRIVER) => Ok(true),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        _ => Err(Failure(format!("{} is another driver's: it is left alone", link.display()))),
+        _ => Err(Failure(format!("{} belongs to another driver, and is not changed", link.display()))),
     }
 }
 

@@ -2,33 +2,33 @@
 
 pub mod asm;
 pub mod bisect;
-pub mod bounded;
 pub mod build;
 pub mod campaign;
 pub mod check;
 #[cfg(feature = "debug")]
 pub mod debug;
 #[cfg(feature = "debug")]
-mod debugged;
-#[cfg(feature = "debug")]
 pub mod diff;
 pub mod dis;
 mod elsewhere;
 pub mod exec;
+#[cfg(feature = "debug")]
+mod exec_debug;
 pub mod explain;
 pub mod extract;
 pub mod findings;
+mod findings_page;
 pub mod fmt;
 pub mod info;
 pub mod init;
 pub mod interrupt;
 pub mod levelzero;
+pub mod limited_process;
 pub mod load;
 pub mod opencl;
 mod profile;
 mod progress;
 pub mod reduce;
-mod report;
 pub mod results;
 pub mod run;
 pub mod shell;
@@ -161,7 +161,7 @@ pub fn failed(message: &str) {
 /// Prints what the argument parser says: help and the version, or what is wrong with the arguments.
 pub fn usage(e: &clap::Error) -> Exit {
     if !e.use_stderr() {
-        // A reader that has gone away is no failure.
+        // A reader that has gone away is not a failure.
         let _ = e.print();
         return Exit::Fine;
     }

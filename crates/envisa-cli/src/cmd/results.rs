@@ -29,27 +29,28 @@ pub struct Results {
 /// What `--check` looks at.
 pub(super) const CHECKED: [&str; 5] = [
     "bounds of buffers, local memory, scratch and images",
-    "registers, local memory, private memory and scratch that nothing wrote",
+    "uninitialised registers, local memory, private memory and scratch",
     "races within groups and between them",
-    "barriers that not all work-items come to",
-    "stores to what is constant",
+    "barriers that not all work-items reach",
+    "stores to constant memory",
 ];
 /// What `--check-hints` looks at besides.
-pub(super) const HINTS: &str = "integers divided by zero, counts of shifts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
+pub(super) const HINTS: &str = "integers divided by zero, shift counts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
 /// And what it would.
-pub(super) const NO_HINTS: &str = "what --check-hints looks at";
+pub(super) const NO_HINTS: &str = "what --check-hints checks";
 /// What it looks at in a build of its own.
-pub(super) const OWN_BUILD: &str = "indices of arrays, offsets in variables, alignment of types, variables without a value and asynchronous copies, as the source has them (the kernel is compiled for that, with accesses that stay as they are written; --check-build as-is: as it runs without checks)";
+pub(super) const OWN_BUILD: &str = "array indices, offsets in variables, alignment of types, uninitialised variables and asynchronous copies, as in the source (the kernel was compiled for the checks; --check-build as-is checks the build that runs without them)";
 /// At what it does not look in such a build.
-pub(super) const COMPUTED: &str = "pointers to local or private variables that were kept in structures or in memory: an address does not tell which is meant";
+pub(super) const COMPUTED: &str = "pointers to local or private variables that the kernel loads from structures or memory: the address does not show which variable is meant";
 /// The same of the build that runs without checks.
-pub(super) const NO_OWN_BUILD: &str = "what the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the kernel is looked at as it was compiled";
-const REFUSED: &str = "what the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the compiler does not take the kernel with what checks add";
+pub(super) const NO_OWN_BUILD: &str = "accesses that the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the kernel was not compiled for the checks";
+const REFUSED: &str = "accesses that the compiler merged, moved or left out, indices of arrays in private memory, and alignment of vectors: the compiler refused the build for the checks";
 /// At what it does not look, and why, whatever the kernel.
-const NOT_CHECKED: &str = "buffers that the host may have written (those given as fresh:TYPE:N are)";
+const NOT_CHECKED: &str =
+    "uninitialised buffers, because the host may have written them (those given as fresh:TYPE:N are checked)";
 /// The same of kernels that have variables in local memory, without debug information and with it.
-const NO_LOCAL_VARIABLES: &str = "bounds between the kernel's own local variables: where they lie is not known, as no debug information (-g) tells it";
-const LOCAL_VARIABLES: &str = "indices that lead from one of the kernel's own local variables into the middle of another: an address does not tell which is meant";
+const NO_LOCAL_VARIABLES: &str = "bounds between the kernel's own local variables: without debug information (-g), their places are not known";
+const LOCAL_VARIABLES: &str = "indices that lead from one of the kernel's own local variables into the middle of another: the address does not show which variable is meant";
 
 impl Results {
     /// Exit code, as far as results decide it.
@@ -102,7 +103,7 @@ impl Results {
             match self.suppressed {
                 0 => out.push_str("check: nothing found\n"),
                 n => {
-                    let _ = writeln!(out, "check: nothing found but what is suppressed ({n})");
+                    let _ = writeln!(out, "check: nothing found, except for suppressed findings ({n})");
                 }
             }
         }

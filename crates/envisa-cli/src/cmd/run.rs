@@ -1,9 +1,9 @@
 //! `envisa run`: kernels on the virtual GPU.
 
 use crate::cmd::findings::{FailOn, FindingArgs};
+use crate::cmd::findings_page::{Buffer, Page};
 use crate::cmd::interrupt::Interrupt;
 use crate::cmd::profile::ProfileArgs;
-use crate::cmd::report::{Buffer, Page};
 use crate::cmd::results::{self, Results};
 use crate::cmd::{Done, Exit, Failure, Report, elsewhere, load, progress};
 use crate::io;
@@ -36,14 +36,14 @@ Examples:
   envisa run job.toml --profile=profile.html --trace trace.json
   envisa run mine.visaasm --platform SKL --threads 2 --arg N=4 --arg T6=zeros:f32:64 --print T6:8
 
-For hand-written .visaasm and .isa, arguments have the names in `.input`. A surface (T6) or a binding-table index
-(bti:3) takes a buffer or an image, and a scalar `uq` input takes the address of a buffer. urb:16 is the unified
-return buffer, whose handles count units of 16 bytes; counter:3 is the append counter of bti:3. --print and --out
-also take a variable, whose content is read when the first thread ends.
+For hand-written .visaasm and .isa, arguments have the names in `.input`. A surface (T6) or a binding-table index (bti:3) \
+takes a buffer or an image, and a scalar `uq` input takes the address of a buffer. urb:16 is the unified return buffer, whose \
+handles count units of 16 bytes; counter:3 is the append counter of bti:3. --print and --out also take a variable, whose \
+content is read when the first thread ends.
 
-Exit codes: 0 success; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA
-has errors; 2 wrong usage, or a file could not be read or written; 3 the kernel uses something that envisa does
-not support. After a fault, no results are written.";
+Exit codes: 0 success; 1 the kernel faults, a check finds something, a result is not as expected, or the vISA has errors; \
+2 wrong usage, or a file could not be read or written; 3 the kernel uses something that envisa does not support. After a \
+fault, no results are written.";
 
 /// Run a kernel that Intel's compiler made, without the GPU.
 ///
@@ -87,8 +87,8 @@ pub struct Args {
     /// collide, stores to constant memory, and barriers that not all work-items reach.
     #[arg(long)]
     check: bool,
-    /// With --check, also look for integers divided by zero, shifts by the width or more, floats that become integers
-    /// which cannot hold them, and elements at odd addresses: sound vISA, and seldom meant.
+    /// With --check, also report operations that vISA defines, but that are rarely intended: integers divided by zero,
+    /// shifts by the width or more, floats converted to integers that cannot hold them, and misaligned elements.
     #[arg(long)]
     check_hints: bool,
     /// Which build of OpenCL C or SPIR-V the checks run.
@@ -163,9 +163,9 @@ impl From<EngineArg> for envisa::Engine {
 /// Which build of a kernel the checks run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub enum CheckBuildArg {
-    /// One of their own, in which accesses stay as they are written and are compared with the types of the source.
+    /// A build for the checks. It keeps every access of the source and compares it with the source's types.
     Own,
-    /// The one that runs without checks.
+    /// The build that runs without checks.
     AsIs,
 }
 
@@ -448,7 +448,7 @@ pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
         };
         let count = count
             .parse()
-            .map_err(|_| Failure(format!("--print {text}: `{count}` is no number of elements")))?;
+            .map_err(|_| Failure(format!("--print {text}: `{count}` is not a number of elements")))?;
         job.outputs.push(Output { arg: name.into(), print: Some(count), ..Output::default() });
     }
     for text in &args.expects {

@@ -4,6 +4,10 @@ use crate::Cli;
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use envisa::isa::{Op, Platform};
+use envisa::zebin::DeviceFamily;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Print completions for a shell.
@@ -29,9 +33,31 @@ pub struct Man {
 /// Runs `completions`.
 pub fn completions(args: &Completions) -> Done {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "envisa", &mut script);
+    clap_complete::generate(args.shell, &mut with_names(Cli::command()), "envisa", &mut script);
     io::print(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Fine)
+}
+
+/// The commands with the names of devices, platforms and instructions, which shells then complete.
+fn with_names(command: clap::Command) -> clap::Command {
+    let names = |id: &str| -> Vec<&'static str> {
+        match id {
+            "device" | "devices" => DeviceFamily::ALL.map(DeviceFamily::name).to_vec(),
+            "platform" => Platform::ALL.map(Platform::name).to_vec(),
+            "instruction" => {
+                let all: BTreeSet<&str> =
+                    Op::ALL.iter().flat_map(|op| op.desc().forms.iter().map(|f| f.head)).collect();
+                all.into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    };
+    command.mut_subcommands(|c| {
+        c.mut_args(|arg| match names(arg.get_id().as_str()) {
+            names if names.is_empty() => arg,
+            names => arg.value_parser(PossibleValuesParser::new(names)),
+        })
+    })
 }
 
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {

@@ -17,10 +17,9 @@ Examples:
   envisa run out/k7.toml --device dg2
   envisa smith --visa --first 3               a legal vISA module, on standard output
 
-A program follows from its number. OpenCL C is defined by the standard whatever the data: sums wrap as unsigned ones,
-divisors are not zero, indices are in range, floats hold numbers that every operation gives exactly, work-items part
-and meet at barriers that all reach, atomics are sums in any order. So any two implementations give the same results,
-bit by bit. vISA modules are legal, and meant for assemblers, not to be run.";
+The number of a program determines it. The standard defines the results of its OpenCL C for all data: sums are unsigned, divisors \
+are not zero, indices are in range, all operations on floats are exact, all work-items reach each barrier, and atomics only add. \
+Therefore all implementations give the same bits. vISA modules are legal, and made for assemblers, not for running.";
 
 /// Write random programs in OpenCL C or vISA.
 #[derive(clap::Args)]
@@ -122,12 +121,12 @@ fn job(k: &Kernel) -> String {
 
 const MUTATE_HELP: &str = "\
 Examples:
-  envisa mutate k.zebin --list                 what can be made wrong in it
+  envisa mutate k.zebin --list                 lists the places that can be changed
   envisa mutate k.zebin --kind region -n 2 -o wrong.zebin
   envisa diff k.zebin wrong.zebin -- --global 64 --arg …
 
-Kinds: swapped (sources of an instruction that is not commutative), saturation (`.sat` is lost), region (a source reads
-its first element for all channels), barrier (one is dropped), immediate (off by one), predicate (inverted).";
+Kinds: swapped (the sources of an instruction that is not commutative), saturation (`.sat` is removed), region (a source reads \
+its first element for all channels), barrier (removed), immediate (off by one), predicate (inverted).";
 
 /// Plant a miscompilation: make one instruction of compiled vISA wrong.
 ///

@@ -28,7 +28,7 @@ pub(super) struct Form {
     pub align: u32,
 }
 
-/// The largest factor of an index that is no address yet.
+/// The largest factor of an index that is not an address yet.
 const MOST_SCALE: u32 = 1 << 16;
 
 impl Form {

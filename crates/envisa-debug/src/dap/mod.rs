@@ -5,20 +5,20 @@
 //! `envisa/focus`. What an expression or a message has wrong is told in words, and the session lives on.
 
 mod requests;
-mod shown;
+mod variables;
 pub mod wire;
 
-use crate::finds;
+use crate::finding_stops;
 use crate::session::{Options, Session, Step, Stop, Way};
 use envisa::{FindingKind, Run};
 use serde_json::{Value, json};
-use shown::Shown;
 use std::collections::HashMap;
 use std::io::{BufReader, Read as Input, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use variables::Shown;
 use wire::{Read, Writer};
 
 /// What `launch` makes of its arguments: a launch, and how it is debugged.
@@ -78,7 +78,7 @@ struct Server<W> {
     paths: bool,
     /// Files of the client that have the text of a source, by the source's index.
     opened: HashMap<usize, PathBuf>,
-    /// What it stopped at, where that was no fault and no breakpoint.
+    /// What it stopped at, where that was not a fault and no breakpoint.
     exception: Option<(&'static str, String)>,
 }
 
@@ -87,10 +87,10 @@ fn capabilities() -> Value {
     let filter = |id: &str, label: &str, description: &str, default: bool| json!({ "filter": id, "label": label, "description": description, "default": default });
     let mut filters = vec![
         filter("fault", "Faults", "A fault ends the launch: it stops there", true),
-        filter("nan", "NaN made", "An instruction makes a NaN of operands that are none", false),
+        filter("nan", "NaN made", "An instruction makes a NaN from operands that are numbers", false),
     ];
     for kind in FindingKind::ALL {
-        let (code, title) = (kind.code(), finds::title(kind));
+        let (code, title) = (kind.code(), finding_stops::title(kind));
         let what = if kind.is_hint() { "A hint of the checks" } else { "A finding of the checks" };
         filters.push(filter(code, &format!("{code}: {title}"), what, false));
     }
@@ -130,7 +130,7 @@ impl<W: Write> Server<W> {
                 Incoming::Message(m) if m["type"] == "request" && m["command"].is_string() => return Some(m),
                 Incoming::Message(m) if m["type"] == "response" || m["type"] == "event" => {}
                 Incoming::Message(_) => {
-                    self.out.output("stderr", "a message that is no request was ignored\n")
+                    self.out.output("stderr", "a message that is not a request was ignored\n")
                 }
                 Incoming::Bad(why) => self.out.output("stderr", &format!("{why}: it was ignored\n")),
             }

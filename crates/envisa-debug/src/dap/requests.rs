@@ -1,12 +1,12 @@
 //! Requests that look and set, and move nothing.
 
 use super::Server;
-use super::shown::{Behind, SCOPES, Shown};
+use super::variables::{Behind, SCOPES, Shown};
 use crate::breakpoints::{Kind, Watch, When};
 use crate::commands;
-use crate::finds;
+use crate::finding_stops;
+use crate::lane_view::Frame;
 use crate::lines::Line;
-use crate::look::Frame;
 use crate::parse::parse;
 use crate::session::{Focus, Session};
 use envisa::machine::group::log::Place;
@@ -40,8 +40,8 @@ impl<W: Write> Server<W> {
             "setExceptionBreakpoints" => {
                 let all = a["filters"].as_array().map_or(&[][..], |f| f);
                 s.breakpoints.nan = all.iter().any(|f| f == "nan");
-                let wanted = all.iter().filter_map(Value::as_str).flat_map(finds::kinds);
-                let checked = s.options().check.then(|| finds::kinds("finding"));
+                let wanted = all.iter().filter_map(Value::as_str).flat_map(finding_stops::kinds);
+                let checked = s.options().check.then(|| finding_stops::kinds("finding"));
                 s.breakpoints.findings = wanted.chain(checked.into_iter().flatten()).collect();
                 Ok(
                     json!({ "breakpoints": all.iter().map(|_| json!({ "verified": true })).collect::<Vec<_>>() }),
@@ -55,7 +55,7 @@ impl<W: Write> Server<W> {
             "scopes" => scopes(s, shown, a),
             "variables" => {
                 let number = a["variablesReference"].as_u64().unwrap_or(0);
-                let behind = shown.get(number).cloned().ok_or("nothing is behind that number any more")?;
+                let behind = shown.get(number).cloned().ok_or("this number is no longer valid")?;
                 let range = (a["start"].as_u64().unwrap_or(0), a["count"].as_u64().unwrap_or(0));
                 let all = shown.variables(s, &behind, range)?;
                 Ok(json!({ "variables": all }))
@@ -81,7 +81,7 @@ impl<W: Write> Server<W> {
             "envisa/focus" => {
                 let text = a["command"].as_str().unwrap_or_default();
                 let said =
-                    commands::run(s, text, 0).unwrap_or_else(|| Err(format!("`{text}` is no focus")))?;
+                    commands::run(s, text, 0).unwrap_or_else(|| Err(format!("`{text}` is not a focus")))?;
                 shown.forget();
                 self.out.event("invalidated", json!({ "areas": ["variables", "stacks"] }));
                 Ok(json!({ "text": said, "thread": s.focus.thread, "lane": s.focus.lane }))
@@ -138,7 +138,7 @@ impl<W: Write> Server<W> {
                 let (found, starts) = s
                     .lines
                     .starts(file, line)
-                    .ok_or_else(|| format!("no code is of line {line} or behind it"))?;
+                    .ok_or_else(|| format!("no code belongs to line {line} or a later one"))?;
                 Ok((file, found, starts, when))
             });
             all.push(match made {
@@ -311,7 +311,7 @@ fn set_instructions(s: &mut Session<'_, '_>, a: &Value) -> Answer {
 fn address(reference: &Value) -> Result<u64, String> {
     let text = reference.as_str().unwrap_or_default();
     let hex = text.strip_prefix("0x").map(|h| u64::from_str_radix(h, 16));
-    hex.unwrap_or_else(|| text.parse()).map_err(|_| format!("`{text}` is no address"))
+    hex.unwrap_or_else(|| text.parse()).map_err(|_| format!("`{text}` is not an address"))
 }
 
 fn threads(s: &Session<'_, '_>) -> Vec<Value> {
@@ -373,7 +373,7 @@ fn scopes(s: &Session<'_, '_>, shown: &mut Shown, a: &Value) -> Answer {
 fn set_variable(s: &mut Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
     let name = a["name"].as_str().unwrap_or_default();
     let behind = shown.get(a["variablesReference"].as_u64().unwrap_or(0));
-    let (path, frame) = match behind.ok_or("nothing is behind that number any more")? {
+    let (path, frame) = match behind.ok_or("this number is no longer valid")? {
         Behind::Scope(_, focus, frame) => {
             s.focus = *focus;
             (name.to_owned(), *frame)
@@ -386,7 +386,7 @@ fn set_variable(s: &mut Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
             (name.to_owned(), *frame)
         }
         Behind::Lanes(..) | Behind::Buffer(..) => {
-            return Err("set it in the lane that is looked at: `lane N` in the console changes that".into());
+            return Err("set it in the selected lane: `lane N` in the console changes that".into());
         }
     };
     let value = s.assign(&path, a["value"].as_str().unwrap_or_default(), frame)?;
@@ -492,7 +492,7 @@ fn read_memory(s: &Session<'_, '_>, a: &Value) -> Answer {
 
 fn write_memory(s: &mut Session<'_, '_>, a: &Value) -> Answer {
     let at = address(&a["memoryReference"])?.wrapping_add_signed(a["offset"].as_i64().unwrap_or(0));
-    let bytes = unbase64(a["data"].as_str().unwrap_or_default()).ok_or("the data are no base64")?;
+    let bytes = unbase64(a["data"].as_str().unwrap_or_default()).ok_or("the data are not base64")?;
     let place = s.pointed(at);
     s.change(place, &bytes)?;
     Ok(json!({ "bytesWritten": bytes.len() }))

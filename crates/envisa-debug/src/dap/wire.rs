@@ -43,7 +43,7 @@ pub fn read(from: &mut impl BufRead) -> Read {
                 Ok(n) if n <= MAX_MESSAGE => length = Some(n),
                 _ => {
                     return Read::Bad(format!(
-                        "`{}` is no length of a message: at most {MAX_MESSAGE} bytes",
+                        "`{}` is not a length of a message: at most {MAX_MESSAGE} bytes",
                         n.trim()
                     ));
                 }
@@ -56,7 +56,7 @@ pub fn read(from: &mut impl BufRead) -> Read {
     }
     match serde_json::from_slice(&body) {
         Ok(message) => Read::Message(message),
-        Err(e) => Read::Bad(format!("a message that is no JSON: {e}")),
+        Err(e) => Read::Bad(format!("a message that is not JSON: {e}")),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{device, kernel, launch};
 use envisa::machine::group::paused::Order;
 use envisa_debug::breakpoints::{Kind, Watch, When};
-use envisa_debug::hits::HitCondition;
+use envisa_debug::hit_counts::HitCondition;
 use envisa_debug::session::{Options, Session, Stop};
 
 /// Lanes come to line 7 at other times and not equally often.

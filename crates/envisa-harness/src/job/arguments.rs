@@ -32,7 +32,7 @@ impl Target {
     pub(super) fn of(kernel: &Kernel, text: &str) -> Result<Target, JobError> {
         if !kernel.is_compiled() {
             let number = |n: &str| {
-                n.parse().map_err(|_| JobError::Usage(format!("argument `{text}`: `{n}` is no index")))
+                n.parse().map_err(|_| JobError::Usage(format!("argument `{text}`: `{n}` is not an index")))
             };
             let bound = |key, kind| Ok(Target { key, name: text.to_owned(), type_name: String::new(), kind });
             if let Some(bti) = text.strip_prefix("bti:") {
@@ -306,7 +306,7 @@ pub(super) fn value(ty: &str, stated: Option<u64>, paid: u64, text: &str) -> Res
             None if ty.is_empty() => {
                 usage(format!("the metadata does not say its type; write TYPE:VALUE, as i32:{number}"))
             }
-            None => usage(format!("its type `{ty}` is no number; write TYPE:VALUE or @FILE")),
+            None => usage(format!("its type `{ty}` is not a number; write TYPE:VALUE or @FILE")),
         },
         ValueSpec::Literal { ty: given, mut bytes } => {
             if let Some(v) = known {

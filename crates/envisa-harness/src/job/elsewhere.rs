@@ -1,7 +1,7 @@
 //! Jobs that another OpenCL implementation runs: what is passed for its kernel's parameters, and what comes back.
 
 use super::arguments::{value, vector_type};
-use super::deliver::delivered;
+use super::results::delivered;
 use super::{Delivered, FRESH, Job, JobError, data};
 use crate::values::{HostValue, ValueSpec};
 use envisa::diag::did_you_mean;

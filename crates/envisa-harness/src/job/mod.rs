@@ -32,25 +32,25 @@
 //! Paths are relative to the file.
 
 mod arguments;
-mod deliver;
 mod elsewhere;
 mod error;
-mod places;
 mod portable;
+mod results;
 mod sizes;
+mod spans;
 mod template;
 
-pub use deliver::Delivered;
 pub use elsewhere::{Given, Parameter};
 pub use error::JobError;
-pub use places::KeySpans;
 pub use portable::Portable;
+pub use results::Delivered;
+pub use spans::KeySpans;
 pub use template::template;
 
 use crate::files::{self, Kind};
 use crate::values::{ElemType, HostValue, ValueSpec};
 use arguments::{Held, Target};
-use envisa::diag::{Diagnostic, Files};
+use envisa::diag::Files;
 use envisa::{
     Arg, ArgKey, Buffer, Cancel, Config, Device, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
     Source as Form, SourceText,
@@ -373,7 +373,9 @@ impl Job {
             });
         }
         let device = self.device.as_deref().ok_or_else(|| {
-            JobError::Usage(format!("{name} is compiled first: say for which device, as --device dg2"))
+            JobError::Usage(format!(
+                "{name} has to be compiled first: give the device, for instance --device dg2"
+            ))
         })?;
         // The checks hold local memory against the bounds of its variables.
         let lines = if self.check { Lines::Variables } else { Lines::Path };
@@ -396,11 +398,7 @@ impl Job {
             }
             Err(BuildError::Failed { status, device, messages }) => {
                 let mut files = Files::new();
-                let mut said = envisa_ocloc::diagnostics(&messages, &self.file, &mut files);
-                if !said.iter().any(Diagnostic::is_error) {
-                    let why = format!("ocloc failed ({status}) for device {device}");
-                    said.push(Diagnostic::error("E0810", why));
-                }
+                let said = envisa_ocloc::failure(&status, &device, &messages, &self.file, &mut files);
                 Err(JobError::Text(said, Arc::new(files)))
             }
             Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
@@ -610,7 +608,7 @@ impl Ready {
     /// Runs it. Memory keeps what the run left.
     ///
     /// # Errors
-    /// Where sizes or arguments do not fit the kernel. A fault of the kernel is no error: it is in the outcome.
+    /// Where sizes or arguments do not fit the kernel. A fault of the kernel is not an error: it is in the outcome.
     pub fn run(
         &mut self,
         progress: Option<&'static Progress>,
@@ -678,7 +676,9 @@ fn same_buffer(text: &str) -> Result<(&str, u64), JobError> {
         None => Ok((text, 0)),
         Some((name, bytes)) => match bytes.parse() {
             Ok(offset) => Ok((name, offset)),
-            Err(_) => Err(JobError::Usage(format!("`{bytes}` is no number of bytes; write arg:NAME+BYTES"))),
+            Err(_) => {
+                Err(JobError::Usage(format!("`{bytes}` is not a number of bytes; write arg:NAME+BYTES")))
+            }
         },
     }
 }

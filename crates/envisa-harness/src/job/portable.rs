@@ -30,7 +30,7 @@ impl Portable {
     /// Reads a job. Of a captured launch, the program is the source that was kept beside the module.
     ///
     /// # Errors
-    /// What cannot be read, is no job, or has no text as its program.
+    /// What cannot be read, is not a job, or has no text as its program.
     pub fn read(path: &Path) -> Result<Portable, String> {
         let text = String::from_utf8(files::read(path, super::JOB_LIMIT)?)
             .map_err(|_| format!("{}: is not UTF-8", path.display()))?;

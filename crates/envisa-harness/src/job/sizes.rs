@@ -17,13 +17,13 @@ impl Job {
         ] {
             if given {
                 return Err(JobError::Usage(format!(
-                    "`{option}` is for hand-written code; a zebin says it itself"
+                    "`{option}` is for hand-written code; a zebin states it"
                 )));
             }
         }
         let here = |e: Error| JobError::Input(format!("{}: {e}", source.name));
         let Some(platform) = form.platform().map_err(here)? else {
-            return Err(JobError::Input(format!("{}: is no zebin", source.name)));
+            return Err(JobError::Input(format!("{}: is not a zebin", source.name)));
         };
         let known = self.device.as_ref().and_then(|d| d.parse::<DeviceFamily>().ok());
         if let Some(device) = &self.device
@@ -59,7 +59,7 @@ impl Job {
     /// Sizes, and how it is run.
     pub(super) fn launch(&self, compiled: bool) -> Result<Launch, JobError> {
         if compiled && self.global.is_empty() {
-            return Err(JobError::Usage("say how many work-items there are: --global X[,Y[,Z]]".into()));
+            return Err(JobError::Usage("give the number of work-items: --global X[,Y[,Z]]".into()));
         }
         let mut launch = if compiled {
             let local: Vec<u64> = self.local.iter().map(|n| u64::from(*n)).collect();

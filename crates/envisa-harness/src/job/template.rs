@@ -46,9 +46,7 @@ pub fn template(file: &str, device: Option<&str>, zebin: &ZebinFile, kernel: &Ke
         }
         None => out.push_str("# local = [64]            # chosen by envisa if left out\n"),
     }
-    out.push_str(
-        "# check = true            # reads of what nothing wrote, stores that collide, data races\n",
-    );
+    out.push_str("# check = true            # uninitialised reads, stores that collide, data races\n");
     out.push_str("# stats = true            # instructions, channels, memory traffic\n");
 
     let mut outputs = Vec::new();

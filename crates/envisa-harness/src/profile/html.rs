@@ -44,9 +44,7 @@ pub fn page(p: &Profile) -> String {
     let _ = writeln!(out, "<p>Counted by: {}.</p>", escape(&model(p)));
     let all = p.total.executed;
     if p.lines.is_empty() {
-        out.push_str(
-            "<p>The module does not tell which lines it was compiled from; compiled with -g it does.</p>\n",
-        );
+        out.push_str("<p>The module does not record its source lines; compile it with -g.</p>\n");
     } else {
         out.push_str("<h2>Lines, the hottest first</h2>\n");
         head(&mut out, true, &["place", "source"]);

@@ -13,9 +13,7 @@ const QUOTED: usize = 80;
 pub fn table(p: &Profile) -> String {
     let mut out = format!("profile: {}\nmodel: {}\n", summary(p), model(p));
     if p.lines.is_empty() {
-        out.push_str(
-            "(no lines: the module does not tell what it was compiled from; compiled with -g it does)\n",
-        );
+        out.push_str("(no lines: the module does not record its source lines; compile it with -g)\n");
     } else {
         let rows = p.lines.iter().map(|l| {
             let text = l.text.as_deref().unwrap_or_default();

@@ -169,7 +169,7 @@ impl FileKind {
     }
 }
 
-/// Pictures and archives of other formats: their bytes are no values.
+/// Pictures and archives of other formats: their bytes are not values.
 const FOREIGN: [&str; 19] = [
     "npz", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp", "ppm", "pgm", "pnm", "exr", "hdr", "zip",
     "gz", "h5", "hdf5", "mat", "parquet",

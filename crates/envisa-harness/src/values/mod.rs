@@ -165,7 +165,7 @@ impl ValueType {
     /// Reads `f32`, `u8x4`.
     ///
     /// # Errors
-    /// [`ValueError::UnknownType`] where the text is no type.
+    /// [`ValueError::UnknownType`] where the text is not a type.
     pub fn parse(text: &str) -> Result<ValueType, ValueError> {
         let (elem, lanes) = match text.split_once('x') {
             Some((elem, lanes)) => (elem, lanes),
@@ -210,7 +210,7 @@ pub enum ValueError {
         /// What it should look like.
         expected: &'static str,
     },
-    /// A number is no number, or does not fit its type.
+    /// A number is not a number, or does not fit its type.
     #[error("`{text}` is no {ty}: {why}")]
     Number {
         /// The number as given.
@@ -346,7 +346,7 @@ impl SplitMix64 {
 /// negative value (`0xffffffff` as `i32`). Floats are decimal (`0.1`, `1e-3`), `inf` or `nan`.
 ///
 /// # Errors
-/// [`ValueError::Number`] where the text is no number or does not fit.
+/// [`ValueError::Number`] where the text is not a number or does not fit.
 pub fn parse_scalar(ty: ElemType, text: &str) -> Result<Vec<u8>, ValueError> {
     let fail = |why: String| ValueError::Number { text: text.to_owned(), ty, why };
     let t = text.trim();
@@ -375,7 +375,7 @@ pub fn parse_scalar(ty: ElemType, text: &str) -> Result<Vec<u8>, ValueError> {
         fail(match e.kind() {
             IntErrorKind::PosOverflow => "out of range".to_owned(),
             IntErrorKind::Empty => "digits are missing".to_owned(),
-            _ => "it is no whole number".to_owned(),
+            _ => "it is not a whole number".to_owned(),
         })
     })?;
     let value = i128::try_from(magnitude).map_err(|_| fail("out of range".to_owned()))?;

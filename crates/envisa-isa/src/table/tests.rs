@@ -111,7 +111,7 @@ fn every_form_covers_every_slot_once() {
             for slot in desc.slots {
                 // What a later version brings says nothing where it is zero.
                 let plain = matches!(slot.kind, SlotKind::Field { .. });
-                assert!(plain || slot.since == (0, 0), "{what}: {} is no field", slot.name);
+                assert!(plain || slot.since == (0, 0), "{what}: {} is not a field", slot.name);
                 let whole = seen.contains(slot.name.as_str());
                 match slot.kind {
                     SlotKind::Count { .. } => {}

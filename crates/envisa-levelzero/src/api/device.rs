@@ -1,9 +1,9 @@
 //! Devices: what they are and what they can do. The numbers are those that the OpenCL driver gives.
 
-use envisa_runtime::queue::now;
-use envisa_runtime::spec::{
+use envisa_runtime::device_properties::{
     IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, max_allocation, sub_slices,
 };
+use envisa_runtime::queue::now;
 
 use super::driver::driver_of;
 use super::entries;

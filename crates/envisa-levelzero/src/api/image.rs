@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use envisa_runtime::device::{Addressing, Sampler};
-use envisa_runtime::region::{Layout3, Region};
+use envisa_runtime::host_memory::{Layout3, Region};
 
 use super::entries;
 use super::list::{Signals, append, region};

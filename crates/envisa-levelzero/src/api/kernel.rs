@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use envisa_runtime::device::ArgKind;
-use envisa_runtime::spec::MAX_GROUP;
+use envisa_runtime::device_properties::MAX_GROUP;
 
 use super::entries;
 use crate::abi::{KernelDesc, KernelProperties, Number, stype};

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use envisa_runtime::region::{Layout3, Region};
+use envisa_runtime::host_memory::{Layout3, Region};
 
 use super::device::{MOST_PATTERN, place};
 use super::entries;

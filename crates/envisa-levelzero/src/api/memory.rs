@@ -17,7 +17,7 @@ fn most(c: &Caller, bases: &[crate::abi::Base], memory: u64) -> u64 {
         matches!(kind, stype::RELAXED_LIMITS_EXT | stype::RELAXED_LIMITS_EXP)
             && c.maybe(at.cast::<HostMemoryDesc>().cast_const()).is_some_and(|d| d.flags & 1 != 0)
     });
-    if relaxed { memory } else { envisa_runtime::spec::max_allocation(memory) }
+    if relaxed { memory } else { envisa_runtime::device_properties::max_allocation(memory) }
 }
 
 fn allocate(

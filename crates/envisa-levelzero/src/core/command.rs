@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use envisa_runtime::host_memory::{Layout3, Region};
 use envisa_runtime::queue::now;
-use envisa_runtime::region::{Layout3, Region};
 use envisa_runtime::report;
 
 use super::error::{Error, Result};

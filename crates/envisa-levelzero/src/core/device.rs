@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use envisa_runtime::device::Machine;
+use envisa_runtime::device_properties::{Spec, chosen, memory_size};
 use envisa_runtime::report;
-use envisa_runtime::spec::{Spec, chosen, memory_size};
 
 use super::handle::{self, Handle};
 use super::memory::Context;

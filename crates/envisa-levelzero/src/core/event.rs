@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use envisa_runtime::queue::{AWAKE, look_until, now};
-use envisa_runtime::{ledger, report};
+use envisa_runtime::{command_order, report};
 
 use super::error::{Error, Result};
 use super::memory::Context;
@@ -88,7 +88,7 @@ impl Event {
     /// It is signalled, by a command that took this time or failed, or by the host.
     pub fn signal(&self, times: [u64; 2], failed: Option<Error>) {
         let mut state = self.state.lock().unwrap();
-        let by = if report::checking() { ledger::current_command() } else { None };
+        let by = if report::checking() { command_order::current_command() } else { None };
         *state = State { signaled: true, failed, times, by, source: state.source.take(), ..*state };
         self.signaled.store(true, Ordering::Release);
         drop(state);
@@ -152,7 +152,7 @@ impl Event {
 
     fn seen(&self, state: &State) {
         if let Some(by) = state.by.filter(|_| report::checking()) {
-            ledger::seen(by);
+            command_order::seen(by);
         }
     }
 
@@ -222,14 +222,14 @@ impl Wait {
                 event.sleep(u64::MAX);
                 let state = event.state.lock().unwrap();
                 if let Some(by) = state.by.filter(|_| checking) {
-                    ledger::comes_after(by);
+                    command_order::comes_after(by);
                 }
                 state.failed.map_or(Ok(()), Err)
             }
             Wait::Command(done) => {
                 let status = done.sleep();
                 if checking {
-                    ledger::comes_after(done.number);
+                    command_order::comes_after(done.number);
                 }
                 if status < 0 { Err(Error::of_code(status)) } else { Ok(()) }
             }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use envisa_runtime::device::{ChannelOrder, ChannelType, ImageFormat, ImageShape, ImageValue, Sampler};
-use envisa_runtime::region::{Backing, Layout3, Region};
-use envisa_runtime::spec::{IMAGE_2D, IMAGE_LAYERS};
+use envisa_runtime::device_properties::{IMAGE_2D, IMAGE_LAYERS};
+use envisa_runtime::host_memory::{Backing, Layout3, Region};
 
 use super::device::Device;
 use super::error::{Error, Result};

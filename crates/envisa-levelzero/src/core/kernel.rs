@@ -4,9 +4,9 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use envisa_runtime::device::{self, ArgKind, KernelInfo, Module as Built, Range, Trouble, Value};
+use envisa_runtime::device_properties::MAX_GROUP;
+use envisa_runtime::host_memory::Backing;
 use envisa_runtime::launch;
-use envisa_runtime::region::Backing;
-use envisa_runtime::spec::MAX_GROUP;
 
 use super::error::{Error, Result};
 use super::handle;
@@ -183,9 +183,7 @@ impl Kernel {
                     let (what, name) = (self.info.argument(i), &self.info.name);
                     envisa_runtime::report::mistake(
                         "argument",
-                        &format!(
-                            "kernel `{name}` is launched, and {what} was never set: it is taken for zero"
-                        ),
+                        &format!("kernel `{name}` is launched, but {what} was never set: it is zero"),
                     );
                     if about.kind == ArgKind::Value {
                         Value::Bytes(vec![0; about.size].into())
@@ -210,7 +208,7 @@ impl Kernel {
         let spec = self.module.device.spec;
         if slm > spec.slm {
             envisa_runtime::log::complain(&format!(
-                "kernel `{}` wants {slm} bytes of local memory, a group on {} has {}",
+                "kernel `{}` needs {slm} bytes of local memory; a group on {} has {}",
                 self.info.name, spec.name, spec.slm
             ));
             return Err(Error::OUT_OF_DEVICE_MEMORY);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use envisa_runtime::region::{Backing, Region};
+use envisa_runtime::host_memory::{Backing, Region};
 
 use super::device::Device;
 use super::error::{Error, Result};

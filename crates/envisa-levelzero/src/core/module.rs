@@ -71,7 +71,7 @@ impl Module {
         let mut words = Vec::new();
         for part in parts {
             if !spirv::is_spirv(&part.bytes) {
-                return (Err(Error::MODULE_BUILD_FAILURE), "the module is no SPIR-V\n".into());
+                return (Err(Error::MODULE_BUILD_FAILURE), "the module is not SPIR-V\n".into());
             }
             let known = spirv::constants(&part.bytes);
             // The application gives addresses of values, and the module says how long they are.

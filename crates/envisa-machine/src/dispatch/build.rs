@@ -7,7 +7,7 @@ use super::launch::{Arg, Launch, LaunchError, Resources};
 use super::prepared::{Prepared, countable, number, reachable, too_much_local_memory};
 use super::threads::{GroupClass, Threads};
 use super::*;
-use crate::dropped::Dropped;
+use crate::dropped_accesses::Dropped;
 use crate::memory::{
     Allocation, AllocationId, Block, BufferSurface, Image, ImageShape, Memory, MemoryError, Names, Private,
     Surface, SurfaceTable,
@@ -59,9 +59,8 @@ fn groups(
         }
         if !partial && !launch.global[d].is_multiple_of(u64::from(launch.local[d])) {
             return err(format!(
-                "{} work-items in dimension {d} are no multiple of the group's {}, and the kernel was compiled for whole \
-                 groups (OpenCL C 1.2, the default, or -cl-uniform-work-group-size); compiled with -cl-std=CL2.0 or \
-                 later the last group may be smaller",
+                "{} work-items in dimension {d} are not a multiple of the group's {}, and the kernel was compiled for whole \
+                 groups (OpenCL C 1.2, the default, or -cl-uniform-work-group-size); with -cl-std=CL2.0 or later, the last group may be smaller",
                 launch.global[d], launch.local[d]
             ));
         }
@@ -232,7 +231,7 @@ fn supported(kernel: &Kernel, images: bool) -> Result<(), LaunchError> {
     let image = |p: &&PayloadArgument| p.addrspace == Some(AddrSpace::Image) || p.image_type.is_some();
     match kernel.payload_arguments.iter().find(image).filter(|_| !images) {
         Some(p) => Err(LaunchError::Unsupported(format!(
-            "images on this device, which has none: the compiler leaves their accesses out (argument {})",
+            "the device has no images, and its compiler leaves out all accesses to them (argument {})",
             p.arg_index.unwrap_or(0)
         ))),
         None => Ok(()),
@@ -276,7 +275,7 @@ fn walk_order(dims: [u32; 3]) -> Result<[u8; 3], LaunchError> {
             Some(s) if !*s => *s = true,
             _ => {
                 return Err(LaunchError::Metadata(format!(
-                    "work_group_walk_order_dimensions {dims:?} is no order of three dimensions"
+                    "work_group_walk_order_dimensions {dims:?} is not an order of three dimensions"
                 )));
             }
         }

@@ -6,9 +6,9 @@
 mod build;
 mod implicit;
 mod launch;
+mod launch_cache;
 mod prepared;
 mod printf;
-mod remembered;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -16,9 +16,9 @@ mod threads;
 pub use crate::sampler::{Mip, Sampler};
 pub use build::{prepare, prepare_from};
 pub use launch::{Arg, Launch, LaunchError, Resources};
+pub use launch_cache::{Asked, Ready, Remembered};
 pub use prepared::{Prepared, prepare_bare};
 pub use printf::{Printed, decode as decode_printf};
-pub use remembered::{Asked, Ready, Remembered};
 pub use threads::{GroupClass, Threads};
 
 /// Largest capacity of the printf buffer: what IGC's code assumes, in bytes.

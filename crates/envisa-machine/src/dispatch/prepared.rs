@@ -3,8 +3,8 @@
 use super::launch::LaunchError;
 use super::threads::GroupClass;
 use super::*;
-use crate::asked::Asked;
-use crate::dropped::Dropped;
+use crate::dropped_accesses::Dropped;
+use crate::fallback_counts::Asked;
 use crate::memory::{
     AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable, for_reports,
 };

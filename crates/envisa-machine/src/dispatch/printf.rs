@@ -256,7 +256,7 @@ fn record(
             if k > 0 {
                 text.push(b',');
             }
-            // A string that is no literal comes as a pointer.
+            // A string that is not a literal comes as a pointer.
             let pointed = match (spec.conversion, value) {
                 (b's', Value::Pointer(0)) => Some(Value::Text(b"(null)".to_vec())),
                 (b's', Value::Pointer(p)) => string(memory, *p).map(Value::Text),
@@ -340,7 +340,7 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
         }
         (b'p' | b's', Value::Pointer(p)) => pad(spec, "", format!("{p:#x}"), false),
         (b'p', Value::Int(n, _)) => pad(spec, "", format!("{n:#x}"), false),
-        // What is no string where one is expected is printed as what it is.
+        // What is not a string where one is expected is printed as what it is.
         (b'd' | b'i', _) | (b's', Value::Int(..)) => {
             let n = integer(spec, value);
             let sign = if n < 0 {
@@ -655,7 +655,7 @@ mod tests {
             // No conversions at all.
             ("100 % done, 5%|", Vec::new(), "100 % done, 5%|"),
             ("%", Vec::new(), "%"),
-            // Types of 8 and 16 bits; what is no string.
+            // Types of 8 and 16 bits; what is not a string.
             (
                 "%d %d|",
                 [1u32.to_le_bytes(), 0xffu32.to_le_bytes(), 2u32.to_le_bytes(), 0x1_8000u32.to_le_bytes()]

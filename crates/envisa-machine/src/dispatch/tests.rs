@@ -194,7 +194,7 @@ fn what_is_missing_is_named() {
     type Edit = fn(&mut Kernel);
     let image: Edit = |k| k.payload_arguments[0].image_type = Some(ImageType::Image2d);
     let edits: [(Edit, &str); 3] = [
-        (image, "not supported: images on this device"),
+        (image, "not supported: the device has no images"),
         (|k| k.execution_env.has_rtcalls = true, "not supported: ray queries"),
         (|k| k.execution_env.simd_size = 2, "not supported: a thread of 2 channels"),
     ];

@@ -8,19 +8,19 @@
 //! of it, which no later call changes, so that guests find their bytes without a lock; what is freed meanwhile
 //! stays alive until the launch has ended.
 
+mod address_map;
+mod allocation_names;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod image;
 mod lanes;
-mod map;
-mod names;
 mod raw;
 mod surface;
 
+pub use address_map::{AddressMap, Allocation, AllocationId, Entry, Hint, Located, Permission};
+pub use allocation_names::Names;
 pub use image::{Image, ImageShape};
 pub(crate) use lanes::{Lanes, On};
-pub use map::{AddressMap, Allocation, AllocationId, Entry, Hint, Located, Permission};
-pub use names::Names;
 pub use raw::{Block, Element as LaneElement};
 pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 

@@ -209,7 +209,7 @@ impl Block {
         if !self.contains(offset, from.len()) {
             return false;
         }
-        // SAFETY: inside the block; `from` is no part of it, as no reference into the block exists.
+        // SAFETY: inside the block; `from` is not part of it, as no reference into the block exists.
         unsafe {
             std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.as_ptr().add(offset), from.len());
         }

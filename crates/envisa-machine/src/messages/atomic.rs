@@ -3,8 +3,8 @@
 use envisa_lower::{Atomic, Extend, RegOffset, Space};
 use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
+use super::channel_addresses::{Addresses, Addressing, Reach};
 use super::element;
-use super::places::{Addresses, Addressing, Reach};
 use super::target::{resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;

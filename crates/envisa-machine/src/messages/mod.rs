@@ -10,10 +10,10 @@
 mod atomic;
 mod block;
 mod block2d;
+mod channel_addresses;
 mod element;
-pub mod fast;
 mod graphics;
-mod places;
+pub mod precomputed;
 mod sampler;
 mod sampler_levels;
 mod sampler_rows;

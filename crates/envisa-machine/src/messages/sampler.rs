@@ -106,7 +106,7 @@ fn state(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fau
     };
     index
         .and_then(|i| *ports.samplers.get(i)?)
-        .ok_or(Fault { address: number, ..Fault::unsupported("the launch gave no such sampler") })
+        .ok_or(Fault { address: number, ..Fault::unsupported("the launch has no such sampler") })
 }
 
 /// Addresses of an image's texels in up to three directions, and whether they are filtered.
@@ -145,12 +145,12 @@ impl<'a> Filter<'a> {
             ImageShape::D3 => 3,
         };
         if gather && count != 2 {
-            return refuse("texels are gathered of two-dimensional images");
+            return refuse("gathers need a two-dimensional image");
         }
         let compares = s.parameters.iter().any(|p| p.what == Parameter::Reference);
         let compare = match state.compare {
             _ if !compares => None,
-            None => return refuse("the sampler says nothing of comparisons"),
+            None => return refuse("the sampler has no comparison"),
             Some(_) if integers => return refuse("integer texels are not compared"),
             compare => compare,
         };

@@ -50,7 +50,7 @@ impl Stated {
         let base = match s.what {
             Sampling::Base => true,
             Sampling::Filter => false,
-            Sampling::Gather => return Err("texels are gathered of images of one level of detail"),
+            Sampling::Gather => return Err("gathers need an image with one level of detail"),
             Sampling::LevelOfDetail => {
                 return Err("levels of detail of neighbouring pixels are not supported");
             }
@@ -84,7 +84,7 @@ impl Stated {
 /// The levels to take, and how much the second one counts.
 fn choose(level: f64, state: &Sampler, last: usize) -> (usize, usize, f64) {
     let [least, greatest] = state.levels.map(|l| f64::from(l) / 256.0);
-    // A level that is no number is the first; casts saturate.
+    // A level that is not a number is the first; casts saturate.
     let level = if level.is_nan() { least } else { level.max(least).min(greatest) }.clamp(0.0, last as f64);
     match state.mip {
         Mip::None => (0, 0, 0.0),

@@ -7,8 +7,8 @@
 
 use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 
+use super::channel_addresses::{self, Addresses, Addressing, Reach};
 use super::element::{self, Element};
-use super::places::{self, Addresses, Addressing, Reach};
 use super::target::{Target, resolve, scalar};
 use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
@@ -93,7 +93,7 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
         8 => at = regs.load::<u64, N>(s.address),
         4 if !s.extend.addends().is_empty() => {
             for a in s.extend.addends() {
-                let a = places::addend::<N>(*a, regs);
+                let a = channel_addresses::addend::<N>(*a, regs);
                 (0..N).for_each(|i| at[i] = at[i].wrapping_add(a[i]));
             }
         }

@@ -226,7 +226,7 @@ pub(super) fn buffer<'a>(b: &BufferSurface, a: &'a Allocation, space: AccessSpac
 /// If the launch gave no such handle out: also the handle of NULL.
 fn bindless(handle: u64, ports: &Ports<'_>) -> Result<u32, Fault> {
     let index = u32::try_from(handle).ok().and_then(|handle| ports.surfaces.index_of_handle(handle));
-    index.ok_or(Fault { address: handle, ..Fault::unsupported("the launch gave no such surface handle out") })
+    index.ok_or(Fault { address: handle, ..Fault::unsupported("the launch has no such surface handle") })
 }
 
 #[cold]
@@ -304,7 +304,7 @@ pub(super) fn resolve_typed<'a>(
 /// A scalar operand, sign-extended where its type is signed.
 ///
 /// # Errors
-/// If a register address names no variable, or the type is no integer.
+/// If a register address names no variable, or the type is not an integer.
 #[inline(always)]
 pub(super) fn scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fault> {
     match *src {
@@ -339,7 +339,7 @@ fn rare_scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fa
         Type::Ud => regs.peek::<u32>(offset) as i64,
         Type::D => regs.peek::<i32>(offset) as i64,
         Type::Uq | Type::Q => regs.peek::<i64>(offset),
-        _ => return Err(Fault::unsupported("a scalar operand of a type that is no integer")),
+        _ => return Err(Fault::unsupported("a scalar operand of a type that is not an integer")),
     };
     Ok(match modifier {
         Modifier::Neg => x.wrapping_neg(),

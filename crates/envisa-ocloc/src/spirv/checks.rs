@@ -16,8 +16,8 @@
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
 mod copies;
-mod origins;
-mod path;
+mod pointer_origins;
+mod pointer_path;
 mod types;
 mod uniform;
 mod variables;
@@ -28,8 +28,8 @@ use envisa_zebin::reports::{self, Does, Kind, What};
 
 use super::{Instruction, Rewriting, literal};
 use copies::Copies;
-use origins::Origins;
-use path::{Part, Path, Step};
+use pointer_origins::Origins;
+use pointer_path::{Part, Path, Step};
 use types::{Shape, Types};
 use variables::Variables;
 
@@ -93,7 +93,7 @@ const VSTOREN: u32 = 172;
 /// The added function's name.
 const NAME: &str = "envisa.check";
 
-/// The module so; `None` if it is no module of little-endian SPIR-V, or has no functions.
+/// The module so; `None` if it is not a module of little-endian SPIR-V, or has no functions.
 pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
     let module = Rewriting::of(spirv)?;
     let first = module.all.iter().find(|i| i.op == op::FUNCTION)?.at;

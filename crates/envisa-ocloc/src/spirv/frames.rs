@@ -57,7 +57,7 @@ pub(super) fn behind_variables(all: &[Instruction], function: usize) -> Option<u
     Some(at)
 }
 
-/// The module with such calls; `None` if it is no module of little-endian SPIR-V, or has no functions.
+/// The module with such calls; `None` if it is not a module of little-endian SPIR-V, or has no functions.
 pub fn with_calls(spirv: &[u8]) -> Option<Vec<u8>> {
     let mut module = Rewriting::of(spirv)?;
     let all = module.all.clone();

@@ -32,7 +32,7 @@ struct Rewriting {
 }
 
 impl Rewriting {
-    /// `None` if it is no module of little-endian SPIR-V, or lengths do not fit.
+    /// `None` if it is not a module of little-endian SPIR-V, or lengths do not fit.
     fn of(spirv: &[u8]) -> Option<Rewriting> {
         if !spirv.len().is_multiple_of(4) {
             return None;

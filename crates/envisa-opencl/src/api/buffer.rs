@@ -13,10 +13,10 @@ use super::{Caller, create, entry};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::handle;
+use crate::core::host_memory::{Backing, Region};
 use crate::core::info::Answer;
 use crate::core::mem::{Mem, Parts, check_flags, inherit_flags};
 use crate::core::platform::BASE_ALIGN;
-use crate::core::region::{Backing, Region};
 
 /// Memory for an object of so many bytes, as its flags say.
 pub(super) fn backing(

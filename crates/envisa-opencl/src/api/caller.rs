@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::api::because;
 use crate::core::error::{Error, Result};
+use crate::core::host_memory::{Backing, Region};
 use crate::core::info::Answer;
-use crate::core::region::{Backing, Region};
 
 /// The application's promise: pointers that it passes are null or valid for what the standard says is read or
 /// written through them, until the call returns, or, for transfers, until the command is complete.
@@ -100,7 +100,7 @@ impl Caller {
         self.slice(start.cast::<u8>(), n).map(<[u8]>::to_vec)
     }
 
-    /// A text that ends with a zero; `None` without one. What is no UTF-8 is replaced.
+    /// A text that ends with a zero; `None` without one. What is not UTF-8 is replaced.
     pub(crate) fn text(&self, start: *const c_char) -> Option<String> {
         // SAFETY: promised by the caller.
         (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) }.to_string_lossy().into_owned())

@@ -10,10 +10,10 @@ use opencl_sys::{
 use super::{Caller, because, create, enqueued, entry, same, target};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
+use crate::core::host_memory::{Layout3, Region};
 use crate::core::mem::Mem;
 use crate::core::platform::BASE_ALIGN;
 use crate::core::queue::{Order, Queue, Work};
-use crate::core::region::{Layout3, Region};
 
 /// A buffer of the queue's context that commands may use.
 pub(super) fn buffer_of(queue: &Queue, handle: cl_mem) -> Result<Arc<Mem>> {

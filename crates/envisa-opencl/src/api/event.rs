@@ -28,7 +28,7 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         if crate::report::checking() {
-            crate::core::ledger::told(event.number);
+            crate::core::command_order::told(event.number);
         }
         if event.set(execution_status) { Ok(()) } else { Err(Error::INVALID_OPERATION) }
     }

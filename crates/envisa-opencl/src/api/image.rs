@@ -16,11 +16,11 @@ use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::format::{Format, supported};
 use crate::core::handle;
+use crate::core::host_memory::Layout3;
 use crate::core::info::Answer;
 use crate::core::mem::{ImageInfo, Mem, Parts, Sampler, check_flags, inherit_flags};
 use crate::core::platform::{IMAGE_2D, IMAGE_LAYERS};
 use crate::core::queue::{Order, Queue, Work};
-use crate::core::region::Layout3;
 
 /// What an image is to be.
 #[derive(Clone, Copy)]

@@ -13,10 +13,10 @@ use super::{Caller, enqueued, entry, guarded, target};
 use crate::core::context::{Context, Pointer, PointerKind};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
+use crate::core::host_memory::{Backing, Region};
 use crate::core::kernel::{Arg, Kernel};
 use crate::core::platform::Device;
 use crate::core::queue::{Order, Queue, Work};
-use crate::core::region::{Backing, Region};
 
 /// Allocates shared memory and notes it in the context.
 pub(super) fn allocate(

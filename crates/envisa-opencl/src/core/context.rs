@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use super::error::Error;
 use super::event::call_back;
 use super::handle::{Object, Slot};
+use super::host_memory::Backing;
 use super::platform::Device;
-use super::region::Backing;
 
 /// Called when an object is gone.
 pub type Destructor = Box<dyn FnOnce() + Send>;

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use opencl_sys as cl;
 
+use super::command_order;
 use super::context::PointerKind;
 use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
-use super::ledger;
+use super::host_memory::{Backing, Region};
 use super::mem::{Mem, Sampler};
 use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
 use super::queue::{Order, Queue};
-use super::region::{Backing, Region};
 use crate::api::because;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
@@ -336,7 +336,7 @@ impl Kernel {
         }
         if slm > device.spec.slm {
             crate::log::complain(&format!(
-                "kernel `{}` wants {slm} bytes of local memory, a group on {} has {}",
+                "kernel `{}` needs {slm} bytes of local memory; a group on {} has {}",
                 info.name, device.spec.name, device.spec.slm
             ));
             return Err(Error::OUT_OF_RESOURCES);
@@ -434,7 +434,7 @@ impl Lent {
         if !crate::report::checking() || !captured.mems.iter().any(|m| is_lent(&m)) {
             return None;
         }
-        let begun = ledger::idle()?;
+        let begun = command_order::idle()?;
         let regions = captured.mems.iter().filter(is_lent).map(|m| (m.region.clone(), m.region.digest()));
         Some(Lent { regions: regions.collect(), begun })
     }
@@ -445,12 +445,11 @@ impl Lent {
         for (region, then) in &self.regions {
             let now = region.digest();
             // This one has begun.
-            if now != *then && ledger::begun() == self.begun + 1 {
+            if now != *then && command_order::begun() == self.begun + 1 {
                 crate::report::mistake(
                     "host memory",
                     &format!(
-                        "kernel `{name}` was enqueued with memory of the program (CL_MEM_USE_HOST_PTR), which the program \
-                         changed before the kernel was over: nobody waited for it"
+                        "kernel `{name}` was enqueued with memory of the program (CL_MEM_USE_HOST_PTR), which the program changed before the kernel ended, without waiting for it"
                     ),
                 );
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::region::Region;
+use super::host_memory::Region;
 use crate::report::{checking, mistake};
 
 /// A mapping that has not ended.

@@ -9,8 +9,8 @@ use super::error::{Error, Result};
 use super::event::call_back;
 use super::format::Format;
 use super::handle::{Object, Slot};
+use super::host_memory::{Layout3, Region};
 use super::maps::Maps;
-use super::region::{Layout3, Region};
 
 /// A buffer or an image.
 pub struct Mem {

@@ -8,7 +8,7 @@ use super::error::{Error, Result};
 use super::handle::{self, Object, Slot};
 use super::info::{Answer, named, version};
 use crate::device::Machine;
-pub use envisa_runtime::spec::{
+pub use envisa_runtime::device_properties::{
     IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, Spec, chosen, memory_size,
     sub_slices,
 };
@@ -164,7 +164,7 @@ impl Device {
 
     /// The most that one allocation can have.
     pub fn max_allocation(&self) -> u64 {
-        envisa_runtime::spec::max_allocation(self.memory)
+        envisa_runtime::device_properties::max_allocation(self.memory)
     }
 
     fn features(&self) -> Vec<&'static str> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, Weak};
 use std::time::Instant;
 
 use super::{AWAKE, Failure, Inner, Keep, Queue, look_until};
-use crate::ledger;
+use crate::command_order;
 
 /// How far a command is; what is negative is the code of its failure.
 pub mod status {
@@ -217,7 +217,7 @@ impl<E: Failure> Event<E> {
     /// The application learns of its status.
     pub fn seen(&self) {
         if crate::report::checking() && self.is_over() {
-            ledger::seen(self.number);
+            command_order::seen(self.number);
         }
     }
 

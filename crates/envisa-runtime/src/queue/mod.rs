@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
-use crate::ledger;
+use crate::command_order;
 
 mod event;
 
@@ -207,7 +207,7 @@ impl<E: Failure> Queue<E> {
         if crate::report::checking() {
             let mut numbers: Vec<u64> = after.iter().map(|e| e.number).collect();
             state.note(inner.free_order.load(Ordering::Relaxed), order, waits, &mut numbers, event.number);
-            ledger::enqueued(event.number, what, numbers);
+            command_order::enqueued(event.number, what, numbers);
         }
         after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
         // Nobody waits for what other queues do first.
@@ -237,7 +237,7 @@ impl<E: Failure> Queue<E> {
         self.idle();
         if crate::report::checking() {
             let numbers = self.inner.state.lock().unwrap().numbers.clone();
-            numbers.into_iter().for_each(ledger::seen);
+            numbers.into_iter().for_each(command_order::seen);
         }
         if !self.has_failed() {
             return Ok(());
@@ -386,7 +386,7 @@ impl<E: Failure> Inner<E> {
         let Command { event, after, work } = command;
         let checking = crate::report::checking();
         if checking {
-            ledger::begin(event.number);
+            command_order::begin(event.number);
         }
         let result = if after.iter().any(|e| e.status() < 0) {
             event.set(status::SUBMITTED);
@@ -397,7 +397,7 @@ impl<E: Failure> Inner<E> {
             work()
         };
         if checking {
-            ledger::end(event.number);
+            command_order::end(event.number);
         }
         drop(after);
         // Whoever waits for the events that failed was told otherwise.

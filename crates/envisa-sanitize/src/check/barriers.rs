@@ -1,4 +1,4 @@
-//! Barriers that not all work-items come to.
+//! Barriers that not all work-items reach.
 
 use envisa_lower::{Inst, Op, fence};
 use envisa_machine::thread::Machine;

@@ -14,7 +14,7 @@ use super::sites::ProgramFacts;
 pub enum FindingKind {
     /// A channel reads register bytes that nothing has written in its thread.
     UninitialisedRead,
-    /// Two channels of one store write the same place with different values: which one stays is undefined.
+    /// Two channels of one store write the same place with different values: it is undefined which value remains.
     StoreConflict,
     /// Two threads, or two channels of one, access the same place, one of them stores, and nothing orders the two.
     Race,

@@ -1,5 +1,5 @@
 //! Hints: what is sound vISA and seldom meant. Integers divided by zero, shifts by as many bits as there are or more,
-//! floats converted to integers that cannot hold them, addresses that are no multiple of their element, instructions
+//! floats converted to integers that cannot hold them, addresses that are not a multiple of their element, instructions
 //! that access more than one local variable.
 //!
 //! Only what is left of them in vISA is seen: OpenCL C takes the count of a shift modulo the width, which its compiler
@@ -152,7 +152,7 @@ impl Checks {
                         Some((
                             FindingKind::ShiftCount,
                             format!(
-                                "a shift by {n} of {width} bits: only the low bits of the count are looked at"
+                                "a shift by {n} of {width} bits: only the low bits of the count are used"
                             ),
                         ))
                     }
@@ -180,7 +180,8 @@ impl Checks {
             return;
         };
         let (bytes, address) = (a.bytes, a.address);
-        let subject = || format!("an element of {bytes} bytes at {address:#x}, which is no multiple of them");
+        let subject =
+            || format!("an element of {bytes} bytes at {address:#x}, which is not a multiple of its size");
         self.note(m, pc, FindingKind::Misaligned, u32::from(a.channel), subject);
     }
 }

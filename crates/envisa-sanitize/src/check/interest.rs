@@ -32,8 +32,7 @@ impl Elsewhere {
     pub fn what(&self) -> Option<String> {
         let name = self.0.get()?;
         Some(format!(
-            "races for {name} were not looked for from the start: a store went there with an address that was computed \
-             from other pointers"
+            "races for {name} were not checked from the start: a store reached it with an address that was computed from other pointers"
         ))
     }
 }

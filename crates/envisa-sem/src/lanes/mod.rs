@@ -281,7 +281,7 @@ impl Host {
     /// `f` of each element of `a` (and `b`).
     ///
     /// # Panics
-    /// The slices' lengths differ or are no multiple of 16.
+    /// The slices' lengths differ or are not a multiple of 16.
     #[inline]
     pub fn map(self, f: impl Apply + Copy, a: &[u32], b: &[u32], out: &mut [u32]) {
         match self {

@@ -69,7 +69,7 @@ impl Function {
     /// Its values for each element of `a` (and `b`), by bits.
     ///
     /// # Panics
-    /// The slices' lengths differ or are no multiple of 16.
+    /// The slices' lengths differ or are not a multiple of 16.
     pub fn map(self, host: Host, a: &[u32], b: &[u32], out: &mut [u32]) {
         macro_rules! each {
             ($($name:ident)*) => {

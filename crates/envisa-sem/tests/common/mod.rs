@@ -1,7 +1,7 @@
 //! Values worth trying, and a small generator.
 #![allow(dead_code)]
 
-use envisa_sem::soft::Format;
+use envisa_sem::exact_arithmetic::Format;
 
 /// xorshift64*.
 pub struct Rng(pub u64);

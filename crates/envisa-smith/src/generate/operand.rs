@@ -247,7 +247,7 @@ impl Gen<'_> {
         let ty = if list.is_empty() { Type::Ud } else { *self.rng.pick(&list) };
         let write = slot.role == Role::Write;
         let mut region = self.region(write, shape.channels);
-        // Some of these send the reference assembler into an endless loop: scalars, and what is no region.
+        // Some of these send the reference assembler into an endless loop: scalars, and what is not a region.
         let looping = self.options.reference && (shape.channels == 1 || shape.types.is_none());
         if !write && self.rng.one_in(4) && !looping {
             let width = (shape.channels > 1).then_some(shape.channels.min(4));

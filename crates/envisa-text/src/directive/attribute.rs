@@ -76,7 +76,7 @@ impl<'s> Parser<'s> {
     pub(super) fn attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        let Some(&(real, who, kind, since)) = attrs::find(name) else {
+        let Some(&(real, who, kind, since)) = attributes::find(name) else {
             return self.unknown_attr(name, value, owner);
         };
         if since > self.version {
@@ -140,7 +140,7 @@ impl<'s> Parser<'s> {
             }
             (Value::Str, Given::Str(s, at)) => {
                 if s.len() > limits::ATTRIBUTE_VALUE_BYTES {
-                    return Err(wrong(self, at, &attrs::longest()));
+                    return Err(wrong(self, at, &attributes::longest()));
                 }
                 s.as_bytes().to_vec()
             }
@@ -163,8 +163,8 @@ impl<'s> Parser<'s> {
     pub(super) fn unknown_attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        let mut d = self.warn("W0210", format!("unknown attribute `{shown}`"), span, "kept as it stands");
-        let known: Vec<&str> = attrs::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
+        let mut d = self.warn("W0210", format!("unknown attribute `{shown}`"), span, "kept unchanged");
+        let known: Vec<&str> = attributes::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
         if let Some(near) = nearest(name, known.iter().map(|n| n.as_bytes())) {
             d = d.suggest("a similar attribute is", self.file, span, near);
         } else {
@@ -190,7 +190,7 @@ impl<'s> Parser<'s> {
             },
             Given::Str(s, at) if s.len() > limits::ATTRIBUTE_VALUE_BYTES => {
                 let wrong = format!("wrong value of `{shown}`");
-                let d = self.diag_label("E0209", wrong, at, attrs::longest());
+                let d = self.diag_label("E0209", wrong, at, attributes::longest());
                 return Err(self.fail(d));
             }
             Given::Str(s, _) => s.as_bytes().to_vec(),

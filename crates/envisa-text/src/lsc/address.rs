@@ -2,8 +2,8 @@
 
 use envisa_isa::{Operand, SlotName, Span, Type};
 
+use crate::instruction_operands::Ops;
 use crate::operand::or_list;
-use crate::ops::Ops;
 use crate::parser::{P, Parser};
 use crate::template::Compiled;
 

@@ -1,6 +1,6 @@
 //! Execution size, execution mask and predicate.
 
-use crate::bytes::is_start;
+use crate::name_bytes::is_start;
 use envisa_isa::{Combine, Exec, ExecMask, Operand, Pred, Span};
 
 use crate::names::Class;
@@ -170,7 +170,7 @@ impl<'s> Parser<'s> {
         Ok(Pred { id, combine, invert })
     }
 
-    /// An execution mask that is no predicate's name and stands before a comma.
+    /// An execution mask that is not a predicate's name and stands before a comma.
     pub(super) fn mask_here(&mut self) -> Option<&'static str> {
         let here = self.pos;
         let name = self.ident();

@@ -147,7 +147,7 @@ fn align_name(align: envisa_isa::Align) -> &'static str {
 /// does not know, or values that have no text at all.
 fn attr_text(name: &str, value: &[u8], owner: Owner) -> Option<(String, bool)> {
     let int = || value.iter().rev().fold(0u64, |n, b| n << 8 | *b as u64);
-    let Some((real, who, kind, _)) = attrs::find(name.as_bytes()) else {
+    let Some((real, who, kind, _)) = attributes::find(name.as_bytes()) else {
         // What is not known is read as it stands.
         return match value.len() {
             0 => Some((name.to_owned(), true)),

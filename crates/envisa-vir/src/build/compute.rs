@@ -274,7 +274,7 @@ impl Builder<'_> {
         let (first, lanes) = (u32::from(i.first), u32::from(i.channels));
         let Dst::Pred { offset } = i.dst else { return Ok(()) };
         let (Src::Reg { shape, .. }, true) = (i.src[0], i.pred.offset == 0 || lanes > 0) else {
-            return Err(No("a predicate of what is no register"));
+            return Err(No("a predicate of what is not a register"));
         };
         if shape == Shape::Scalar {
             // All bits, whatever the execution mask.

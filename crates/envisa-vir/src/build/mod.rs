@@ -475,7 +475,7 @@ impl<'a> Builder<'a> {
             all.dedup();
             all
         };
-        // What is written is read as well: other channels' bytes stay.
+        // A written value is read as well: other channels' bytes stay.
         let written = vars(self, &writes);
         reads.extend(writes);
         let homes = self.homes(&vars(self, &reads));
@@ -509,7 +509,7 @@ impl<'a> Builder<'a> {
         out
     }
 
-    /// An instruction that is no branch.
+    /// An instruction that is not a branch.
     fn inst(&mut self, i: &Lowered) {
         let class = class(i.op);
         let done = match class {

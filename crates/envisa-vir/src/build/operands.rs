@@ -184,7 +184,7 @@ impl Builder<'_> {
                 let zero = self.constant(0, Type::new(Elem::I32, lanes));
                 Ok((zero, Number::Ud, Modifier::None))
             }
-            Src::Reg { .. } => Err(No("a source of a type that is no element's")),
+            Src::Reg { .. } => Err(No("a source of a type that is not an element's")),
             Src::Indirect { .. } => Err(No("a register by address")),
             Src::Pred { .. } => Err(No("a predicate among numbers")),
         }

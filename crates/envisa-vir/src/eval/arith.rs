@@ -4,7 +4,8 @@ use envisa_isa::Type as Number;
 use envisa_lower::Op;
 use envisa_sem::convert;
 use envisa_sem::{
-    Bf, Float, FpMode, Hf, Int, Lane, MacroMath, MathUnit, Modifier, Relation, int, math, odd, wide,
+    Bf, Float, FpMode, Hf, Int, Lane, MacroMath, MathUnit, Modifier, Relation, int, math, round_to_odd,
+    wide_integers,
 };
 
 use crate::inst::{Arith, Exact};
@@ -246,11 +247,11 @@ fn half(a: &Arith, x: Operands) -> Option<u64> {
 fn round_to_odd(a: &Arith, x: Operands) -> Option<(u64, u64)> {
     let ([p, q, r], m) = (taken::<f64>(a, x), a.mode);
     let r = match a.op {
-        Op::Add => odd::add(p, q, m),
-        Op::Mul => odd::mul(p, q, m),
-        Op::Mad => odd::mad(p, q, r, m),
-        Op::Div => odd::div(p, q, m),
-        Op::Sqrt => odd::sqrt(p, m),
+        Op::Add => round_to_odd::add(p, q, m),
+        Op::Mul => round_to_odd::mul(p, q, m),
+        Op::Mad => round_to_odd::mad(p, q, r, m),
+        Op::Div => round_to_odd::div(p, q, m),
+        Op::Sqrt => round_to_odd::sqrt(p, m),
         _ => return None,
     };
     Some((r.to_bits(), 0))
@@ -291,7 +292,7 @@ pub fn compare(number: Number, r: Relation, mode: FpMode, x: u64, y: u64) -> boo
         Number::Df => float!(f64),
         Number::Hf => float!(Hf),
         Number::Bf => float!(Bf),
-        int => r.holds(wide::value(int, x), wide::value(int, y)),
+        int => r.holds(wide_integers::value(int, x), wide_integers::value(int, y)),
     }
 }
 
@@ -316,7 +317,9 @@ pub fn converted(from: Number, to: Number, sat: bool, operand: bool, mode: FpMod
 /// An operation by values in one lane: the result, and what holds (a relation, an overflow). `None` if there is no
 /// such operation.
 pub fn exact(e: &Exact, x: Operands) -> Option<(u64, bool)> {
-    let s = |k: usize| e.from.get(k).map_or(0, |(ty, m)| wide::modify(wide::value(*ty, x[k]), *m));
+    let s = |k: usize| {
+        e.from.get(k).map_or(0, |(ty, m)| wide_integers::modify(wide_integers::value(*ty, x[k]), *m))
+    };
     let (a, b, d) = (s(0), s(1), s(2));
     let ty = |k: usize| e.from.get(k).map(|f| f.0);
     let eight = |t: Option<Number>| t.is_some_and(|t| t.size() == 8);
@@ -327,7 +330,7 @@ pub fn exact(e: &Exact, x: Operands) -> Option<(u64, bool)> {
         let of = |signed, unsigned, is: bool| if is { signed } else { unsigned };
         let quad = bits == 64 || eight(ty(1)) || eight(ty(2));
         let ty = if quad { of(Number::Q, Number::Uq, signed) } else { of(Number::D, Number::Ud, signed) };
-        wide::value(ty, x as u64)
+        wide_integers::value(ty, x as u64)
     };
     let product = || if e.sat { a.saturating_mul(b) } else { a.wrapping_mul(b) };
     let r = match e.op {
@@ -343,25 +346,25 @@ pub fn exact(e: &Exact, x: Operands) -> Option<(u64, bool)> {
         Op::Mad => product().wrapping_add(d),
         Op::Min => a.min(b),
         Op::Max => a.max(b),
-        Op::Avg => wide::avg(a, b),
-        Op::Div => wide::div(a, b, !signed),
-        Op::Mod => wide::rem(a, b, !signed),
-        Op::Shl => wide::shl(a, b, bits),
-        Op::Shr => wide::shr(a, b, bits),
-        Op::Asr => wide::asr(a, b, bits),
+        Op::Avg => wide_integers::avg(a, b),
+        Op::Div => wide_integers::div(a, b, !signed),
+        Op::Mod => wide_integers::rem(a, b, !signed),
+        Op::Shl => wide_integers::shl(a, b, bits),
+        Op::Shr => wide_integers::shr(a, b, bits),
+        Op::Asr => wide_integers::asr(a, b, bits),
         Op::And => number(a & b),
         Op::Or => number(a | b),
         Op::Xor => number(a ^ b),
         Op::Not => number(!a),
-        Op::Bfn => number(wide::bfn(a, b, d, e.aux as u8)),
+        Op::Bfn => number(wide_integers::bfn(a, b, d, e.aux as u8)),
         _ => return None,
     };
-    let (low, high) = if e.to.is_int() { wide::limits(e.to) } else { (i128::MIN, i128::MAX) };
+    let (low, high) = if e.to.is_int() { wide_integers::limits(e.to) } else { (i128::MIN, i128::MAX) };
     let overflows = e.op == Op::Add3o && !(low..=high).contains(&r);
-    let bits = match wide::to_float(e.to, r, e.sat, e.mode) {
+    let bits = match wide_integers::to_float(e.to, r, e.sat, e.mode) {
         Some(bits) => bits,
-        None if e.sat => wide::clamp(e.to, r),
-        None => wide::cut(e.to, r),
+        None if e.sat => wide_integers::clamp(e.to, r),
+        None => wide_integers::cut(e.to, r),
     };
     Some((bits, overflows))
 }

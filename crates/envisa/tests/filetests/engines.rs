@@ -356,7 +356,7 @@ fn leaves(case: &Case, platform: Platform, engine: Engine) -> Result<Left, Strin
     }
     for (name, buffer) in &buffers {
         if let Some(bti) = name.strip_prefix("bti:") {
-            let bti = bti.parse().map_err(|_| format!("`{name}` is no binding-table index"))?;
+            let bti = bti.parse().map_err(|_| format!("`{name}` is not a binding-table index"))?;
             launch = launch.arg(ArgKey::Surface(bti), buffer);
         } else if kernel.argument(name).is_some() {
             launch = launch.arg(name.as_str(), buffer);

@@ -68,7 +68,7 @@ fn element(ty: Type, text: &str) -> Result<Value, String> {
         if text == "nan" {
             return Ok(Value::Nan);
         }
-        let x: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+        let x: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
         return Ok(Value::Bits(match ty {
             Type::Hf => f16::from_f64(x).to_bits().into(),
             Type::Bf => bf16::from_f64(x).to_bits().into(),
@@ -77,7 +77,7 @@ fn element(ty: Type, text: &str) -> Result<Value, String> {
             _ => x.to_bits(),
         }));
     }
-    let n = integer(text).ok_or_else(|| format!("`{text}` is no number of type {ty:?}"))?;
+    let n = integer(text).ok_or_else(|| format!("`{text}` is not a number of type {ty:?}"))?;
     let (least, most) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
     if !(least..=most).contains(&n) {
         return Err(format!("`{text}` has more than {bits} bits"));

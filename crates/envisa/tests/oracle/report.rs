@@ -129,7 +129,7 @@ pub fn page(f: &Findings) -> String {
         s,
         "# Bytes beside GenX_IR\n\n\
          What envisa writes against what GenX_IR (as packaged, igc-1.0.12504.6) writes for the same text. Generated:\n\
-         `BLESS=1 cargo test -p envisa --test oracle_bytes -- --ignored` rewrites this page, without `BLESS` it is compared.\n\n\
+         `BLESS=1 cargo test -p envisa --test reference -- --ignored bytes` rewrites this page, without `BLESS` it is compared.\n\n\
          *Bytes*: the whole file (header, tables, instructions) of `GenX_IR -stopafter CFG -noverifyCISA`, which lacks the last\n\
          operands of most instructions; envisa's file is damaged in the same way first. *Native*: `GenX_IR -platform P -binary`\n\
          makes the same native code of envisa's complete binary as of the text; the reference makes none of texts that it does\n\

@@ -349,7 +349,7 @@ fn stack_calls() {
     }
 }
 
-/// A call of what is no function, and calls without end, are faults.
+/// A call of what is not a function, and calls without end, are faults.
 fn calls_that_cannot_be() {
     let text =
         FACTORIAL.replace("CALL", "mov (M1_NM,1) F(0,0)<1> 0x40:uq\n(P1) ifcall (M1,16) F(0,0)<0;1,0> 2 2");

@@ -332,9 +332,9 @@ instruction is executed but not tested.
 The page lists every row of the instruction table, and says how far it is supported:
 
 * **Assembled**: the row has a text form, and its bytes are those of the reference assembler
-  (`crates/envisa/tests/oracle_bytes.rs`). If the reference does not accept the row, a test writes it and reads it back.
+  (`crates/envisa/tests/reference/bytes.rs`). If the reference does not accept the row, a test writes it and reads it back.
 * **Verified**: the verifier accepts random legal instructions of the row, or those of the page tests, which all run
-  through the verifier. `crates/envisa/tests/verify_mutations.rs` tests that it refuses broken instructions.
+  through the verifier. `crates/envisa/tests/verifier/mutations.rs` tests that it refuses broken instructions.
 * **Executed**: lowering accepts random legal instructions of the row.
 * **Tested**: the page tests (`crates/envisa/tests/pages/`, and for memory messages
   `crates/envisa/tests/pages_memory/`) executed the row and compared registers or memory with the specification's page.

@@ -89,7 +89,7 @@ fn messages_with_any_fields() {
             }
         }
     }
-    // It is no test if nothing runs.
+    // It is not a test if nothing runs.
     let of = |what| ends.get(what).copied().unwrap_or(0);
     assert!(of("ended") > 500 && of("a fault of memory") > 200 && of("not supported") > 50, "{ends:?}");
 }

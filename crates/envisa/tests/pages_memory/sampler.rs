@@ -166,7 +166,7 @@ fn border(s: Sampler, f: Format) -> [u32; 4] {
 }
 
 fn decode(f: Format, bytes: &[u8]) -> [u32; 4] {
-    // Padding is no channel.
+    // Padding is not a channel.
     if f == RX8 { R8.decode(&bytes[..1]) } else { f.decode(bytes) }
 }
 
@@ -480,7 +480,7 @@ fn states(b: &Bench, c: &mut Case, rng: &mut Rng) -> (String, String) {
     }
     let [surface, sampler] = HANDLES;
     c.var("surface", "uq", &[surface, u64::MAX]);
-    // The low bits are no part of it.
+    // The low bits are not part of it.
     c.var("samplers", "q", &[rng.next(), sampler | 1]);
     let sampler = ["S0", "$samplers(0,1)<0;1,0>[0]"][rng.below(2) as usize];
     let surface = ["T7", "$surface", "($surface, 0)"][rng.below(3) as usize];
@@ -571,7 +571,7 @@ fn states_in_registers() {
     run(Platform::Xe3p, 40, &GATHERS_XE2, &[16, 32]);
 }
 
-/// What is no state's address, and what lies behind one that is, is said.
+/// What is not a state's address, and what lies behind one that is, is said.
 #[test]
 fn no_states_in_registers() {
     let fault = |handles: [u64; 2], names: &str| -> String {

@@ -2,7 +2,7 @@
 
 use super::{Args, Failing};
 use crate::cmd::Failure;
-use crate::cmd::bounded::{self, Ended, quoted};
+use crate::cmd::limited_process::{self, Ended, quoted};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,8 @@ const PLACE: &str = "{}";
 
 impl<'a> Candidates<'a> {
     pub(super) fn new(args: &Args, input: &'a Failing) -> Result<Candidates<'a>, Failure> {
-        let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
+        let own = std::env::current_exe()
+            .map_err(|e| Failure(format!("the path of this command cannot be found: {e}")))?;
         let run = |more: &str| {
             let mut line: Vec<OsString> = vec![own.clone().into(), "run".into(), PLACE.into()];
             line.extend(args.run.iter().cloned());
@@ -72,7 +73,7 @@ impl<'a> Candidates<'a> {
             .collect();
         let environment = [("ENVISA_CANDIDATE".to_owned(), shown.clone().into_owned())];
         let folder = self.folder.as_deref().or(path.parent()).unwrap_or(Path::new("."));
-        bounded::run(&words, folder, self.timeout, &environment)
+        limited_process::run(&words, folder, self.timeout, &environment)
             .ok_or_else(|| "a process cannot be started".to_owned())
     }
 

@@ -19,17 +19,17 @@ Examples:
   envisa reduce k.cl --differs '--options -cl-opt-disable' '' -- --device dg2 --global 64 --arg a=iota:i32:64 --print a
   envisa reduce captured/12-00001-k/job.toml --differs '--options -cl-opt-disable' ''
 
-As for creduce, a test command succeeds (exit code 0) if the candidate shows the failure. `{}` is replaced by the candidate's path.
-The options after `--` are those of `envisa run`, with which the built-in tests run a candidate.
+As for creduce, a test command succeeds (exit code 0) if the candidate shows the failure. `{}` is replaced by the candidate's \
+path. The options after `--` are those of `envisa run`, with which the built-in tests run a candidate.
 
-The result is a folder, FILE.reduced/, with the reduced file, the original, and reproduce.sh, and all files that these need. If a
-reduction was interrupted, the next one continues there. Each candidate may take --timeout seconds and 16 GiB of address space.";
+The result is a folder, FILE.reduced/, with the reduced file, the original, and reproduce.sh, and all files that these need. \
+If a reduction was interrupted, the next one continues there. Each candidate may take --timeout seconds and 16 GiB of address space.";
 
 /// Reduce an input that shows a failure to a small one.
 ///
 /// Takes OpenCL C, vISA text or a job, and removes everything that the failure does not need, until nothing more can be removed.
 /// In OpenCL C, it removes declarations, statements, blocks, operands and tokens; in vISA text, lines, predicates and immediates.
-/// Of a job, also one that ENVISA_CAPTURE wrote, it reduces the program, then sizes, arguments and the contents of buffers.
+/// For a job (also one that ENVISA_CAPTURE wrote), it reduces the program, then sizes, arguments and the contents of buffers.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

@@ -14,7 +14,7 @@ mod texels;
 use envisa_lower::{Message, Space, Src, Touched};
 
 use super::atomic::Sum;
-use super::places::Reach;
+use super::channel_addresses::Reach;
 use super::simt::Plan;
 use super::{Access, Fault, Ports, execute, simt};
 use crate::cpu::Isa;

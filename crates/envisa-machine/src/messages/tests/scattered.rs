@@ -79,7 +79,7 @@ fn svm_gather_and_scatter() {
         .into_iter()
         .flat_map(|b| [1usize, 2, 4, 8].map(|c| (b, c)))
         .flat_map(|(b, c)| {
-            // 16 channels of 8 blocks of 8 bytes are no registers' worth of data, but mean something.
+            // 16 channels of 8 blocks of 8 bytes are not registers' worth of data, but mean something.
             [1u32, 2, 4, 8, 16, 32].map(|n| (b, c, n))
         })
         // They have to fit into the allocation.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use envisa_zebin::reports::{ALL_EVENTS, Does, Kind, What};
 
 use super::super::{Instruction, Rewriting};
-use super::path::Path;
+use super::pointer_path::Path;
 use super::{Checking, op};
 
 mod own {

@@ -247,7 +247,7 @@ impl<'a> Function<'a> {
             }
             (op::BRANCH, [to]) => self.goes(&[*to]),
             (op::BRANCH_CONDITIONAL, [_, yes, no, ..]) => self.goes(&[*yes, *no]),
-            // Whatever of its literals is no label is none of a block.
+            // Whatever of its literals is not a label is none of a block.
             (op::SWITCH, [_, targets @ ..]) => self.goes(targets),
             _ => uses(self, operands),
         }

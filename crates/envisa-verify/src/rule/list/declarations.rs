@@ -59,7 +59,7 @@ pub(crate) static DECLARATIONS: &[Rule] = &[
         bad ".version 4.1\n.global_function \"f\"\nfret (M1_NM,1)\n"
         good ".version 4.1\n.global_function \"f\"\n.kernel_attr ArgSize=0\n.kernel_attr RetValSize=0\nfret (M1_NM,1)\n"),
     rule!(ATTR_TWICE, "attribute-twice", Error, "4_visa_header", "An attribute is given once",
-        "What a second value would mean is not said; the reference takes the last and complains about some.",
+        "The page does not say what a second value means; the reference takes the last one, and reports an error for some attributes.",
         bad ".kernel_attr SimdSize=8\n.kernel_attr SimdSize=16" good ".kernel_attr SimdSize=16"),
     rule!(INPUT_MISALIGNED, "input-misaligned", Error, "4_visa_header", "An input's offset is a multiple of its element size",
         "State inputs (samplers, surfaces) count as dwords.",
@@ -82,11 +82,11 @@ pub(crate) static DECLARATIONS: &[Rule] = &[
         bad ".decl X v_type=G type=ud num_elts=2 align=dword\n.decl Y v_type=G type=ud num_elts=2 align=dword\n.input X offset=64 size=8\n.input Y offset=68 size=8"
         good ".decl X v_type=G type=ud num_elts=2 align=dword\n.decl Y v_type=G type=ud num_elts=2 align=dword\n.input X offset=64 size=8\n.input Y offset=72 size=8"),
     rule!(INPUT_ALIASED, "input-aliased", Error, "4_visa_header", "An input is a variable of its own",
-        "Its alias index is zero; a predefined variable is no input either.",
+        "Its alias index is zero; a predefined variable is not an input either.",
         bad ".decl X v_type=G type=d num_elts=8 alias=<Vud, 0>\n.input X offset=64 size=32"
         good ".decl X v_type=G type=d num_elts=8 align=GRF\n.input X offset=64 size=32"),
     rule!(INPUT_KIND, "input-kind", Warning, "4_visa_header", "Explicit inputs come before implicit ones",
-        "What a user supplies comes first in the table. Runtimes that read `.ze_info` do not care, and the reference compiler mixes them, so this is a warning.",
+        "Inputs that the user supplies come first in the table. Runtimes that read `.ze_info` do not care, and the reference compiler mixes them, so this is a warning.",
         bad ".decl X v_type=G type=ud num_elts=1 align=dword\n.decl Y v_type=G type=ud num_elts=3 align=dword\n.implicit_UNDEFINED_1 Y offset=64 size=12\n.input X offset=96 size=4"
         good ".decl X v_type=G type=ud num_elts=1 align=dword\n.decl Y v_type=G type=ud num_elts=3 align=dword\n.input X offset=96 size=4\n.implicit_UNDEFINED_1 Y offset=64 size=12"),
     rule!(INPUT_OUTSIDE, "input-outside", Error, "4_visa_header", "An input lies inside the register file",
@@ -94,13 +94,13 @@ pub(crate) static DECLARATIONS: &[Rule] = &[
         bad ".decl X v_type=G type=ud num_elts=8 align=GRF\n.input X offset=16384 size=32"
         good ".decl X v_type=G type=ud num_elts=8 align=GRF\n.input X offset=1024 size=32"),
     rule!(MANY_INPUTS, "many-inputs", Warning, "4_visa_header", "A kernel has fewer than 256 inputs",
-        "The page allows 256. The reference assembler counts them in a byte, so that of 256 it keeps none; the reference compiler writes more where arguments are many, and its own reader counts them in 32 bits.",
+        "The page allows 256. The reference assembler counts them in one byte, so it keeps none of 256. The reference compiler writes more if there are many arguments, and its own reader counts them in 32 bits.",
         binary "a kernel of 256 inputs, in text too"),
     rule!(FUNCTION_SIZES, "function-sizes", Error, "4_visa_header", "A function takes at most 32 and returns at most 12 registers",
         "The two bytes of the binary that follow a function's entry.",
         binary "a function object whose input size is 40"),
     rule!(OBJECT_TWICE, "object-twice", Error, "3_execution_model", "Kernels and functions of a module have different names",
-        "A call, and whoever launches a kernel, names one of them.",
+        "Calls and launches refer to them by name.",
         binary "two kernels of one name; in text the parser reports it"),
     rule!(IMPLICIT_SHAPE, "implicit-shape", Warning, "4_visa_header", "An implicit input has the shape of its kind",
         "Local size, group count and local id are 3 ud, the scoreboard's dependencies 16 ub, its surface a surface. The reference assembler makes kind 5 of every named form, so this is a warning.",

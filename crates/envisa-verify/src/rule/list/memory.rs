@@ -10,7 +10,7 @@ pub(crate) static MEMORY: &[Rule] = &[
     rule!(STATELESS_NOT_ALLOWED, "stateless-not-allowed", Error, "GATHER4_TYPED", "T5 stands where the page allows stateless access",
         "Typed, media and sampler messages need a surface that says what it is.",
         bad "gather4_typed.R (M1,8) %scratch Vud.0 Vud.0 %null.0 %null.0 Vud.64" good "gather4_typed.R (M1,8) T6 Vud.0 Vud.0 %null.0 %null.0 Vud.64"),
-    rule!(SLM_SIZE_ZERO, "slm-size-zero", Error, "4_visa_header", "Shared local memory is used by kernels that have some",
+    rule!(SLM_SIZE_ZERO, "slm-size-zero", Error, "4_visa_header", "Only a kernel that has shared local memory uses it",
         "With SLMSize 0 it is an error to access T0.",
         bad ".kernel_attr SLMSize=0\ngather_scaled.4 (M1,16) %slm 0x0:ud Vud.0 Vud.64" good ".kernel_attr SLMSize=4\ngather_scaled.4 (M1,16) %slm 0x0:ud Vud.0 Vud.64"),
     rule!(SURFACE_RESERVED, "surface-reserved", Warning, "4_visa_header", "T1 and T2 are reserved",
@@ -56,10 +56,10 @@ pub(crate) static MEMORY: &[Rule] = &[
         "Every surface has a first dimension; offsets that a surface lacks (V, R, levels of detail) are %null.",
         bad "gather4_typed.R (M1,8) T6 %null.0 %null.0 %null.0 %null.0 Vud.64" good "gather4_typed.R (M1,8) T6 Vud.0 %null.0 %null.0 %null.0 Vud.64"),
     rule!(ATOMIC_WIDTH, "atomic-width", Warning, "SVM_ATOMIC", "Atomics of 16 and 64 bits exist from TGLLP on",
-        "So the pages; the reference compiler writes 64-bit ones for SKL, so this is a warning.",
+        "The pages say so. The reference compiler writes 64-bit ones for SKL, so this is a warning.",
         bad "// platform: SKL\nsvm_atomic.inc.64 (M1,8) Vuq.0 Vuq.64 %null.0 %null.0" good "svm_atomic.inc.64 (M1,8) Vuq.0 Vuq.64 %null.0 %null.0"),
-    rule!(STATE_ADDRESS, "state-address", Error, "", "A surface or sampler by its state's address is a 64-bit integer in a register, on a platform that has such",
-        "From 4.2 on, sampler messages and render target writes name their surface and sampler so, for Xe3P: no page has it, the reference's grammar and its compiler's output do.",
+    rule!(STATE_ADDRESS, "state-address", Error, "", "The address of a surface's or sampler's state is a 64-bit integer in a register, on a platform that allows it",
+        "From version 4.2 on, sampler messages and render target writes for Xe3P can name their surface and sampler this way. No page describes it; the reference's grammar and its compiler's output have it.",
         bad "// platform: Xe3P\n.version 4.2\n.kernel \"example\"\n.decl States v_type=G type=ud num_elts=4 align=GRF\n.decl Out v_type=G type=ud num_elts=64 align=GRF\n.input States offset=64 size=16\n.kernel_attr SimdSize=16\nsampleinfo.R (M1,16) States Out.0\nret (M1_NM,1)\n"
         good "// platform: Xe3P\n.version 4.2\n.kernel \"example\"\n.decl States v_type=G type=uq num_elts=2 align=GRF\n.decl Out v_type=G type=ud num_elts=64 align=GRF\n.input States offset=64 size=16\n.kernel_attr SimdSize=16\nsampleinfo.R (M1,16) States Out.0\nret (M1_NM,1)\n"),
 ];

@@ -29,6 +29,6 @@ pub(crate) static STRUCTURE: &[Rule] = &[
         "Other codes mean nothing; nor do address operands of more than 32 elements.",
         binary "a region word of 0x2901"),
     rule!(FIELD_VALUE, "field-value", Error, "6_instructions", "A field holds one of its values",
-        "The pages list the values of each field. Values that exist on some platforms only are another rule's matter.",
+        "The pages list the values of each field. Another rule checks values that exist only on some platforms.",
         binary "OWORD_LD with size code 5; in text the parser reports it"),
 ];

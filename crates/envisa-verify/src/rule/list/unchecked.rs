@@ -31,7 +31,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "5_operands",
         Runtime,
         "An indirect operand's address lies inside the variable it was taken of",
-        "Addresses are computed. The engine faults on what is outside of every variable; in another variable it cannot tell. The lint V0806 finds some.",
+        "Addresses are computed. The engine faults on an address outside of every variable. It does not notice an address in another variable. The lint V0806 finds some.",
     ),
     note(
         902,
@@ -55,7 +55,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "GATHER4_SCALED",
         Runtime,
         "Addresses of messages are aligned as the message needs",
-        "Dwords for GATHER4_SCALED and atomics, blocks for SVM_GATHER, words for 16-bit atomics. Constants are V0406.",
+        "Dwords for GATHER4_SCALED and atomics, blocks for SVM_GATHER, words for 16-bit atomics. V0406 checks constants.",
     ),
     note(
         905,
@@ -87,7 +87,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "BARRIER",
         Runtime,
         "All threads of a group reach a barrier, undiverged",
-        "A barrier that can no longer complete is a fault of the run. Whether its channels have diverged is not looked at: the lint V0809 finds some.",
+        "A barrier that can no longer complete is a fault of the run. Divergence of its channels is not checked; the lint V0809 finds some cases.",
     ),
     note(
         909,
@@ -95,7 +95,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "SWITCHJMP",
         Runtime,
         "A computed index names a label of the table",
-        "Constants are V0321.",
+        "V0321 checks constants.",
     ),
     note(
         910,
@@ -159,7 +159,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "4_visa_header",
         Unchecked,
         "%arg, %retval, %sp and %fp are initialised by the kernel",
-        "Their values at the start are undefined; callers and callees share them. The lint V0801 finds reads in kernels that no write comes before, a run with checks others.",
+        "Their values at the start are undefined; callers and callees share them. The lint V0801 finds reads in kernels that no write can precede; a run with checks finds others.",
     ),
     note(
         918,
@@ -167,7 +167,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "4_visa_header",
         Unchecked,
         "Reserved bits of %cr0 are not written",
-        "Constants are V0236; of what is computed the engine takes the bits it knows.",
+        "V0236 checks constants; of computed values, the engine uses the bits that it knows.",
     ),
     note(
         919,
@@ -198,8 +198,8 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "attribute-truth",
         "4_visa_header",
         Unchecked,
-        "Attributes say the truth",
-        "The page makes it the front end's matter.",
+        "Attributes are true",
+        "The page leaves it to the front end.",
     ),
     note(
         923,

@@ -1,0 +1,17 @@
+//! Tests of the `envisa` command.
+
+#[path = "../../../envisa/tests/oracle/mod.rs"]
+mod oracle;
+
+mod codes;
+mod damaged;
+mod debug_information;
+mod debugger;
+mod examples;
+mod explain;
+mod interrupted;
+mod not_checked;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod perf;
+mod recommended;
+mod run_json;

@@ -1,0 +1,425 @@
+//! Host memory that applications, queues and kernels share.
+//!
+//! Buffers live in memory of the host, at whose address devices see them too. Applications touch it through
+//! mapped pointers whenever they like, and kernels race as they may: no reference into it ever exists, bytes
+//! are moved by raw copies inside of checked bounds.
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::command_order::{self, Ranges};
+
+/// Alignment of allocations: a page, as Intel's driver aligns.
+pub const PAGE: usize = 4096;
+
+/// Bytes behind each allocation that belong to nobody, while mistakes are looked for: they are never touched, so they
+/// cost addresses rather than memory.
+const RED_ZONE: usize = 1 << 18;
+
+/// Memory that was allocated here, zeroed, or that the application lent; and what devices know of it.
+#[derive(Debug)]
+pub struct Backing {
+    memory: Arc<Memory>,
+    /// The same bytes as buffers of devices that have used it.
+    attached: Mutex<Vec<envisa::Buffer>>,
+    /// Addresses that something was written to; none if that is not known, or nobody looks.
+    written: OnceLock<Mutex<Ranges>>,
+}
+
+/// The bytes themselves: they outlive the backing where a launch still reaches them.
+#[derive(Debug)]
+pub struct Memory {
+    start: NonNull<u8>,
+    len: usize,
+    /// What to free; none for lent memory.
+    owned: Option<(NonNull<u8>, Layout)>,
+}
+
+// SAFETY: plain bytes, moved by raw copies only; ownership is in `owned`.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Backing {
+    /// Allocates zeroed bytes; `None` if the host has none left. A page that belongs to nobody follows them (more
+    /// while mistakes are looked for), so that on the device an access past the end is not an access to a neighbour.
+    pub fn allocate(len: usize, align: usize) -> Option<Arc<Backing>> {
+        let zone = if crate::report::checking() { RED_ZONE } else { PAGE };
+        let align = align.max(PAGE);
+        let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(zone)?;
+        // Aligned here: an allocator that is asked to align writes the zeros itself, while large memory that comes
+        // zeroed costs nothing until it is touched.
+        let layout = Layout::from_size_align(room.checked_add(align)?, 16).ok()?;
+        // SAFETY: the layout's size is not zero.
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let at = base.as_ptr() as usize;
+        let skip = at.next_multiple_of(align) - at;
+        // SAFETY: `skip` is less than `align`, by which the allocation is larger than `room`.
+        let start = unsafe { base.add(skip) };
+        Some(Backing::of(Memory { start, len, owned: Some((base, layout)) }))
+    }
+
+    /// Memory of the application.
+    ///
+    /// # Safety
+    /// `len` bytes from `start` on stay readable and writable as long as the backing lives.
+    pub unsafe fn lent(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
+        Some(Backing::of(Memory { start: NonNull::new(start)?, len, owned: None }))
+    }
+
+    fn of(memory: Memory) -> Arc<Backing> {
+        Arc::new(Backing { memory: Arc::new(memory), attached: Mutex::default(), written: OnceLock::new() })
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> usize {
+        self.memory.start.as_ptr() as usize
+    }
+
+    /// The first byte.
+    pub fn pointer(&self) -> *mut u8 {
+        self.memory.start.as_ptr()
+    }
+
+    /// How many bytes.
+    #[allow(clippy::len_without_is_empty, reason = "none is empty")]
+    pub fn len(&self) -> usize {
+        self.memory.len
+    }
+
+    /// All of it.
+    pub fn region(self: &Arc<Self>) -> Region {
+        Region { start: self.memory.start.as_ptr(), len: self.memory.len, keep: Some(self.clone()) }
+    }
+
+    /// From now on it is known what is written: nothing yet, and only commands write. While mistakes are looked for.
+    pub fn watch(&self) {
+        if crate::report::checking() {
+            self.written.get_or_init(Mutex::default);
+        }
+    }
+
+    /// Bytes at these addresses were written.
+    pub fn wrote(&self, range: Range<u64>) {
+        if let Some(written) = self.written.get() {
+            written.lock().unwrap().add(range);
+        }
+    }
+
+    /// What of these addresses was never written; none if that is not known.
+    pub fn unwritten(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        self.written.get()?.lock().unwrap().hole(range)
+    }
+
+    /// What of these addresses was never written, if that is known, and not in too many parts.
+    pub fn holes(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        const MOST: usize = 16;
+        let (mut all, mut at) = (Vec::new(), range.start);
+        while let Some(hole) = self.unwritten(&(at..range.end)) {
+            at = hole.end;
+            all.push(hole);
+            if all.len() > MOST {
+                return Vec::new();
+            }
+        }
+        all
+    }
+
+    /// What of these addresses was written; all if that is not known.
+    fn written(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        self.written.get().map_or_else(|| vec![range.clone()], |w| w.lock().unwrap().within(range))
+    }
+
+    fn is_lent(&self) -> bool {
+        self.memory.owned.is_none()
+    }
+
+    /// How many bytes devices have of it. Of memory that the application lent nobody knows what is behind it; behind ours
+    /// a page follows.
+    fn on_device(&self) -> usize {
+        if self.is_lent() { self.memory.len } else { words(self.memory.len) }
+    }
+
+    /// Where a surface ends on a device whose last byte is the one before `end`.
+    pub fn surface_end(&self, end: usize) -> usize {
+        words(end).min(self.on_device().max(end))
+    }
+
+    /// Some of the bytes as a buffer of a device, at the host's address.
+    ///
+    /// # Errors
+    /// If the device's memory is exhausted, or they are not inside.
+    pub fn on(
+        &self,
+        device: &envisa::Device,
+        bytes: Range<usize>,
+    ) -> std::result::Result<envisa::Buffer, envisa::Error> {
+        let bytes = bytes.start as u64..bytes.end as u64;
+        let mut attached = self.attached.lock().unwrap();
+        if let Some(buffer) = attached.iter().find(|b| b.is_of(device)) {
+            return buffer.slice(bytes);
+        }
+        let (start, len) = (self.memory.start, self.on_device());
+        // Without a name: reports call it what the kernel calls the argument that it is.
+        // SAFETY: the bytes, with the rest of the last word, live as long as `memory`, or as the application promised;
+        // the host touches them by raw copies only.
+        let import = |same_address: bool| unsafe {
+            device.import("", start, len, Some(Box::new(self.memory.clone())), same_address)
+        };
+        // Memory that the application lent twice has one place there, and another.
+        let buffer = import(true).or_else(|e| if self.is_lent() { import(false) } else { Err(e) })?;
+        let part = buffer.slice(bytes);
+        attached.push(buffer);
+        part
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if crate::report::checking() {
+            let start = self.start.as_ptr() as u64;
+            command_order::freed(start..start + self.len as u64);
+        }
+        if let Some((base, layout)) = self.owned {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(base.as_ptr(), layout) };
+        }
+    }
+}
+
+/// How far a surface of so many bytes goes on the device. Surfaces are made of words of four bytes, and compilers count on
+/// that: of the last three bytes of a buffer of 255 they make one read of four. Where mistakes are looked for, what lies
+/// behind the last byte counts as outside.
+fn words(bytes: usize) -> usize {
+    if crate::report::checking() { bytes } else { bytes.saturating_add(3) & !3 }
+}
+
+/// Bytes somewhere in the host's memory.
+#[derive(Clone, Debug)]
+pub struct Region {
+    start: *mut u8,
+    len: usize,
+    /// What the bytes lie in; none for the application's memory.
+    keep: Option<Arc<Backing>>,
+}
+
+// SAFETY: as for `Backing`; of the application's memory, the application promised it.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+/// Rows in planes, as `clEnqueueReadBufferRect` describes them; in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout3 {
+    /// Offset of the first byte.
+    pub offset: usize,
+    /// From row to row.
+    pub row: usize,
+    /// From plane to plane.
+    pub slice: usize,
+}
+
+impl Region {
+    /// Memory of the application.
+    ///
+    /// # Safety
+    /// As the standard demands of pointers passed in: `len` bytes are readable (writable if written to) until
+    /// the command that uses them is complete.
+    pub unsafe fn host(start: *mut u8, len: usize) -> Region {
+        Region { start, len, keep: None }
+    }
+
+    /// Length in bytes.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The first byte's address.
+    pub fn address(&self) -> usize {
+        self.start as usize
+    }
+
+    /// The first byte.
+    pub fn pointer(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// What it lies in.
+    pub fn backing(&self) -> Option<&Arc<Backing>> {
+        self.keep.as_ref()
+    }
+
+    /// A part; `None` if it is not inside.
+    pub fn part(&self, offset: usize, len: usize) -> Option<Region> {
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: inside of the region.
+        Some(Region { start: unsafe { self.start.add(offset) }, len, keep: self.keep.clone() })
+    }
+
+    /// Copies from another region, as many bytes as fit both; they may overlap.
+    pub fn copy_from(&self, from: &Region) {
+        let n = self.len.min(from.len);
+        if crate::report::checking() {
+            self.note_copy(from, n as u64);
+        }
+        if n == 0 {
+            return;
+        }
+        let copy = |r: Range<usize>| {
+            // SAFETY: both regions are valid for `n` bytes, of which these are a part; `copy` allows for overlap.
+            unsafe { std::ptr::copy(from.start.add(r.start), self.start.add(r.start), r.len()) };
+        };
+        let (source, target) = (from.start as usize, self.start as usize);
+        match source.abs_diff(target) < n {
+            // Bytes are written that others are read from.
+            true => copy(0..n),
+            false => envisa::machine::pool::copy_by_pieces(n, copy),
+        }
+    }
+
+    /// A number that other bytes hardly have; none where nobody looks, or of very many bytes.
+    pub fn digest(&self) -> Option<u64> {
+        const MOST: usize = 64 << 20;
+        (crate::report::checking() && self.len <= MOST).then(|| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            std::hash::Hasher::write(&mut hasher, &self.to_vec());
+            std::hash::Hasher::finish(&hasher)
+        })
+    }
+
+    /// Tells of a command whose memory of the application is no longer as it was when the command was enqueued.
+    pub fn is_as(&self, then: Option<u64>, command: &str) {
+        if then.is_some() && self.digest() != then {
+            let text = "the program changed the memory that it gave before the command was executed, without waiting for it";
+            crate::report::mistake("host memory", &format!("{command}, which does not block: {text}"));
+        }
+    }
+
+    /// The addresses of it.
+    fn range(&self) -> Range<u64> {
+        self.start as u64..self.start as u64 + self.len as u64
+    }
+
+    /// Something writes all of it.
+    pub fn note_write(&self) {
+        if let Some(backing) = &self.keep {
+            command_order::touch(self.range(), true);
+            backing.wrote(self.range());
+        }
+    }
+
+    /// So many bytes are copied here: what was never written stays so.
+    fn note_copy(&self, from: &Region, bytes: u64) {
+        let (source, target) = (from.start as u64, self.start as u64);
+        if let Some(backing) = &from.keep {
+            command_order::touch(source..source + bytes, false);
+            let written = backing.written(&(source..source + bytes));
+            match &self.keep {
+                None if written.is_empty() && bytes > 0 => crate::report::mistake(
+                    "content",
+                    &format!("{bytes} bytes of memory are read that nothing has written"),
+                ),
+                None => {}
+                Some(to) => {
+                    command_order::touch(target..target + bytes, true);
+                    for part in written {
+                        to.wrote(part.start - source + target..part.end - source + target);
+                    }
+                }
+            }
+        } else if let Some(to) = &self.keep {
+            command_order::touch(target..target + bytes, true);
+            to.wrote(target..target + bytes);
+        }
+    }
+
+    /// Copies bytes in, as many as fit.
+    pub fn write(&self, bytes: &[u8]) {
+        if crate::report::checking() {
+            self.note_write();
+        }
+        let n = self.len.min(bytes.len());
+        if n > 0 {
+            // SAFETY: the region is valid for `n` bytes; overlap is allowed for.
+            unsafe { std::ptr::copy(bytes.as_ptr(), self.start, n) };
+        }
+    }
+
+    /// A copy of the bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.len];
+        if self.len > 0 {
+            // SAFETY: the region is valid for its length, and the copy is not in it.
+            unsafe { std::ptr::copy_nonoverlapping(self.start, bytes.as_mut_ptr(), self.len) };
+        }
+        bytes
+    }
+
+    /// A copy of `size[2]` planes of `size[1]` rows of `size[0]` bytes, without what lies between them. Rows that
+    /// would be outside are left out.
+    pub fn rows(&self, from: Layout3, size: [usize; 3]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for plane in 0..size[2] {
+            for row in 0..size[1] {
+                let row = self.part(from.offset + plane * from.slice + row * from.row, size[0]);
+                bytes.extend(row.map(|r| r.to_vec()).unwrap_or_default());
+            }
+        }
+        bytes
+    }
+
+    /// Repeats a pattern over all of it.
+    pub fn fill(&self, pattern: &[u8]) {
+        if pattern.is_empty() || self.len == 0 {
+            return;
+        }
+        if crate::report::checking() {
+            self.note_write();
+        }
+        let first = pattern.len().min(self.len);
+        self.write(&pattern[..first]);
+        // What is there is doubled until all is.
+        let mut done = first;
+        while done < self.len {
+            let n = done.min(self.len - done);
+            // SAFETY: both ranges are inside and do not overlap.
+            unsafe { std::ptr::copy_nonoverlapping(self.start, self.start.add(done), n) };
+            done += n;
+        }
+    }
+
+    /// Copies `size[2]` planes of `size[1]` rows of `size[0]` bytes. What would be outside of either region is
+    /// not copied: callers check before.
+    pub fn copy_rows(&self, to: Layout3, from: &Region, at: Layout3, size: [usize; 3]) {
+        for plane in 0..size[2] {
+            for row in 0..size[1] {
+                let target = self.part(to.offset + plane * to.slice + row * to.row, size[0]);
+                let source = from.part(at.offset + plane * at.slice + row * at.row, size[0]);
+                if let (Some(target), Some(source)) = (target, source) {
+                    target.copy_from(&source);
+                }
+            }
+        }
+    }
+}
+
+impl Layout3 {
+    /// One past the last byte that a copy of this size touches.
+    pub fn end(&self, size: [usize; 3]) -> Option<usize> {
+        if size.contains(&0) {
+            return Some(self.offset);
+        }
+        let planes = (size[2] - 1).checked_mul(self.slice)?;
+        let rows = (size[1] - 1).checked_mul(self.row)?;
+        self.offset.checked_add(planes)?.checked_add(rows)?.checked_add(size[0])
+    }
+}
+
+#[cfg(test)]
+mod tests;

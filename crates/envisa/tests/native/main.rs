@@ -1,0 +1,32 @@
+//! Native code compared with the interpreter: both run the same kernels, and leave the same bytes and the same faults. Most
+//! kernels are generated, each module for one kind of code. `ENVISA_LEVEL=avx2` tests native code for CPUs without AVX-512.
+
+mod addresses;
+mod random;
+
+mod adjacent_elements;
+mod alignment_checks;
+mod atomics;
+mod barriers;
+mod byte_vectors;
+mod concurrent_launches;
+mod conditions;
+mod float_modes;
+mod images;
+mod indirect_operands;
+mod integer_operations;
+mod math_unit;
+mod merged_halves;
+mod operand_shapes;
+mod partial_vectors;
+mod prefetched_atomics;
+mod prefetched_rows;
+mod repeated_launches;
+mod separate_halves;
+mod state_addresses;
+#[cfg(target_arch = "x86_64")]
+mod systolic;
+mod thread_start;
+mod varying_surfaces;
+mod vector_compute;
+mod wide_indices;
