@@ -1,5 +1,5 @@
-//! What the checks cost: kernels under `--check` beside the same engine without it, beside native code and beside
-//! Oclgrind's checks, and the memory of the command that checks.
+//! The cost of the checks: time under `--check` against the same engine without checks, native code and Oclgrind's checks,
+//! and the memory of the command.
 
 use std::fmt::Write as _;
 use std::path::Path;

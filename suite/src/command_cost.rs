@@ -1,5 +1,4 @@
-//! What a run of the `envisa` command takes as a process: time from start to end of a small one, and memory beyond
-//! the buffers of big ones.
+//! Time and memory of the `envisa` command as a process.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

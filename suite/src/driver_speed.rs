@@ -1,4 +1,4 @@
-//! Speed through the OpenCL driver: everybody by the same host program, envisa too; and what a small launch costs.
+//! Speed through the OpenCL driver, with the same host program for envisa and its peers, and the cost of a small launch.
 
 use std::fmt::Write as _;
 

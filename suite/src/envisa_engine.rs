@@ -1,4 +1,4 @@
-//! The one place where the suite meets envisa's engine.
+//! The one place where the suite uses envisa's engines.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,5 @@
-//! What the vector IR is of the kernels of the corpus: how large, how fast it is made, what it leaves to the interpreter,
-//! and whether its evaluator gives what the interpreter does.
+//! The vector IR of the kernels of the corpus: its size, the time to make it, what it leaves to the interpreter, and whether
+//! its evaluator gives the interpreter's results.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

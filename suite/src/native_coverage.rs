@@ -1,5 +1,4 @@
-//! What native code leaves to the interpreter, over every launch of the corpus: instructions as they were executed,
-//! counted, not kernels averaged.
+//! Which executed instructions native code leaves to the interpreter, over every launch of the corpus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Conformance of another compiler's code: compiled in the run, kept by nobody.
+//! Conformance of the code of another compiler, compiled in the run and not kept.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The reference held against further peers: where they disagree with PoCL, who stands alone, and why.
+//! Compares PoCL, the reference, with other implementations: where they disagree, which of them stands alone, and why.
 
 use std::fmt::Write as _;
 

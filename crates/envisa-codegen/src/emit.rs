@@ -1,4 +1,4 @@
-//! From a function and what its registers became to the CPU's instructions.
+//! Encodes a function with allocated registers as instructions of the CPU.
 
 use iced_x86::{Code, ConditionCode, Instruction, MemoryOperand, OpKind, Register};
 use regalloc2::{Allocation, Edit, Inst as RaInst, InstOrEdit, Output, PReg, RegClass};

@@ -1,4 +1,4 @@
-//! What is around the code of a function: how threads start and end, wait, and are given turns; how the machine is called.
+//! The code around a function: how threads start, end, wait and take turns, and how the machine is called.
 
 use envisa_lower::{Pc, RegOffset};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};

@@ -1,4 +1,4 @@
-//! What generated code finds in memory: the context of a thread, and the sites of messages.
+//! The memory layout that generated code uses: the context of a thread, and the sites of messages.
 
 use iced_x86::Register;
 

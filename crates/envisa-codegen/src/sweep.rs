@@ -1,4 +1,4 @@
-//! Leaves out what nobody uses: selection makes first lanes beside vectors, and operands that only some ways want.
+//! Removes instructions whose results are not used.
 
 use crate::function::Function;
 use crate::inst::{Block, Inst, Lanes, Mem, Op, Reg};

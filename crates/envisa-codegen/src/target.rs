@@ -1,4 +1,4 @@
-//! What code is made for.
+//! The CPUs for which code is made.
 
 use regalloc2::{MachineEnv, PReg, PRegSet, RegClass};
 

@@ -1,4 +1,4 @@
-//! Where a session stops: at instructions, at accesses, at what should not happen.
+//! The conditions at which a session stops: instructions, accesses, findings, faults.
 
 use crate::hit_counts::{HitCondition, Hits};
 use crate::lane_view::Frame;

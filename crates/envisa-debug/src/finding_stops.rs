@@ -1,4 +1,4 @@
-//! Findings as stops: what checks find in the launch, and the clock at which each arises.
+//! Stops at findings: what the checks find in the launch, and the time at which each finding arises.
 
 use crate::session::{Focus, Session, Stop};
 use envisa::machine::engine::flag;

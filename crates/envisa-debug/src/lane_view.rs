@@ -1,4 +1,4 @@
-//! What a lane sees: frames, variables, registers, memory.
+//! Frames, variables, registers and memory as a lane sees them.
 
 use crate::eval::{Look, Value};
 use crate::lines::Line;

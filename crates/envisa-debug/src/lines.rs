@@ -1,4 +1,4 @@
-//! Which line an instruction is of: of the source that it was compiled from, and of vISA.
+//! The source line and the line of vISA text of each instruction.
 
 use crate::scope::Braces;
 use envisa::Stage;

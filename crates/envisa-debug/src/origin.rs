@@ -1,4 +1,4 @@
-//! Where a value came from: who wrote it last, and what it was made of.
+//! Finds the instruction that wrote a value last, and the values from which it was computed.
 
 use crate::breakpoints::{channel_of, overlap};
 use crate::eval::Value;

@@ -1,4 +1,4 @@
-//! From which line to which a variable can be seen, by the braces of the source.
+//! The lines in which a variable is visible, by the braces of the source.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What a compiler's debug information says of functions, variables and types.
+//! Functions, variables and types, from a compiler's debug information.
 //!
 //! DWARF is read with `gimli`; places of variables are kept as the operations that compute them, which
 //! [`crate::place`] executes. Places of code are those of native code, which does not run here: lines come with the

@@ -1,4 +1,4 @@
-//! Where a variable is: the operations of DWARF as Intel's compiler writes them.
+//! Where a variable is stored, from the DWARF operations that Intel's compiler writes.
 
 use envisa::machine::group::log::Place;
 

@@ -1,4 +1,4 @@
-//! Cuts the few lines around some spans out of a file, so that rendering never sees the whole of it.
+//! Cuts the lines around some spans out of a file, so that rendering does not read all of it.
 
 use crate::Span;
 use crate::source::SourceFile;

@@ -1,4 +1,4 @@
-//! The name that was probably meant.
+//! Finds the name that was probably meant.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The CPU at hand: which instruction sets code is compiled for, and a proof that the CPU has them.
+//! The host's CPU: the instruction sets for which code is compiled, and a token that proves that the CPU has them.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;

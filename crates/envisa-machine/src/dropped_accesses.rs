@@ -1,5 +1,5 @@
-//! Accesses that the device drops: outside of a surface, of shared local memory, of scratch, of an image. Reads there
-//! give what the pages say, writes are lost, and no GPU tells. Here they are counted.
+//! Accesses out of bounds that the device drops: of a surface, of shared local memory, of scratch, of an image. Reads give
+//! what the specification's pages say, writes are lost, and a GPU does not report them. The machine counts them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

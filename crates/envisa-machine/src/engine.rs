@@ -1,4 +1,4 @@
-//! What executes programs: the seam between the machine and its engines.
+//! The interface between the machine and the engines that execute programs.
 //!
 //! An [`Engine`] makes a [`Translation`] of a program, once. A launch asks that for a [`Worker`] for each host
 //! thread, which runs ranges of groups. An engine may refuse a program, or a launch of it: the interpreter, which

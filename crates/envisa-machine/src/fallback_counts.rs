@@ -1,5 +1,5 @@
-//! How often an engine asked for each instruction to be executed for it: of those that it does by itself, how often it
-//! could not. Nobody counts that but tests: what an engine gives up is right all the same, and only slow.
+//! Counts, for each instruction, how often an engine asked the machine to execute it. Only tests read the counts: such
+//! instructions give right results, but run slowly.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! What an observer wants to be told of: engines ask before they tell.
+//! Which events an observer wants. Engines ask before they report.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! What a thread's registers hold when it starts.
+//! The initial content of a thread's registers.
 
 use std::ops::Range;
 

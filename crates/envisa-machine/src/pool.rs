@@ -1,4 +1,4 @@
-//! Host threads that wait for work, and what is spread over them: groups of launches, and large copies.
+//! Host threads that wait for work: groups of launches, and large copies.
 
 use std::ops::Range;
 use std::sync::OnceLock;

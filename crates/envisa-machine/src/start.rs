@@ -1,4 +1,4 @@
-//! How threads start, for engines that start them themselves.
+//! The initial registers of threads, for engines that start threads themselves.
 
 use std::ops::Range;
 

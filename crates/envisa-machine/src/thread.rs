@@ -1,4 +1,4 @@
-//! A hardware thread: registers, channels, where it stands; and what it shares with its group.
+//! A hardware thread: its registers, active channels and position, and what it shares with its group.
 
 mod control;
 

@@ -1,4 +1,4 @@
-//! In which order groups start, and threads of a group take their turns.
+//! The order in which groups start and threads of a group take turns.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! Faults of guests: values with their whole context.
+//! Faults of a kernel, with their whole context.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What makes the compiler's own declarations of OpenCL C compile for every device and version of the language.
+//! Changes that make the compiler's own declarations of OpenCL C compile for every device and version of the language.
 
 use envisa_zebin::DeviceFamily;
 

@@ -1,4 +1,4 @@
-//! What the compiler says, as diagnostics that point into the source.
+//! The compiler's messages as diagnostics that point into the source.
 
 use envisa_diag::{Diagnostic, FileId, Files, Severity, Span, unknown};
 use envisa_zebin::DeviceFamily;

@@ -1,4 +1,4 @@
-//! What a process that wants something compiled and the process that compiles tell each other.
+//! Requests and responses between a process that needs something compiled and the process that compiles.
 
 use std::io::{self, Read, Write};
 

@@ -1,4 +1,4 @@
-//! Compiling for a device, and why that fails.
+//! Compiles for a device, and reports why that fails.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! What commands do to memory, and what orders them: looked at only while mistakes are (`ENVISA_CHECK`).
+//! Which bytes commands access, and what orders the commands. It finds races between commands, and is used only with
+//! `ENVISA_CHECK`.
 //!
 //! **Order.** A command comes before another if a chain leads from the one to the other: the order of a queue, wait
 //! lists, barriers, and the application, which enqueues a command after it has seen that another is over (by waiting,

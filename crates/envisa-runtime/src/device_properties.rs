@@ -1,4 +1,4 @@
-//! The devices: what is fixed of them, and which of them there are.
+//! The virtual devices and their fixed properties.
 //!
 //! The numbers are those of Intel's driver for the devices, without what envisa does not do.
 

@@ -1,4 +1,4 @@
-//! A launch with all that goes with it: it is kept where that is wanted, and what came of it is told.
+//! Runs a launch, captures it if that is wanted, and reports what happened.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Lines of sources: while mistakes are looked for, the compiler is asked to tell them, so that findings can quote
-//! what the programmer wrote.
+//! Source lines: with checks, the compiler records lines, so that findings can quote the source.
 
 use std::sync::{Mutex, OnceLock};
 

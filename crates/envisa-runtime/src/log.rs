@@ -1,4 +1,4 @@
-//! What the driver itself has to say: complaints, and the log of calls.
+//! The driver's own messages, and the log of calls.
 
 use std::io::Write;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! What little of SPIR-V the driver must know: is it SPIR-V, and its specialisation constants.
+//! The parts of SPIR-V that the driver reads: the magic number, and specialisation constants.
 
 use std::collections::BTreeMap;
 

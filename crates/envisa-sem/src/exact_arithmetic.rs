@@ -1,4 +1,4 @@
-//! Exact arithmetic in integers, rounded once: the directed modes of `df`, wide integers to floats.
+//! Exact arithmetic in integers with one rounding: the directed modes of `df`, wide integers to floats.
 //!
 //! Slow (tens of nanoseconds) but right in every mode; it is also what tests hold the fast paths against.
 

@@ -1,4 +1,4 @@
-//! The element of a channel: its types, its bits, and the source modifiers.
+//! The element of a channel: its types, bits and source modifiers.
 
 pub use envisa_isa::Modifier;
 use envisa_isa::Type;

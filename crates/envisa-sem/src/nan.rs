@@ -1,4 +1,4 @@
-//! Which NaN a result is.
+//! The bits of results that are NaN.
 //!
 //! The specification says of a result that it is NaN, not which one. Programs see the difference (a NaN's bits are
 //! stored, or moved as an integer), so there is one rule, the same on every CPU and in native code. It is what x86

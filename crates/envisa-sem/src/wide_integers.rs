@@ -1,5 +1,4 @@
-//! Integers of any type in one that holds them all: what is computed where no element type holds every source
-//! and every result.
+//! Integers of all types in one wide type, for operations whose sources and results fit no single element type.
 //!
 //! An operand is its value, its modifier applied: minus the smallest `d` is 2^31, minus a `ud` is negative
 //! (chapter 2: "extra precision is provided within the hardware"). Results are exact, and [`cut`], [`clamp`]

@@ -1,4 +1,4 @@
-//! Annotations `//@ key=value …`: what the reference's text cannot say, in comments that it skips.
+//! Annotations `//@ key=value …`: details that the reference's text form cannot express, in comments that it skips.
 
 use envisa_isa::desc::{Enc, SlotKind};
 use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, SlotName, Span, limits};

@@ -1,4 +1,4 @@
-//! The diagnostics of this room: codes, titles, explanations.
+//! The parser's diagnostics: codes, titles, explanations.
 
 pub use envisa_diag::CodeInfo;
 

@@ -1,4 +1,4 @@
-//! Words of other assemblers, and what they are in vISA: for hints.
+//! Mnemonics of other assemblers and their names in vISA, for hints.
 
 /// Words, and what to write for them.
 const ADVICE: &[(&[&str], &str)] = &[

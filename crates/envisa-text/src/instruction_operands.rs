@@ -1,4 +1,4 @@
-//! Operands of the instruction being read.
+//! The operands of the instruction that is being read.
 
 use envisa_isa::{Operand, Span};
 

@@ -1,4 +1,4 @@
-//! Which bytes stand in names and labels.
+//! The bytes that names and labels may contain.
 
 const IDENT: u8 = 1;
 const START: u8 = 2;

@@ -1,4 +1,4 @@
-//! What the reference assembler makes of some instructions, whatever their text says.
+//! How the reference assembler changes some instructions.
 
 use envisa_isa::{Exec, ExecMask, Operand, Pred, SlotName, Span};
 

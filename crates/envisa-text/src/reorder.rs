@@ -1,4 +1,4 @@
-//! What annotations say about the order of pools and labels, applied when an object ends.
+//! Applies annotations about the order of pools and labels at the end of an object.
 
 use envisa_isa::{Label, LabelUse, Operand, Span, Strings};
 

@@ -1,4 +1,4 @@
-//! String pools in the order in which reading the printed text makes them.
+//! The order of the string pool that results from reading the printed text.
 
 use envisa_isa::{Module, Object, Op, Operand, Strings, fixed_strings};
 

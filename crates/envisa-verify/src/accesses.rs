@@ -1,4 +1,4 @@
-//! Which bytes of variables instructions read and write: what the lints go by.
+//! The bytes of variables that instructions read and write, for the lints.
 
 use envisa_isa::desc::{Family, Role, SlotKind};
 use envisa_isa::{Exec, Inst, Op, Operand};

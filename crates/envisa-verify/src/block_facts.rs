@@ -1,4 +1,4 @@
-//! What is known of things by their number, and forgotten all at once at the end of a block.
+//! Facts about variables, by number, that are forgotten at the end of a block.
 
 /// A value for some of the numbers from 0 on.
 pub(crate) struct Recent<T> {

@@ -1,4 +1,4 @@
-//! What rules are given: the module, the object at hand, and where findings go.
+//! The context of rules: the module, the current object, and the list of findings.
 
 use std::collections::HashMap;
 

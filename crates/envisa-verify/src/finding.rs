@@ -1,4 +1,4 @@
-//! What the verifier is asked and what it answers.
+//! The verifier's options and its findings.
 
 use envisa_diag::{Diagnostic, FileId, Severity};
 use envisa_isa::{Platforms, Span, TypeSet};

@@ -1,5 +1,4 @@
-//! What the table says of an instruction as a whole: platforms, field values, execution size, mask,
-//! predicate.
+//! Checks an instruction as a whole against the table: platforms, field values, execution size, mask, predicate.
 
 use envisa_isa::desc::{Enc, Family, InstDesc, SlotKind, Value};
 use envisa_isa::{Combine, Exec, Inst, Operand, Platforms, Pred, Span};

@@ -1,4 +1,4 @@
-//! The structural check: what must hold for anybody to walk a module without tripping.
+//! The structural check: everything on which code relies that walks a module.
 //!
 //! Indices, operand kinds and codes are the module model's own soundness ([`envisa_isa::Limits`]);
 //! added here is what engines need beyond it: labels placed once and of the right kind, field values

@@ -1,4 +1,4 @@
-//! What is known of values before they are computed.
+//! Facts about values: constants, ranges, low bits, uniformity.
 
 /// What is known of a value, whose lanes are numbers without a sign. All of it holds in every lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

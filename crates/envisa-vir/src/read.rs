@@ -1,4 +1,4 @@
-//! Functions from text, as [`Func`] is printed.
+//! Reads functions from the text that [`Func`] prints.
 
 use std::collections::HashMap;
 use std::fmt;

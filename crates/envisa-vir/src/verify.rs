@@ -1,4 +1,4 @@
-//! What every function keeps to: looked at behind every pass.
+//! Checks the rules of the IR. It runs after every pass.
 
 use std::fmt;
 

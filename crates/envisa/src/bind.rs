@@ -1,4 +1,4 @@
-//! From a launch to what the machine runs: sizes and arguments against the kernel.
+//! Checks the sizes and arguments of a launch against the kernel, and prepares them for the machine.
 
 use crate::device::Device;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Which engine runs a program.
+//! Chooses the engine that runs a program.
 
 use std::sync::{Arc, OnceLock};
 

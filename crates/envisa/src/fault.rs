@@ -1,4 +1,4 @@
-//! Faults: what a kernel did that ended its launch, with everything that is known of it.
+//! Faults: why a launch ended early, with everything that is known about it.
 
 use crate::kernel::Code;
 use crate::observe::Space;

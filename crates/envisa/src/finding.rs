@@ -1,4 +1,4 @@
-//! Findings: what the checks of a launch saw that no GPU tells.
+//! Findings of the checks.
 
 use crate::fault::Place;
 use crate::kernel::Code;

@@ -1,4 +1,4 @@
-//! Where findings arise in a launch that is staged: by which execution of which instruction.
+//! When findings arise in a launch that is debugged: at which execution of which instruction.
 
 use crate::finding::Finding;
 use crate::kernel::Code;

@@ -1,4 +1,4 @@
-//! Memory that the host and the device have in common.
+//! Memory that the host and the device share.
 #![allow(unsafe_code)] // Memory of the host is taken in by its address.
 
 use crate::buffer::{Allocation, Buffer};

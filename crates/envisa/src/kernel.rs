@@ -1,4 +1,4 @@
-//! Kernels: what can be launched, and what is known of it.
+//! Kernels, and what is known about them.
 
 use crate::device::Device;
 use crate::error::Error;

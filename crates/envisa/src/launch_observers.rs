@@ -1,4 +1,4 @@
-//! What a launch is watched with: checks, statistics, registers.
+//! The observers of a launch: checks, statistics, registers.
 
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask, Status};

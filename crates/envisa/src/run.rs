@@ -1,4 +1,4 @@
-//! Runs: launches whose arguments fit, and what came of them.
+//! Launches whose arguments were checked, and their outcomes.
 
 use crate::bind::{Bound, bind};
 use crate::device::Device;

@@ -1,4 +1,4 @@
-//! Sources: the texts that compiled kernels were made of, as far as somebody gave them.
+//! The source texts of compiled kernels, as far as they were given.
 //!
 //! A module names its sources, and its author may have written any name: no file is opened for it. A name is looked
 //! up among the texts that the user gave.

@@ -1,4 +1,4 @@
-//! The stage of a debugger: a launch that runs instruction by instruction and begins again as often as one wants.
+//! A launch that a debugger runs instruction by instruction, and restarts as often as it wants.
 
 use crate::bind::find;
 use crate::error::Error;

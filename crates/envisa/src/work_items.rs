@@ -1,4 +1,4 @@
-//! Which work-item a channel of a thread is.
+//! Maps the channels of threads to work-items.
 
 use envisa_machine::dispatch::Threads;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `envisa bisect`: which of a compiler's options and keys makes a kernel wrong.
+//! `envisa bisect`: finds the options and keys of a compiler that make a kernel wrong.
 
 use crate::cmd::limited_process::{self, Ended};
 use crate::cmd::{Done, Exit, Failure};

@@ -1,4 +1,4 @@
-//! `envisa debug`: looks into a kernel, every lane, forwards and back.
+//! `envisa debug`: debugs a kernel with all its lanes, forwards and back.
 
 use crate::cmd::exec_debug::Launched;
 use crate::cmd::run::{BareArgs, BuildArgs};

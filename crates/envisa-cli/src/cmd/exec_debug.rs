@@ -1,4 +1,4 @@
-//! `envisa exec --debug`: a program that waits at a launch while that is debugged.
+//! `envisa exec --debug`: debugs a launch of a program, which waits until the debugger ends.
 
 use super::debug;
 use super::exec::{line, say};

@@ -1,4 +1,4 @@
-//! `envisa explain`: what an instruction is, from the table.
+//! `envisa explain`: describes an instruction from its row of the table, a code, or a rule.
 
 use crate::cmd::{Done, Exit, Failure};
 use crate::io;

@@ -1,4 +1,4 @@
-//! `envisa extract`: what a zebin carries, as files.
+//! `envisa extract`: writes the parts of a zebin to files.
 
 use crate::cmd::{Done, Exit, Failure, Report, load};
 use crate::io;

@@ -1,4 +1,4 @@
-//! What is done with the findings of a run: suppressed, annotated, written as SARIF.
+//! Suppression of findings, annotations for code hosts, and SARIF.
 
 use crate::cmd::Failure;
 use crate::io;

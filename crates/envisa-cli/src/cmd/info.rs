@@ -1,4 +1,4 @@
-//! `envisa info`: what is in a file.
+//! `envisa info`: shows the content of a file.
 
 use crate::cmd::load::{self, Loaded};
 use crate::cmd::{Done, Exit, Report};

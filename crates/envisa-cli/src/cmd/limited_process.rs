@@ -1,4 +1,4 @@
-//! Commands within bounds: time, addresses, output. Whatever they start ends with them.
+//! Runs commands with limits on time, address space and output. The processes that a command starts end with it.
 
 use std::ffi::OsString;
 use std::fs::File;

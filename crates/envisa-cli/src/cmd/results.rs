@@ -1,4 +1,4 @@
-//! What a run came to, as text and as JSON.
+//! The results of a run, as text and as JSON.
 
 use crate::cmd::Exit;
 use envisa::diag::Diagnostic;

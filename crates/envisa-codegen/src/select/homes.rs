@@ -1,4 +1,4 @@
-//! What the interpreter executes: values go into the register file, and results come out of it.
+//! Calls of the interpreter for single instructions: values go into the register file, and results come back.
 
 use envisa_lower::{Block as Consecutive, Message, RegOffset, Simt, Space, Src};
 use envisa_vir::{Access, AccessKind, Elem, Escape, InstId, Type, Value, Window};

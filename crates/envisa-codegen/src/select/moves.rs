@@ -1,4 +1,4 @@
-//! What moves bits: inputs, splats, selections, masks.
+//! Instructions that move bits: inputs, splats, selections, masks.
 
 use envisa_isa::Type as Number;
 use envisa_sem::FpMode;

@@ -1,4 +1,4 @@
-//! How a message's addresses become indices, which its site lets pass or not.
+//! Converts a message's addresses to indices, and checks them at its site.
 
 use envisa_lower::{Extend, Modifier, Simt, Space, Src};
 use envisa_vir::{Access, Elem, Inst as VirInst, Type, Value, Window};

@@ -1,4 +1,4 @@
-//! What is shown of values: variables of the protocol, and what is behind their numbers.
+//! Values as variables of the protocol, and the objects that the protocol's numbers refer to.
 
 use crate::eval::{Look, Value};
 use crate::lane_view::{Frame, Seen};

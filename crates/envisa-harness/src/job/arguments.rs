@@ -1,4 +1,4 @@
-//! Arguments: texts against what the kernel takes.
+//! Parses arguments, by the types that the kernel takes.
 
 use super::{JobError, MEMORY_LIMIT, data};
 use crate::images;

@@ -1,4 +1,4 @@
-//! A job with all that it needs, so that it can be repeated, or made smaller, in another folder.
+//! A job with everything that it needs, so that it can be repeated or reduced in another folder.
 
 use super::Job;
 use super::arguments::vector_type;

@@ -1,4 +1,4 @@
-//! Results: compared with what was expected, and written: all of them or none.
+//! Compares outputs with expected values, and writes them: all of them or none.
 
 use super::arguments::{Target, elem_of};
 use super::{JobError, Output, Ready, data};

@@ -1,4 +1,4 @@
-//! What a job says of platform and sizes, in the terms of the library.
+//! Platform and sizes of a job, in the terms of the library.
 
 use super::{Job, JobError, Source};
 use envisa::isa::Platform;

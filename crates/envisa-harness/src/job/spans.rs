@@ -1,4 +1,4 @@
-//! Where what a job says stands in its file, and what is wrong with it before anything is loaded.
+//! Where the entries of a job stand in its file, and the errors that can be found before anything is loaded.
 
 use super::{ArgText, Job, JobError, Output};
 use crate::compare::Check;

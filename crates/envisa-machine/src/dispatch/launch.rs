@@ -1,4 +1,4 @@
-//! What a launch is asked for: range, arguments, and what the device gives it.
+//! The parameters of a launch: range, arguments, and the resources that the device gives it.
 
 use super::*;
 use crate::memory::{AllocationId, Image, Memory, MemoryError};

@@ -1,4 +1,4 @@
-//! Launches that ended and may come again: programs launch a kernel time after time with the same sizes and arguments.
+//! Keeps launches that ended, because programs often launch a kernel again with the same sizes and arguments.
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -1,4 +1,4 @@
-//! A launch that is ready to run: the image of registers, and what changes in it from group to group.
+//! A launch that is ready to run: the initial registers, and how they differ from group to group.
 
 use super::launch::LaunchError;
 use super::threads::GroupClass;

@@ -1,4 +1,4 @@
-//! What instructions changed, so that it can be undone, and asked who changed it.
+//! A log of what instructions changed, so that the debugger can undo it and find the instruction that changed a value.
 
 use std::collections::VecDeque;
 

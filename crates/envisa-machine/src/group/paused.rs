@@ -1,4 +1,4 @@
-//! A launch that runs instruction by instruction on one host thread, and goes back: for debuggers.
+//! A launch that runs instruction by instruction on one host thread, and can go back: for debuggers.
 //!
 //! Groups run one after the other, the threads of a group take turns as an engine lets them; all threads of the group
 //! are alive at once, so that all of them can be looked at. What each instruction changes is kept in a [`Log`].

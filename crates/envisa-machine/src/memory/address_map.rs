@@ -1,4 +1,4 @@
-//! What is where, as a launch sees it: an immutable map of the address space.
+//! The address space as a launch sees it: an immutable map from addresses to allocations.
 #![allow(unsafe_code)]
 
 use envisa_zebin::reports;

@@ -1,4 +1,4 @@
-//! What reports call allocations.
+//! The names of allocations in reports.
 
 use super::address_map::{Allocation, AllocationId};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Sixteen lanes at a time, with AVX-512: what `lanes` does in loops otherwise.
+//! AVX-512 code for the loops of `lanes`, sixteen lanes at a time.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

@@ -1,5 +1,5 @@
-//! Where a message's channels go, for the fast code of gathers, scatters and atomics: what is known of their
-//! addresses before the program runs, and the lanes that they lead to.
+//! The addresses of a message's channels, for the fast code of gathers, scatters and atomics: what is known of them before
+//! the program runs, and the lanes that they lead to.
 
 use envisa_isa::Type;
 use envisa_lower::{Addend, Extend, Modifier, RegOffset, Space, Src};

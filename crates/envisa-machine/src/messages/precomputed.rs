@@ -1,5 +1,4 @@
-//! Quick ways for frequent messages, for engines: what can be known of a message before the program runs is worked
-//! out once.
+//! Fast code for frequent messages, for engines: what is known of a message before the program runs is computed once.
 #![allow(unsafe_code)]
 
 use envisa_lower::{Block as BlockMessage, Simt, Space};

@@ -1,4 +1,4 @@
-//! What a message's addresses mean: the bytes they fall in, and what lies outside.
+//! Finds the memory that a message's addresses refer to, and reports accesses out of bounds.
 
 use envisa_isa::{Modifier, Type};
 use envisa_lower::{SCRATCH_STATE, Space, Src};

@@ -1,4 +1,4 @@
-//! Which groups of a launch nobody has claimed yet.
+//! The groups of a launch that no host thread has claimed yet.
 //!
 //! Each host thread begins with a span of neighbouring groups of its own, the same one in each launch of that size: what a
 //! kernel reads is often what an earlier launch wrote there, or a copy, and is still in that core's cache. Who has no more

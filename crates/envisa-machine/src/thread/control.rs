@@ -1,4 +1,4 @@
-//! A thread's state but for its registers, kept so that it can go back to it.
+//! The state of a thread without its registers, saved so that it can be restored.
 
 use envisa_sem::FpMode;
 

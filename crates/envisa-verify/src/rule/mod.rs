@@ -1,4 +1,4 @@
-//! What is known of a rule, independent of any finding; the registry of all of them.
+//! The description of a rule, and the registry of all rules.
 
 mod list;
 

@@ -1,4 +1,4 @@
-//! Places where channels wait, and from where on they may.
+//! Labels at which channels wait, and where they can begin to wait.
 
 use envisa_lower::{Op, Pc, Program};
 

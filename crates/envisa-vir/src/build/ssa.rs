@@ -1,4 +1,4 @@
-//! Variables of the program become values: which one is a variable's where.
+//! Construction of SSA form: the value of each variable at each place.
 //!
 //! Braun and others, "Simple and efficient construction of static single assignment form", without recursion: what a
 //! parameter is handed is looked up when all blocks are there.

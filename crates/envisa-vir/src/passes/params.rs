@@ -1,4 +1,4 @@
-//! Parameters that are always handed the same value go, and so does what nothing leads to.
+//! Removes block parameters that always get the same value, and blocks that are not reached.
 
 use crate::flow::reachable;
 use crate::func::{Def, Func, Value};

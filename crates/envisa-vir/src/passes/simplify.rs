@@ -1,4 +1,4 @@
-//! Folds what is known, joins what is the same, leaves out what nobody uses.
+//! Folds constants, joins equal values, and removes unused ones.
 
 use std::collections::HashMap;
 

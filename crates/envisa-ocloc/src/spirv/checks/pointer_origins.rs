@@ -1,4 +1,5 @@
-//! Pointers that may lead into several variables: with each goes where the one that it leads into begins, and its bytes.
+//! Pointers that may lead into several variables: each is accompanied by the start and the size of the variable that it
+//! leads into.
 //!
 //! An address does not tell which variable was meant. So what holds such a pointer gets companions: a variable, or an array,
 //! two of its own; a selection two more selections; a parameter of a function two more parameters, which every call gives.

@@ -1,4 +1,4 @@
-//! How a pointer was computed: from where, by which indices, through which casts.
+//! How a pointer was computed: its base, its indices and its casts.
 
 use std::collections::BTreeSet;
 

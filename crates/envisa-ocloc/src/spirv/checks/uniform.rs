@@ -1,4 +1,4 @@
-//! Stores that the compiler would leave out, whatever is said of them.
+//! Stores that the compiler would remove although they are volatile.
 //!
 //! Of a store whose address is the same for all channels it keeps one channel. So that the others' values are seen, too,
 //! such an address gets something added that is zero, and of which the compiler does not know that. And it keeps no store

@@ -1,4 +1,4 @@
-//! Variables of functions: which have a value wherever they are read.
+//! Variables of functions: which of them have a value at every read.
 //!
 //! Where the first half of the compiler does not optimise, each variable of the source is in memory. Those that every path
 //! gives a value before it uses them may go into registers; of all others accesses stay, so that what nothing wrote is not

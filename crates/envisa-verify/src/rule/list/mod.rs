@@ -1,4 +1,4 @@
-//! What is known of each rule: data only.
+//! The descriptions of all rules.
 
 mod declarations;
 mod instructions;
