@@ -247,7 +247,8 @@ fn events_order_what_lists_do() {
     d.ok("zeEventQueryKernelTimestamp", &[e[3], at(&mut b)]);
     assert!(0 < a[0] && a[0] < a[1] && a[1] <= b[0] && b[0] < b[1], "{a:?} {b:?}");
     let times = d.shared(&[0u64; 10]);
-    let args = [first, 2, of(&[e[1], e[3]]), times.as_ptr() as usize, 0, 0, 0, 0];
+    let of_events = [e[1], e[3]];
+    let args = [first, 2, of(&of_events), times.as_ptr() as usize, 0, 0, 0, 0];
     d.ok("zeCommandListAppendQueryKernelTimestamps", &args);
     d.ok("zeCommandListAppendWriteGlobalTimestamp", &[first, of(&times[8]), 0, 0, 0]);
     d.ok("zeCommandListHostSynchronize", &[first, FOREVER]);

@@ -234,7 +234,8 @@ impl Driver {
 
     /// Appends a launch of so many groups.
     pub fn launch(&self, list: usize, kernel: usize, groups: u32, signal: usize, waits: &[usize]) {
-        let args = [list, kernel, of(&[groups, 1, 1]), signal, waits.len(), waits.as_ptr() as usize];
+        let groups = [groups, 1, 1];
+        let args = [list, kernel, of(&groups), signal, waits.len(), waits.as_ptr() as usize];
         self.ok("zeCommandListAppendLaunchKernel", &args);
     }
 }
