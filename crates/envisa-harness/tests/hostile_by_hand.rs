@@ -93,7 +93,7 @@ fn metadata() {
         (s, env("required_work_group_size: [2147483647, 2147483647, 2147483647]"), "was compiled for groups of"),
         (s, env("required_work_group_size: [1]"), "three integers"),
         (s, env("work_group_walk_order_dimensions: [0, 0, 7]"), "none of 0, 1, 2"),
-        (s, env("work_group_walk_order_dimensions: [0, 0, 1]"), "no order of three dimensions"),
+        (s, env("work_group_walk_order_dimensions: [0, 0, 1]"), "not an order of three dimensions"),
         (s, env("barrier_count: -1"), "expected an integer from 0"),
         // Local memory.
         (s, env("slm_size: 4294967295"), "expected an integer from 0"),

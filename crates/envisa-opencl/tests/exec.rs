@@ -645,7 +645,7 @@ fn the_programs_own_code_wins() {
 #[test]
 fn memory_of_the_program_is_left_alone_until_it_has_waited() {
     for (does, says) in [
-        ("lent", "which the program changed before the kernel was over"),
+        ("lent", "which the program changed before the kernel ended"),
         ("unawaited", "the program never waited for what it reads"),
     ] {
         let Some((code, _, err)) = exec(&["--check"], does) else { return };

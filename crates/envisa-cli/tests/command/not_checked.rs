@@ -43,7 +43,7 @@ fn what_is_not_looked_at_is_told_for_each_kernel() {
             envisa(dir.path(), &["build", "k.cl", "--device", "dg2", "--options", options, "-o", zebin]);
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     }
-    let (unknown, known) = ("where they lie is not known", "into the middle of another");
+    let (unknown, known) = ("their places are not known", "into the middle of another");
     for (zebin, kernel, said, not_said) in [
         ("lines.zebin", "two", Some(unknown), known),
         ("debug.zebin", "two", Some(known), unknown),

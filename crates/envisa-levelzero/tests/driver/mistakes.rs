@@ -102,7 +102,7 @@ fn mistakes_of_the_program_are_told_and_their_twins_are_not() {
         ("free", "256 bytes of memory are freed while a command that uses them is not complete"),
         ("event", "an event that no command appended so far signals"),
         ("order", "nothing orders the two commands"),
-        ("argument", "was never set: it is taken for zero"),
+        ("argument", "was never set: it is zero"),
     ] {
         let wrong = told(does, false);
         assert!(wrong.contains(text), "{does}: {wrong}");

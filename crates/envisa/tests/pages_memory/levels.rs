@@ -146,7 +146,7 @@ fn how_many() {
     }
     // What only neighbouring pixels would say, and what shares a parameter.
     b.image(image(ImageShape::D2, FORMATS[0]));
-    for (op, reason) in [("sample_3d", "neighbouring"), ("lod", "neighbouring"), ("sample4", "gathered")] {
+    for (op, reason) in [("sample_3d", "neighbouring"), ("lod", "neighbouring"), ("sample4", "gathers")] {
         let mut c = Case::default();
         c.var("u", "f", &[0; 8]);
         c.bytes("dst", "f", &rng.bytes(128));

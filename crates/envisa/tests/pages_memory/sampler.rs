@@ -674,7 +674,7 @@ fn refused() {
     says(unsupported(image(ImageShape::D2, RGBA8I), Some(linear), plain), "integer texels is undefined");
     let repeat = Sampler::new(Addressing::Repeat, false, false);
     says(unsupported(flat, Some(repeat), plain), "normalised coordinates");
-    says(unsupported(flat, Some(linear), compare), "nothing of comparisons");
+    says(unsupported(flat, Some(linear), compare), "no comparison");
     let less = Sampler { compare: Some(Compare::Less), linear: false, ..linear };
     says(unsupported(image(ImageShape::D2, RGBA8I), Some(less), compare), "not compared");
     says(unsupported(image(ImageShape::D3, RGBA8), Some(linear), gather), "two-dimensional");
