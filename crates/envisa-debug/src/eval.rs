@@ -400,7 +400,7 @@ impl Eval<'_> {
         if self.types.bytes(ty) == v.bytes.len() as u64 {
             return Ok(v.bytes.clone());
         }
-        Err(format!("a value of type {} is no {}", self.types.name(v.ty), self.types.name(ty)))
+        Err(format!("a value of type {} is not a {}", self.types.name(v.ty), self.types.name(ty)))
     }
 }
 

@@ -211,7 +211,7 @@ pub enum ValueError {
         expected: &'static str,
     },
     /// A number is not a number, or does not fit its type.
-    #[error("`{text}` is no {ty}: {why}")]
+    #[error("`{text}` is not a value of type {ty}: {why}")]
     Number {
         /// The number as given.
         text: String,
