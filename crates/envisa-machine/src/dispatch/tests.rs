@@ -190,7 +190,10 @@ fn what_is_missing_is_named() {
     assert_eq!(refused(|_| {}, 128, false, false), Ok(()));
     assert_eq!(refused(|_| {}, 100, true, false), Ok(()));
     let whole = refused(|_| {}, 100, false, false).unwrap_err();
-    assert!(matches!(&whole, LaunchError::Size(s) if s.contains("not a multiple of the group's 64")), "{whole}");
+    assert!(
+        matches!(&whole, LaunchError::Size(s) if s.contains("not a multiple of the group's 64")),
+        "{whole}"
+    );
     type Edit = fn(&mut Kernel);
     let image: Edit = |k| k.payload_arguments[0].image_type = Some(ImageType::Image2d);
     let edits: [(Edit, &str); 3] = [
