@@ -14,8 +14,9 @@ pub(crate) struct Sizes {
     pub sites: u32,
     /// Of a thread's payload.
     pub payload: u32,
-    /// Of the record of a thread that takes turns.
+    /// Of the record of a thread that takes turns, or where registers are spilled; and whether there is one.
     pub record: u32,
+    pub together: bool,
     /// Where in the context what is loaded ahead is.
     pub ahead: Range<u32>,
     /// Where in the context the ends of variables are that addresses name.
@@ -172,7 +173,9 @@ fn fine(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
         Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => ahead(2 * TILE - 4 * ROWS),
         Register::RBP => inside(sizes.context),
         Register::R12 => inside(sizes.sites),
-        Register::R13 => inside(sizes.record),
+        Register::R13 if sizes.together => inside(sizes.record),
+        // The payload, which stays as it is.
+        Register::R13 => inside(sizes.payload) && !may_write(i),
         // An address in the code.
         Register::RIP => i.code() == Code::Lea_r64_m && (START..START + code as u64).contains(&(at as u64)),
         Register::RSP => index == Register::None,
@@ -183,6 +186,16 @@ fn fine(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
         Register::RCX => aimed && index != Register::None && (0..=1024).contains(&at),
         _ => false,
     }
+}
+
+/// May an instruction write its memory operand?
+fn may_write(i: &Instruction) -> bool {
+    use Code::*;
+    let compares = matches!(
+        i.code(),
+        Cmp_rm32_imm32 | Cmp_rm32_imm8 | Cmp_rm64_imm32 | Cmp_rm32_r32 | Cmp_rm64_r64 | Test_rm32_imm32 | Test_rm32_r32
+    );
+    i.op0_kind() == OpKind::Memory && !compares
 }
 
 #[cfg(test)]
@@ -208,7 +221,7 @@ mod tests {
 
     fn passes(parts: &[&[u8]]) -> bool {
         let (ahead, ends) = (0..0, 0..0);
-        let sizes = Sizes { registers: 64, context: 64, sites: 4096, payload: 64, record: 64, ahead, ends };
+        let sizes = Sizes { registers: 64, context: 64, sites: 4096, payload: 64, record: 64, together: true, ahead, ends };
         audit(&parts.concat(), &sizes).is_ok()
     }
 

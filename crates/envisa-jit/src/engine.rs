@@ -472,6 +472,7 @@ impl Variant {
             sites: SITE * plan::sites(p) as u32,
             payload: start.map_or(0, |s| s.payload_bytes),
             record: compiled.record,
+            together: compiled.together,
             ahead: compiled.ahead.clone(),
             ends: compiled.ends.clone(),
         };

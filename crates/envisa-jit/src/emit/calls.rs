@@ -75,6 +75,7 @@ impl Emit<'_> {
             self.store_exec();
         }
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, number as i32);
+        self.want_shared();
         let stub = self.stub;
         self.a.jump(Code::Call_rel32_64, stub);
         self.a.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX);
@@ -83,7 +84,9 @@ impl Emit<'_> {
     /// Puts a cell where the machine looks for it.
     pub fn spill(&mut self, c: CellId) {
         let cell = *self.cells.get(c);
-        if let Some(first) = self.first(cell.offset) {
+        if self.place_in_payload(cell.offset).is_some() {
+            // The machine brings it.
+        } else if let Some(first) = self.first(cell.offset) {
             self.spread(0, Width::Z, first);
             self.a.store(STORE32, Width::Z, self.reg(cell.offset), 0, Lanes::All);
         } else if let Some(twin) = self.twin(cell.offset) {
@@ -104,6 +107,13 @@ impl Emit<'_> {
         }
         if let Some((first, _)) = self.twin(cell.offset) {
             self.a.want(first..first + 64);
+        }
+    }
+
+    /// The machine is about to look at the registers that it has a part in.
+    pub(super) fn want_shared(&mut self) {
+        if !self.together {
+            self.a.want(0..self.p.registers().locals_start);
         }
     }
 

@@ -34,7 +34,10 @@ impl Emit<'_> {
         self.a.rm(Code::Mov_r64_rm64, SITES, Mem::at(CTX, at::SITES));
         self.forget_streams(None);
         match self.start {
-            Some(start) if !self.together => self.start_thread(start),
+            Some(start) if !self.together => {
+                self.find_payload(start);
+                self.start_thread(start);
+            }
             start => {
                 let body = self.a.label();
                 if start.is_some() {
@@ -81,7 +84,7 @@ impl Emit<'_> {
         let (mut at, end) = (offset, offset + bytes);
         while at < end {
             let rest = end - at;
-            let m = self.reg(at);
+            let m = Mem::at(REGS, at);
             at += match rest {
                 64.. => {
                     self.a.store(STORE32, Width::Z, m, 0, Lanes::All);
@@ -138,7 +141,7 @@ impl Emit<'_> {
         self.a.jmp(out);
         self.a.bind(leave);
         self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, exit::ENDED);
-        if self.takes_turns() {
+        if self.start.is_some() {
             let stopped = self.a.label();
             self.a.jump(Code::Jne_rel32_64, stopped);
             // Nobody waits for a thread that has ended.
@@ -155,6 +158,7 @@ impl Emit<'_> {
 
     /// Returns what is in `eax`.
     pub fn exit(&mut self) {
+        self.want_shared();
         self.a.op0(Code::VEX_Vzeroupper);
         self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
         for r in [Register::R15, Register::R14, Register::R13, Register::R12, Register::RBP, Register::RBX] {

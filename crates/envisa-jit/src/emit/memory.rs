@@ -104,7 +104,7 @@ impl Emit<'_> {
     }
 
     /// What the program writes.
-    fn written(&self) -> &Written {
+    pub(super) fn written(&self) -> &Written {
         self.written.get_or_init(|| Written::new(self.p))
     }
 

@@ -30,6 +30,7 @@ pub(crate) mod memory;
 mod mode;
 mod packed;
 mod parts;
+pub(crate) mod payload;
 mod pointed;
 mod quads;
 mod row;
@@ -114,12 +115,15 @@ pub(crate) struct Compiled {
     pub resumptions: Map<Pc, u32>,
     /// Those of them where all channels of the dispatch are active.
     pub whole: Vec<Pc>,
+    /// What of a thread's payload code reads in place.
+    pub in_place: Vec<payload::InPlace>,
     /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
     pub image: Vec<(u32, u32, u32)>,
     /// Where in a context the addresses of the program's symbols begin.
     pub symbols: u32,
-    /// Bytes of a thread's record, if threads take turns.
+    /// Bytes of a thread's record, if threads take turns; and whether they do.
     pub record: u32,
+    pub together: bool,
     /// Where in a context what is loaded ahead is.
     pub ahead: Range<u32>,
     /// Where in a context the ends of variables are that addresses name.
@@ -270,6 +274,8 @@ pub(crate) struct Emit<'a> {
     written: OnceCell<written::Written>,
     /// Which places are multiples of what, once that is asked for.
     multiples: OnceCell<crate::multiples::Multiples>,
+    /// What is read in the payload.
+    in_place: Vec<payload::InPlace>,
     /// Where vectors begin that are written 32 bytes at a time.
     in_halves: Vec<RegOffset>,
     /// Loads of rows, by the loops they are in; sorted.
@@ -361,6 +367,7 @@ impl<'a> Emit<'a> {
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
             multiples: OnceCell::new(),
+            in_place: Vec::new(),
             in_halves: source::in_halves(p),
             rows: rows(p, flow),
         }
@@ -397,9 +404,12 @@ impl<'a> Emit<'a> {
         Mem::at(CTX, self.pool_at() + 64 * k as u32)
     }
 
-    /// Bytes of the register file.
+    /// Bytes of the register file, where code reads them.
     pub fn reg(&self, offset: RegOffset) -> Mem {
-        Mem::at(REGS, offset)
+        match self.place_in_payload(offset) {
+            Some(from) => Mem::at(payload::PAYLOAD, from),
+            None => Mem::at(REGS, offset),
+        }
     }
 
     pub fn inst(&self, pc: Pc) -> &'a Inst {
@@ -485,6 +495,7 @@ impl<'a> Emit<'a> {
             let outer = |pc: &Pc| self.inst(*pc).op == Op::Message && self.inst(*pc).depth == 0;
             (0..self.flow.end()).filter(outer).count() >= MANY_ROWS
         };
+        self.in_place = self.start.map_or_else(Vec::new, |s| self.find_in_place(s));
         self.prologue();
         self.runs = self.find_runs();
         for pc in 0..self.flow.end() {
@@ -562,9 +573,11 @@ impl<'a> Emit<'a> {
             pool: self.pool,
             context,
             slow: self.slow,
+            in_place: self.in_place,
             image,
             symbols,
             record,
+            together: self.together,
             ahead,
             ends,
             waits: self.waits,
@@ -596,7 +609,7 @@ impl<'a> Emit<'a> {
         let entries = self.routines.iter().flat_map(look::Routine::entries);
         let quiet: Vec<u64> = entries.map(|l| self.a.number(l)).collect();
         let (code, labels) = self.a.settled()?;
-        let shared = self.p.registers().locals_start;
+        let shared = if self.together { self.p.registers().locals_start } else { 0 };
         let given = Given { labels, quiet: &quiet, wanted: &wanted, behind, end, depths: &depths, shared };
         if let Some(kept) = keep(code, &given) {
             self.a.replace(kept.code, (&kept.at, &kept.at), (labels, &[]));

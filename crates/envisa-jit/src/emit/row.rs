@@ -5,6 +5,7 @@ use std::ops::Range;
 use envisa_lower::analysis::Cell;
 use envisa_machine::start::{Value, Write};
 
+use super::payload::PAYLOAD;
 use super::*;
 
 impl Emit<'_> {
@@ -78,6 +79,10 @@ impl Emit<'_> {
         for ((_, w), at) in writes.iter().zip(&places).filter(|w| w.0.0) {
             self.start_write(w, *at);
         }
+        if !self.together {
+            // Nor do any when a thread ends.
+            self.no_waits();
+        }
         let next = self.next;
         self.a.bind(next);
         if !self.full {
@@ -96,7 +101,6 @@ impl Emit<'_> {
             self.a.mi(Code::Add_rm64_imm32, Mem::at(CTX, at::PAYLOAD), start.payload_bytes as i32);
             return;
         }
-        self.no_waits();
         if self.loops() {
             self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
             self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::BUDGET), Register::RAX);
@@ -128,11 +132,12 @@ impl Emit<'_> {
         match w.value {
             Value::Fill(x) => self.fill(w.to, w.bytes, x),
             Value::Image(_) => self.bring(Mem::at(CTX, image), w.to, w.bytes),
-            Value::Payload(from) => {
-                let at = Mem::at(Register::RSI, from);
+            Value::Payload(_) if self.place_in_payload(w.to).is_some() => {}
+            Value::Payload(from) if self.together => {
                 self.a.rm(Code::Mov_r64_rm64, Register::RSI, Mem::at(CTX, at::PAYLOAD));
-                self.bring(at, w.to, w.bytes);
+                self.bring(Mem::at(Register::RSI, from), w.to, w.bytes);
             }
+            Value::Payload(from) => self.bring(Mem::at(PAYLOAD, from), w.to, w.bytes),
             Value::Index => {
                 let index = self.index();
                 self.a.rm(Code::Movzx_r32_rm8, Register::EAX, index);
@@ -174,21 +179,31 @@ impl Emit<'_> {
         let [over, done] = std::array::from_fn(|_| self.a.label());
         let cost = self.flow.end().max(1) as i32;
         let left = Mem::at(CTX, at::LEFT);
-        if self.loops() {
+        let each = self.loops();
+        if each {
             self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::GIVEN));
             self.a.rm(Code::Sub_r64_rm64, Register::RAX, Mem::at(CTX, at::BUDGET));
+            self.a.ri(Code::Add_rm64_imm32, Register::RAX, cost);
             self.a.mr(Code::Sub_rm64_r64, left, Register::RAX);
         }
-        self.a.mi(Code::Sub_rm64_imm32, left, cost);
+        let next = if each { over } else { self.next };
         self.a.rm(Code::Mov_r32_rm32, Register::EAX, Mem::at(CTX, at::INDEX));
         self.a.ri(Code::Add_rm32_imm8, Register::EAX, 1);
         self.a.mr(Code::Mov_rm32_r32, Mem::at(CTX, at::INDEX), Register::EAX);
-        self.a.mi(Code::Add_rm64_imm32, Mem::at(CTX, at::PAYLOAD), start.payload_bytes as i32);
+        if has_payload(start) {
+            self.a.ri(Code::Add_rm64_imm32, PAYLOAD, start.payload_bytes as i32);
+        }
         self.a.rm(Code::Cmp_r32_rm32, Register::EAX, Mem::at(CTX, at::THREADS));
-        self.a.jump(Code::Jb_rel32_64, over);
+        self.a.jump(Code::Jb_rel32_64, next);
+        if !each {
+            // What a group's threads spent is counted at once.
+            self.a.rri(Code::Imul_r64_rm64_imm32, Register::RAX, Register::RAX, cost);
+            self.a.mr(Code::Sub_rm64_r64, left, Register::RAX);
+        }
         self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::INDEX), 0);
-        self.a.rm(Code::Mov_r64_rm64, Register::RAX, Mem::at(CTX, at::PAYLOADS));
-        self.a.mr(Code::Mov_rm64_r64, Mem::at(CTX, at::PAYLOAD), Register::RAX);
+        if has_payload(start) {
+            self.a.rm(Code::Mov_r64_rm64, PAYLOAD, Mem::at(CTX, at::PAYLOADS));
+        }
         self.a.mi(Code::Sub_rm32_imm32, Mem::at(CTX, at::GROUPS), 1);
         self.a.jump(Code::Je_rel32_64, done);
         self.a.mi(Code::Add_rm32_imm32, Mem::at(CTX, at::GROUP_X), 1);
@@ -213,7 +228,7 @@ impl Emit<'_> {
         let mut done = 0;
         while done < bytes {
             let rest = bytes - done;
-            let (from, to) = (from.plus(done), self.reg(to + done));
+            let (from, to) = (from.plus(done), Mem::at(REGS, to + done));
             let n = [32, 16, 8, 4, 2].into_iter().find(|n| *n <= rest).unwrap_or(1);
             let (load, store, r) = match n {
                 16.. => {
@@ -233,4 +248,9 @@ impl Emit<'_> {
             done += n;
         }
     }
+}
+
+/// Do threads start with a part of a payload?
+pub(super) fn has_payload(start: &Start) -> bool {
+    start.writes.iter().any(|w| matches!(w.value, Value::Payload(_)))
 }

@@ -336,6 +336,7 @@ impl Between<'_> {
             sites: &mut self.sites,
             stop,
             row: None,
+            in_place: (&[], 0),
             at: None,
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::*;
+use crate::emit::payload::InPlace;
 
 /// What a worker needs beside the machine's, to be used by one after the other.
 pub(super) struct Spare {
@@ -53,6 +54,8 @@ pub(super) struct Host<'a, 'm> {
     /// The row that runs, and the group and thread of it that the machine is at.
     pub(super) row: Option<&'a Row<'a>>,
     pub(super) at: Option<(u32, u32)>,
+    /// What of a thread's payload code reads in place, and bytes from one thread's to the next one's.
+    pub(super) in_place: (&'a [InPlace], u32),
 }
 
 impl Host<'_, '_> {
@@ -64,6 +67,13 @@ impl Host<'_, '_> {
         }
         self.at = Some((x, thread));
         row.begin(self.machine, x, thread);
+        let (in_place, step) = self.in_place;
+        let payload = &row.payloads[(thread * step) as usize..];
+        let registers = self.machine.t.regs.bytes_mut();
+        for i in in_place {
+            let (to, from, n) = (i.to as usize, i.from as usize, i.bytes as usize);
+            registers[to..to + n].copy_from_slice(&payload[from..from + n]);
+        }
         self.budget = (row.limit, given(row.limit));
     }
 
@@ -160,6 +170,7 @@ impl Run for Runner<'_> {
             stop,
             row: None,
             at: None,
+            in_place: (&[], 0),
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
@@ -266,6 +277,7 @@ impl Run for Runner<'_> {
             stop,
             row: Some(row),
             at: None,
+            in_place: (&variant.compiled.in_place, variant.payload),
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);

@@ -46,7 +46,7 @@ pub(crate) struct Given<'a> {
     pub end: usize,
     /// How many loops instructions are in: from which one on.
     pub depths: &'a [(usize, u32)],
-    /// Slots before this byte of the register file are the machine's, too, which looks at them on its own.
+    /// Slots before this byte of the register file are written to both, too: another thread's follow at once.
     pub shared: u32,
 }
 
@@ -104,6 +104,9 @@ fn plain(i: &Instruction) -> Option<(Use, u32)> {
         | Xor_r32_rm32 | Cmp_r32_rm32 | Movsxd_r64_rm32 | Cmp_rm32_imm32 | Cmp_rm32_imm8 | Cmp_rm32_r32
         | Test_rm32_imm32 | Test_rm32_r32 | EVEX_Vmovd_xmm_rm32 | VEX_Vmovd_xmm_rm32
         | Imul_r32_rm32_imm32 => (Use::Read, 4),
+        code if of_register(code).is_some() && !i.is_broadcast() => {
+            (Use::Read, i.memory_size().size() as u32)
+        }
         Mov_r64_rm64 | Add_r64_rm64 | Sub_r64_rm64 | Imul_r64_rm64 | And_r64_rm64 | Or_r64_rm64
         | Xor_r64_rm64 | Cmp_r64_rm64 | Cmp_rm64_imm32 | EVEX_Vmovq_xmm_rm64 | VEX_Vmovq_xmm_rm64 => {
             (Use::Read, 8)
@@ -112,6 +115,20 @@ fn plain(i: &Instruction) -> Option<(Use, u32)> {
         Mov_rm64_r64 | Mov_rm64_imm32 | EVEX_Vmovq_rm64_xmm | VEX_Vmovq_rm64_xmm => (Use::Write, 8),
         Add_rm32_imm32 | Add_rm32_imm8 | Add_rm32_r32 | Sub_rm32_imm32 | Sub_rm32_r32 | And_rm32_imm32
         | Or_rm32_imm32 | Or_rm32_r32 | Xor_rm32_imm32 | Inc_rm32 => (Use::Update, 4),
+        _ => return None,
+    })
+}
+
+/// The instruction that broadcasts a general register, for one that broadcasts memory.
+fn of_register(code: Code) -> Option<Code> {
+    use Code::*;
+    Some(match code {
+        EVEX_Vpbroadcastd_xmm_k1z_xmmm32 => EVEX_Vpbroadcastd_xmm_k1z_r32,
+        EVEX_Vpbroadcastd_ymm_k1z_xmmm32 => EVEX_Vpbroadcastd_ymm_k1z_r32,
+        EVEX_Vpbroadcastd_zmm_k1z_xmmm32 => EVEX_Vpbroadcastd_zmm_k1z_r32,
+        EVEX_Vpbroadcastq_xmm_k1z_xmmm64 => EVEX_Vpbroadcastq_xmm_k1z_r64,
+        EVEX_Vpbroadcastq_ymm_k1z_xmmm64 => EVEX_Vpbroadcastq_ymm_k1z_r64,
+        EVEX_Vpbroadcastq_zmm_k1z_xmmm64 => EVEX_Vpbroadcastq_zmm_k1z_r64,
         _ => return None,
     })
 }
@@ -593,6 +610,7 @@ impl Pass<'_> {
                 let (r, bytes) = (register(s), self.slots[s].bytes);
                 let mut new = *i;
                 let operand = memory_operand(i).unwrap_or(0);
+                new.set_code(of_register(i.code()).unwrap_or(i.code()));
                 new.set_op_kind(operand, OpKind::Register);
                 new.set_op_register(operand, sized(r, bytes));
                 let both = self.both & 1 << s != 0;
