@@ -56,7 +56,7 @@ pub enum Value {
     /// The same with bits put in: `(bit, bits put in there)`.
     Spread([(u32, u32); 2]),
     /// The group's id in x.
-    GroupX,
+    GroupId,
     /// The thread's channels.
     Channels,
 }
@@ -358,7 +358,7 @@ impl Frame {
         match w.value {
             Value::Fill(x) => return self.fill(w.to, w.bytes, x),
             Value::Image(_) => return self.bring(CTX, image, w.to, w.bytes),
-            Value::GroupX => return self.bring(CTX, at::GROUP_X, w.to, w.bytes),
+            Value::GroupId => return self.bring(CTX, at::GROUP, w.to, w.bytes),
             Value::Payload(from) => {
                 self.rm(Code::Mov_r64_rm64, Register::RSI, ctx(at::PAYLOAD))?;
                 return self.bring(Register::RSI, from, w.to, w.bytes);
@@ -439,7 +439,7 @@ impl Frame {
         self.mr(Code::Mov_rm64_r64, ctx(at::PAYLOAD), Register::RAX)?;
         self.mi(Code::Sub_rm32_imm32, ctx(at::GROUPS), 1)?;
         self.near(Code::Je_rel32_64, done)?;
-        self.mi(Code::Add_rm32_imm32, ctx(at::GROUP_X), 1)?;
+        self.mi(Code::Add_rm32_imm32, ctx(at::GROUP), 1)?;
         self.bind(over)?;
         self.mi(Code::Cmp_rm64_imm32, left, 0)?;
         self.near(Code::Jg_rel32_64, next)?;

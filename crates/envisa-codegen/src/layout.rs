@@ -30,8 +30,8 @@ pub mod at {
     pub const RESUME: u32 = 36;
     /// The instruction that the thread stopped at.
     pub const PC: u32 = 40;
-    /// Of a row: the group's id in x, and the thread's index in it; of threads that take turns, whenever the host sees it.
-    pub const GROUP_X: u32 = 44;
+    /// Of a row: the group's id along it, and the thread's index in the group; of threads that take turns, whenever the host sees it.
+    pub const GROUP: u32 = 44;
     pub const INDEX: u32 = 48;
     /// Threads of each group.
     pub const THREADS: u32 = 52;
@@ -61,7 +61,7 @@ pub mod at {
     pub const RECORDS_END: u32 = 144;
     /// Where such threads start, once code has said it.
     pub const START: u32 = 152;
-    /// The first one's record while the first group in x runs, else nothing.
+    /// The first one's record while the first group of a row runs, else nothing.
     pub const FIRST: u32 = 160;
     /// Of a row: the channels of a group's last thread, and of the others.
     pub const LAST: u32 = 168;

@@ -193,7 +193,13 @@ fn may_write(i: &Instruction) -> bool {
     use Code::*;
     let compares = matches!(
         i.code(),
-        Cmp_rm32_imm32 | Cmp_rm32_imm8 | Cmp_rm64_imm32 | Cmp_rm32_r32 | Cmp_rm64_r64 | Test_rm32_imm32 | Test_rm32_r32
+        Cmp_rm32_imm32
+            | Cmp_rm32_imm8
+            | Cmp_rm64_imm32
+            | Cmp_rm32_r32
+            | Cmp_rm64_r64
+            | Test_rm32_imm32
+            | Test_rm32_r32
     );
     i.op0_kind() == OpKind::Memory && !compares
 }
@@ -221,7 +227,16 @@ mod tests {
 
     fn passes(parts: &[&[u8]]) -> bool {
         let (ahead, ends) = (0..0, 0..0);
-        let sizes = Sizes { registers: 64, context: 64, sites: 4096, payload: 64, record: 64, together: true, ahead, ends };
+        let sizes = Sizes {
+            registers: 64,
+            context: 64,
+            sites: 4096,
+            payload: 64,
+            record: 64,
+            together: true,
+            ahead,
+            ends,
+        };
         audit(&parts.concat(), &sizes).is_ok()
     }
 

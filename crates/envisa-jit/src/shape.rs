@@ -199,6 +199,16 @@ impl Shapes {
                 }
             }
         }
+        // What is made of nothing but those costs less as one than as a vector made of vectors made of these.
+        let mut made = |accessed: &Accessed<'_>| {
+            let vector = |c: &&CellId| cells.get(**c).kind == CellKind::Vector;
+            let mut from = accessed.read.iter().filter(vector).peekable();
+            let all = from.peek().is_some() && from.all(|c| wanted[*c as usize]);
+            if all {
+                accessed.written.iter().filter(|c| shaped(**c)).for_each(|c| wanted[*c as usize] = true);
+            }
+        };
+        accesses.iter().for_each(|(_, accessed)| made(&accessed));
         // A cell is kept by its first element only if all halves of its instruction are: code is by
         // instruction, not by half.
         let mut step = strides.clone();

@@ -9,6 +9,8 @@ pub(crate) struct Walk {
     pub short: bool,
     /// The binary logarithm of how many rows of memory a group goes along. The next group goes on in the same rows.
     pub rows: u32,
+    /// The axis along which groups of a row follow one another.
+    pub axis: usize,
 }
 
 /// Rows of so many groups are short.
@@ -20,6 +22,8 @@ impl Walk {
     /// Of a launch whose groups' threads take turns, if they are `together`.
     pub fn new(prepared: &Prepared, together: bool) -> Walk {
         let rows = prepared.local[1].saturating_mul(prepared.local[2]);
-        Walk { short: together && prepared.groups[0] <= SHORT, rows: rows.max(1).ilog2().min(MOST_ROWS) }
+        let axis = prepared.row_axis();
+        let short = together && prepared.groups[axis] <= SHORT;
+        Walk { short, rows: rows.max(1).ilog2().min(MOST_ROWS), axis }
     }
 }

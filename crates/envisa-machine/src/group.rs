@@ -149,8 +149,8 @@ impl Alive<'_> {
     ///
     /// # Errors
     /// The launch was cancelled.
-    pub fn next(&mut self, x: u32, stop: &Stop) -> Result<(), Box<Trap>> {
-        self.group.id[0] = x;
+    pub fn next(&mut self, row: &Row<'_>, along: u32, stop: &Stop) -> Result<(), Box<Trap>> {
+        self.group.id[row.axis] = along;
         self.group.fused.clear();
         if stop.cancelled() {
             let trap = Trap::of_launch(self.env.program.name(), Cause::Cancelled);
@@ -167,10 +167,12 @@ impl Alive<'_> {
     }
 }
 
-/// Consecutive groups along x that differ in nothing but their ids.
+/// Consecutive groups along an axis that differ in nothing but their ids.
 pub struct Row<'a> {
     /// Id of the first group.
     pub first: [u32; 3],
+    /// Along which axis the others follow: 0 to 2.
+    pub axis: usize,
     /// How many groups.
     pub groups: u32,
     /// Threads of each.
@@ -193,9 +195,9 @@ pub struct Row<'a> {
 
 impl Row<'_> {
     /// Puts a machine to where a thread of the row starts, but for its registers.
-    pub fn begin(&self, m: &mut Machine<'_>, x: u32, thread: u32) {
-        if m.group.id[0] != x {
-            m.group.id[0] = x;
+    pub fn begin(&self, m: &mut Machine<'_>, along: u32, thread: u32) {
+        if m.group.id[self.axis] != along {
+            m.group.id[self.axis] = along;
             m.group.fused.clear();
         }
         self.reset(m.t, thread);
@@ -371,9 +373,10 @@ impl<'a, R: Run> Groups<'a, R> {
         if self.threads_of_row(class) < class.threads {
             return 1;
         }
-        let last = prepared.groups[0] - 1;
-        let alike = std::ptr::eq(class, prepared.class([last, id[1], id[2]]));
-        let rest = u64::from(last - id[0]) + u64::from(alike);
+        let axis = prepared.row_axis();
+        let last = prepared.groups[axis] - 1;
+        let alike = std::ptr::eq(class, prepared.class(along(id, axis, last)));
+        let rest = u64::from(last - id[axis]) + u64::from(alike);
         rest.min(most).max(1) as u32
     }
 
@@ -389,7 +392,7 @@ impl<'a, R: Run> Groups<'a, R> {
     /// The fault, and how far behind the first its group is.
     fn row(&mut self, id: [u32; 3], groups: u32, stop: &Stop) -> Result<u32, (u32, Box<Trap>)> {
         let (env, prepared) = (&self.launch.env, self.launch.prepared);
-        let class = prepared.class(id);
+        let (class, axis) = (prepared.class(id), prepared.row_axis());
         self.begin(id, class, stop).map_err(|trap| (0, trap))?;
         let (full, simd) = (self.threads_of_row(class), prepared.simd);
         if self.together && full < class.threads {
@@ -407,6 +410,7 @@ impl<'a, R: Run> Groups<'a, R> {
             let scratch = self.image.get(20..24).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
             let row = Row {
                 first: id,
+                axis,
                 groups,
                 threads: full,
                 image: &self.image,
@@ -425,7 +429,7 @@ impl<'a, R: Run> Groups<'a, R> {
                     (_, Turns::Ended) => Ok(groups),
                     (nth, Turns::Fault(trap)) => Err((nth, trap)),
                     (nth, Turns::Rest { started, next }) => {
-                        prepared.patch_group(&mut self.image, [id[0] + nth, id[1], id[2]], class);
+                        prepared.patch_group(&mut self.image, along(id, axis, id[axis] + nth), class);
                         match self.turns(class, (started, next), stop) {
                             Some(trap) => Err((nth, trap)),
                             None => Ok(nth + 1),
@@ -437,7 +441,7 @@ impl<'a, R: Run> Groups<'a, R> {
             self.run.row(&mut m, &row, stop);
             if let Some(mut trap) = m.trap {
                 trap.threads = thread_states(env.program, &self.threads[..1], &trap);
-                return Err((trap.group[0].wrapping_sub(id[0]), trap));
+                return Err((trap.group[axis].wrapping_sub(id[axis]), trap));
             }
         }
         self.alone(class, full, stop).map_or(Ok(groups), |trap| Err((0, trap)))
@@ -566,7 +570,7 @@ impl<R: Run> Groups<'_, R> {
                 Err((nth, trap)) => return Some((number + u64::from(nth), trap)),
             };
             number += u64::from(groups);
-            id[0] += groups - 1;
+            id[self.launch.prepared.row_axis()] += groups - 1;
             id = self.launch.prepared.group_after(id);
         }
         for number in number..numbers.end {
@@ -584,6 +588,12 @@ impl<R: Run> Groups<'_, R> {
         }
         None
     }
+}
+
+/// A group's id with another number along an axis.
+fn along(mut id: [u32; 3], axis: usize, number: u32) -> [u32; 3] {
+    id[axis] = number;
+    id
 }
 
 fn machine<'a>(

@@ -7,6 +7,7 @@ use envisa_lower::{Dst, InputClass, Op, Program};
 
 use crate::dispatch::Prepared;
 use crate::regs::all_channels;
+use crate::start::GROUP_IDS;
 use crate::thread::{Loaded, Mask, Thread};
 
 /// `(register, source, bytes)`.
@@ -195,8 +196,9 @@ impl Loader {
                 }
             }
         }
-        // The group's ids in y and z.
-        few.row = few.group.iter().filter_map(|c| part(c, &(24..32))).collect();
+        // The group's ids but the one along the row.
+        let across = (0..3).filter(|axis| *axis != prepared.row_axis()).map(|axis| &GROUP_IDS[axis]);
+        few.row = across.flat_map(|ids| few.group.iter().filter_map(|c| part(c, ids))).collect();
         // Of what is to be cleared, what they read, and predicates that are written: bits of channels that are off stay
         // as they are. The rest is as good as what is never read before it is written, but for what address registers
         // may point to, whose elements can be written one by one.

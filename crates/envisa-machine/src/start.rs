@@ -44,8 +44,8 @@ pub enum Value {
     Slot,
     /// `%sr0` of its hardware slot: see [`Gaps`].
     State(Gaps),
-    /// The group's id in x.
-    GroupX,
+    /// The group's id along the row.
+    GroupId,
     /// All channels.
     Channels,
 }
@@ -96,26 +96,22 @@ impl Start {
             writes.extend(loader.stale.iter().map(|r| fill(r, 0xa5)));
         }
         writes.extend(loader.fresh.iter().map(|r| fill(r, 0)));
+        let axis = prepared.row_axis();
         for c in &few.group {
             // What else a group's threads share does not differ within a row.
             let mut all = Vec::new();
-            image(c, &mut all)?;
-            writes.extend(all.into_iter().filter(|w| w.value == Value::GroupX));
+            image(c, axis, &mut all)?;
+            writes.extend(all.into_iter().filter(|w| w.value == Value::GroupId));
         }
         for c in &few.thread {
-            image(c, &mut writes)?;
+            image(c, axis, &mut writes)?;
         }
         for (to, from, bytes) in &few.payload {
             writes.push(Write { to: *to, bytes: *bytes, value: Value::Payload(*from) });
         }
-        let values = [
-            Value::Slot,
-            Value::GroupX,
-            Value::Image(24),
-            Value::Image(28),
-            Value::State(Gaps::of(p.platform())),
-            Value::Channels,
-        ];
+        let id = |k: usize| if k == axis { Value::GroupId } else { Value::Image(GROUP_IDS[k].start) };
+        let values =
+            [Value::Slot, id(0), id(1), id(2), Value::State(Gaps::of(p.platform())), Value::Channels];
         for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
             writes.push(Write { to: p.registers().predefined[*id] + at, bytes: 4, value: values[k] });
         }
@@ -124,28 +120,30 @@ impl Start {
     }
 }
 
-/// Where an image has the group's id in x, and the thread's index.
-const X: Range<u32> = 4..8;
+/// Where an image has the group's ids in x, y and z, and the thread's index.
+pub(crate) const GROUP_IDS: [Range<u32>; 3] = [4..8, 24..28, 28..32];
 const INDEX: Range<u32> = 8..12;
 
-/// A copy of bytes of the image, of which some are other ones in each thread or group: not of parts of these.
-fn image((to, from, bytes): &(u32, u32, u32), writes: &mut Vec<Write>) -> Option<()> {
+/// A copy of bytes of the image, of which some are other ones in each thread, or in each group along an axis: not of parts
+/// of these.
+fn image((to, from, bytes): &(u32, u32, u32), axis: usize, writes: &mut Vec<Write>) -> Option<()> {
     let end = from + bytes;
-    for (cut, own) in [
-        (0..X.start, None),
-        (X, Some(Value::GroupX)),
-        (INDEX, Some(Value::Index)),
-        (INDEX.end..u32::MAX, None),
-    ] {
-        let (first, last) = ((*from).max(cut.start), end.min(cut.end));
-        if first >= last {
-            continue;
-        }
-        if own.is_some() && (first, last) != (cut.start, cut.end) {
+    let mut own = [(GROUP_IDS[axis].clone(), Value::GroupId), (INDEX, Value::Index)];
+    own.sort_by_key(|o| o.0.start);
+    let mut at = *from;
+    for (place, value) in own.into_iter().filter(|o| o.0.start < end && *from < o.0.end) {
+        if place.start < *from || end < place.end {
             return None;
         }
-        let value = own.unwrap_or(Value::Image(first));
-        writes.push(Write { to: to + (first - from), bytes: last - first, value });
+        let mut write = |to_: u32, bytes, value| writes.push(Write { to: to + (to_ - from), bytes, value });
+        if at < place.start {
+            write(at, place.start - at, Value::Image(at));
+        }
+        write(place.start, place.end - place.start, value);
+        at = place.end;
+    }
+    if at < end {
+        writes.push(Write { to: to + (at - from), bytes: end - at, value: Value::Image(at) });
     }
     Some(())
 }

@@ -56,7 +56,7 @@ use std::ops::Range;
 use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
-use envisa_machine::start::Start;
+use envisa_machine::start::{Start, Write};
 use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register, RoundingControl};
 
@@ -115,6 +115,8 @@ pub(crate) struct Compiled {
     pub resumptions: Map<Pc, u32>,
     /// Those of them where all channels of the dispatch are active.
     pub whole: Vec<Pc>,
+    /// Of threads that take turns: what their registers hold before each row of groups.
+    pub once: Vec<Write>,
     /// What of a thread's payload code reads in place.
     pub in_place: Vec<payload::InPlace>,
     /// Of code that starts threads itself: bytes of a row's image that go into the context, `(image, context, bytes)`.
@@ -274,6 +276,8 @@ pub(crate) struct Emit<'a> {
     written: OnceCell<written::Written>,
     /// Which places are multiples of what, once that is asked for.
     multiples: OnceCell<crate::multiples::Multiples>,
+    /// What the host writes into the registers of each thread before a row of groups.
+    once: Vec<Write>,
     /// What is read in the payload.
     in_place: Vec<payload::InPlace>,
     /// Where vectors begin that are written 32 bytes at a time.
@@ -367,6 +371,7 @@ impl<'a> Emit<'a> {
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
             multiples: OnceCell::new(),
+            once: Vec::new(),
             in_place: Vec::new(),
             in_halves: source::in_halves(p),
             rows: rows(p, flow),
@@ -573,6 +578,7 @@ impl<'a> Emit<'a> {
             pool: self.pool,
             context,
             slow: self.slow,
+            once: self.once,
             in_place: self.in_place,
             image,
             symbols,

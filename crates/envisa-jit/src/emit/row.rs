@@ -26,16 +26,15 @@ impl Emit<'_> {
             .collect()
     }
 
-    /// What threads start with, and whether it stays there for the next ones: the same for all, in registers that
-    /// no instruction writes. Threads that take turns have registers of their own.
+    /// What threads start with, and whether it stays there for the next ones, in registers that no instruction writes: the
+    /// same for all, or of threads that take turns, which have registers of their own, the same in all groups.
     fn writes(&self, start: &Start) -> Vec<(bool, Write)> {
         let written = |r: Range<u32>| {
-            if self.together {
-                return true;
-            }
             let meets = |c: &Cell| c.written && c.offset < r.end && r.start < c.offset + c.bytes;
             self.cells.iter().any(|(_, c)| meets(c))
         };
+        let after =
+            |o: &(bool, Write), w: &Write| !o.0 && o.1.to < w.to + w.bytes && w.to < o.1.to + o.1.bytes;
         let mut out: Vec<(bool, Write)> = Vec::new();
         for w in &start.writes {
             match w.value {
@@ -55,9 +54,13 @@ impl Emit<'_> {
                     }
                 }
                 Value::Image(_) => {
-                    let after =
-                        |o: &(bool, Write)| !o.0 && o.1.to < w.to + w.bytes && w.to < o.1.to + o.1.bytes;
-                    out.push((!written(w.to..w.to + w.bytes) && !out.iter().any(after), *w));
+                    let once = !written(w.to..w.to + w.bytes) && !out.iter().any(|o| after(o, w));
+                    out.push((once, *w));
+                }
+                // Threads that take turns start with the same in each group.
+                Value::Payload(_) | Value::Index | Value::Slot | Value::State(_) if self.together => {
+                    let once = !written(w.to..w.to + w.bytes) && !out.iter().any(|o| after(o, w));
+                    out.push((once, *w));
                 }
                 _ => out.push((false, *w)),
             }
@@ -77,7 +80,11 @@ impl Emit<'_> {
             })
             .collect();
         for ((_, w), at) in writes.iter().zip(&places).filter(|w| w.0.0) {
-            self.start_write(w, *at);
+            if self.together {
+                self.once.push(*w);
+            } else {
+                self.start_write(w, *at);
+            }
         }
         if !self.together {
             // Nor do any when a thread ends.
@@ -98,6 +105,9 @@ impl Emit<'_> {
         }
         if self.together {
             // They start one after the other.
+            if !writes.iter().any(|(once, w)| !once && matches!(w.value, Value::Payload(_))) {
+                return;
+            }
             self.a.mi(Code::Add_rm64_imm32, Mem::at(CTX, at::PAYLOAD), start.payload_bytes as i32);
             return;
         }
@@ -160,7 +170,7 @@ impl Emit<'_> {
                 let to = self.reg(w.to);
                 self.a.mr(Code::Mov_rm32_r32, to, Register::EAX);
             }
-            Value::GroupX => self.bring(Mem::at(CTX, at::GROUP_X), w.to, w.bytes),
+            Value::GroupId => self.bring(Mem::at(CTX, at::GROUP), w.to, w.bytes),
             Value::Channels => {
                 let to = self.reg(w.to);
                 if self.full {
@@ -206,7 +216,7 @@ impl Emit<'_> {
         }
         self.a.mi(Code::Sub_rm32_imm32, Mem::at(CTX, at::GROUPS), 1);
         self.a.jump(Code::Je_rel32_64, done);
-        self.a.mi(Code::Add_rm32_imm32, Mem::at(CTX, at::GROUP_X), 1);
+        self.a.mi(Code::Add_rm32_imm32, Mem::at(CTX, at::GROUP), 1);
         self.a.bind(over);
         self.a.mi(Code::Cmp_rm64_imm32, left, 0);
         let next = self.next;

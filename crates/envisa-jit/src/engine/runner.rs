@@ -60,13 +60,13 @@ pub(super) struct Host<'a, 'm> {
 
 impl Host<'_, '_> {
     /// Native code of a row came to this thread: so does the machine.
-    pub(super) fn follow(&mut self, x: u32, thread: u32) {
+    pub(super) fn follow(&mut self, along: u32, thread: u32) {
         let Some(row) = self.row else { return };
-        if self.at == Some((x, thread)) {
+        if self.at == Some((along, thread)) {
             return;
         }
-        self.at = Some((x, thread));
-        row.begin(self.machine, x, thread);
+        self.at = Some((along, thread));
+        row.begin(self.machine, along, thread);
         let (in_place, step) = self.in_place;
         let payload = &row.payloads[(thread * step) as usize..];
         let registers = self.machine.t.regs.bytes_mut();
@@ -255,7 +255,7 @@ impl Run for Runner<'_> {
         }
         context.set(at::CHANNELS, row.channels);
         context.set(at::LAST, row.last);
-        context.set(at::GROUP_X, row.first[0]);
+        context.set(at::GROUP, row.first[row.axis]);
         context.set(at::INDEX, 0);
         context.set(at::THREADS, row.threads);
         // Code does not clear the local memory: if there is some, it runs a group at a time.
@@ -293,14 +293,14 @@ impl Run for Runner<'_> {
                     return;
                 }
                 host.machine.slm.clear(0, host.machine.slm.len());
-                context.set(at::GROUP_X, context.get(at::GROUP_X) + 1);
+                context.set(at::GROUP, context.get(at::GROUP) + 1);
                 context.set(at::GROUPS, 1);
                 if !stop.cancelled() {
                     continue;
                 }
                 how = exit::PAUSED;
             }
-            host.follow(context.get(at::GROUP_X), context.get(at::INDEX));
+            host.follow(context.get(at::GROUP), context.get(at::INDEX));
             let m = &mut *host.machine;
             match how {
                 exit::PAUSED if !stop.cancelled() => {}
@@ -342,9 +342,9 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         let host = *context.add(at::HOST as usize).cast::<*mut Host<'_, '_>>();
         let exec = *context.add(at::EXEC as usize).cast::<u32>();
         let left = *context.add(at::BUDGET as usize).cast::<u64>();
-        let x = *context.add(at::GROUP_X as usize).cast::<u32>();
+        let along = *context.add(at::GROUP as usize).cast::<u32>();
         let thread = *context.add(at::INDEX as usize).cast::<u32>();
-        (&mut *host, exec, left, (x, thread))
+        (&mut *host, exec, left, (along, thread))
     };
     if pc & (RENEW | HELP) == HELP {
         // SAFETY: the context is that of the variant whose help the host has.

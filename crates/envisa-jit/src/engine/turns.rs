@@ -3,6 +3,7 @@
 
 use super::*;
 use envisa_codegen::layout::{Record, record, state, together as which};
+use envisa_machine::start::Value;
 
 /// What native code that lets threads take turns finds.
 pub(super) struct Turning {
@@ -48,16 +49,10 @@ struct Host<'a, 'm> {
     /// The first thread's record, and bytes from one to the next.
     records: *mut u8,
     record: usize,
-    /// The group's id in x.
-    x: u32,
+    /// The group's id along the row.
+    along: u32,
     /// The fault of the thread that a callback stopped.
     trap: Option<Box<Trap>>,
-}
-
-/// How a group ended.
-enum Group {
-    Done,
-    Stopped(Turns),
 }
 
 /// Runs rows of such groups.
@@ -89,6 +84,7 @@ impl Turn<'_> {
             let r = self.turning.record(k);
             (r.registers, r.index) = (t.regs.bytes_mut().as_mut_ptr() as u64, k as u32);
         }
+        self.load_once(alive, row);
         let (records, lines) = (self.turning.records.as_mut_ptr() as u64, self.turning.lines);
         let context = &mut self.turning.context;
         for (from, at, bytes) in &variant.compiled.image {
@@ -102,67 +98,61 @@ impl Turn<'_> {
         context.set64(at::RECORDS_END, records + (threads * 64 * lines) as u64);
         context.set(at::THREADS, row.threads);
         context.set(at::SLOT, row.slot);
+        let mut host = Host {
+            alive,
+            row,
+            rest: self.rest,
+            help: &variant.help,
+            sites: std::mem::take(&mut self.sites),
+            records: self.turning.records.as_mut_ptr().cast(),
+            record: 64 * lines,
+            along: row.first[row.axis],
+            trap: None,
+        };
         for nth in 0..row.groups {
-            let x = row.first[0] + nth;
-            if nth > 0
-                && let Err(trap) = alive.next(x, stop)
-            {
-                return (nth, Turns::Fault(trap));
+            if nth > 0 {
+                host.along += 1;
+                if let Err(trap) = host.alive.next(row, host.along, stop) {
+                    return (nth, Turns::Fault(trap));
+                }
             }
-            if let Group::Stopped(how) = self.group(alive, row, x, stop) {
-                return (nth, how);
+            let how = call_group(self.variant, self.turning, &mut host, stop);
+            if how != exit::DONE {
+                let (trap, alive) = (host.trap, host.alive);
+                return (nth, self.stopped(alive, row, how, trap));
             }
         }
         (row.groups, Turns::Ended)
     }
 
-    fn group(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, x: u32, stop: &Stop) -> Group {
-        let start = self.turning.context.get64(at::START);
-        for k in 0..row.threads as usize {
-            let r = self.turning.record(k);
-            (r.resume, r.resume_at, r.seen, r.left) = (state::NEW, start, 0, row.limit);
-        }
-        let context = &mut self.turning.context;
-        context.set(at::GROUP_X, x);
-        context.set(at::INDEX, 0);
-        context.set(at::ENDED, 0);
-        context.set64(at::FIRST, if x == 0 { context.get64(at::RECORDS) } else { 0 });
-        context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
-        context.set64(at::BUDGET, given(row.limit));
-        context.set64(at::SEGMENT, given(row.limit));
-        let registers = alive.machine(0).t.regs.bytes_mut().as_mut_ptr();
-        let (records, record) = (self.turning.records.as_mut_ptr().cast(), 64 * self.turning.lines);
-        let mut host = Host {
-            alive: &mut *alive,
-            row,
-            rest: self.rest,
-            help: &self.variant.help,
-            sites: &mut *self.sites,
-            records,
-            record,
-            x,
-            trap: None,
-        };
-        let context = &mut self.turning.context;
-        context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
-        let how = loop {
-            context.set64(at::LEFT, TURN);
-            // SAFETY: the variant's code is a function of this signature. It touches the context, the threads' records
-            // and the register files that these name, all of which are as large as it was told and live until it
-            // returns, the payloads of as many threads, guest memory that a site lets pass, and `host` in callbacks,
-            // which nothing else uses meanwhile.
-            let how = unsafe { self.variant.code.call(registers, context.lines.as_mut_ptr().cast()) } as i32;
-            if how != exit::PAUSED || stop.cancelled() {
-                break how;
+    /// What threads start with and no instruction changes, in the registers of each.
+    fn load_once(&self, alive: &mut Alive<'_>, row: &Row<'_>) {
+        let (once, step) = (&self.variant.compiled.once, self.variant.payload);
+        for (t, k) in alive.threads().iter_mut().zip(0..) {
+            let payload = &row.payloads[(k * step) as usize..];
+            let registers = t.regs.bytes_mut();
+            for w in once {
+                let to = &mut registers[w.to as usize..(w.to + w.bytes) as usize];
+                match w.value {
+                    Value::Fill(x) => to.fill(x),
+                    Value::Image(at) => to.copy_from_slice(&row.image[at as usize..(at + w.bytes) as usize]),
+                    Value::Payload(at) => to.copy_from_slice(&payload[at as usize..(at + w.bytes) as usize]),
+                    Value::Index => to.copy_from_slice(&(k & 0xff).to_le_bytes()),
+                    Value::Slot => to.copy_from_slice(&(row.slot + k).to_le_bytes()),
+                    Value::State(gaps) => to.copy_from_slice(&gaps.number(row.slot + k).to_le_bytes()),
+                    Value::GroupId | Value::Channels => unreachable!("they are not the same in all groups"),
+                }
             }
-        };
-        let trap = host.trap;
+        }
+    }
+
+    /// A group did not run to its end.
+    fn stopped(&mut self, alive: &mut Alive<'_>, row: &Row<'_>, how: i32, trap: Option<Box<Trap>>) -> Turns {
         let all = row.threads;
         match how {
-            exit::DONE => Group::Done,
             exit::PAUSED | exit::MIXED => {
                 self.settle(alive, row, all);
-                Group::Stopped(Turns::Rest { started: all, next: all })
+                Turns::Rest { started: all, next: all }
             }
             exit::EXPIRED => self.expired(alive, row),
             // A callback said why.
@@ -175,13 +165,13 @@ impl Turn<'_> {
                     m.trap.take().unwrap_or_else(|| unreachable!("a fault is one"))
                 });
                 self.settle(alive, row, index);
-                Group::Stopped(Turns::Fault(alive.told(trap)))
+                Turns::Fault(alive.told(trap))
             }
         }
     }
 
     /// The thread whose turn it is had all that it was given.
-    fn expired(&mut self, alive: &mut Alive<'_>, row: &Row<'_>) -> Group {
+    fn expired(&mut self, alive: &mut Alive<'_>, row: &Row<'_>) -> Turns {
         let context = &self.turning.context;
         let (index, pc) = (context.get(at::INDEX), context.get(at::PC));
         let spent = context.get64(at::SEGMENT).wrapping_sub(context.get64(at::BUDGET));
@@ -197,7 +187,7 @@ impl Turn<'_> {
         if left < spent {
             limit(&mut m, self.variant, context, 0);
             let trap = m.trap.take().unwrap_or_else(|| unreachable!("a fault is one"));
-            return Group::Stopped(Turns::Fault(alive.told(trap)));
+            return Turns::Fault(alive.told(trap));
         }
         m.t.budget = left - spent;
         let target = m.env.program.code()[pc as usize].aux;
@@ -209,7 +199,7 @@ impl Turn<'_> {
                 own.set(4 * w as u32, context.get(4 * w as u32));
             }
         }
-        Group::Stopped(Turns::Rest { started, next: index + 1 })
+        Turns::Rest { started, next: index + 1 }
     }
 
     /// Puts the threads to where their records say that they are, but for the one whose turn it is, if it is that of
@@ -253,6 +243,38 @@ impl Turn<'_> {
     }
 }
 
+/// Runs the threads of a group that has not begun; gives how the code returned.
+fn call_group(variant: &Variant, turning: &mut Turning, host: &mut Host<'_, '_>, stop: &Stop) -> i32 {
+    let row = host.row;
+    let start = turning.context.get64(at::START);
+    for k in 0..row.threads as usize {
+        let r = turning.record(k);
+        (r.resume, r.resume_at, r.seen, r.left) = (state::NEW, start, 0, row.limit);
+    }
+    let context = &mut turning.context;
+    let records = context.get64(at::RECORDS);
+    context.set(at::GROUP, host.along);
+    context.set(at::INDEX, 0);
+    context.set(at::ENDED, 0);
+    context.set64(at::FIRST, if host.along == 0 { records } else { 0 });
+    context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
+    context.set64(at::BUDGET, given(row.limit));
+    context.set64(at::SEGMENT, given(row.limit));
+    let registers = host.alive.threads()[0].regs.bytes_mut().as_mut_ptr();
+    context.set64(at::HOST, std::ptr::from_mut(host) as u64);
+    loop {
+        context.set64(at::LEFT, TURN);
+        // SAFETY: the variant's code is a function of this signature. It touches the context, the threads' records
+        // and the register files that these name, all of which are as large as it was told and live until it
+        // returns, the payloads of as many threads, guest memory that a site lets pass, and `host` in callbacks,
+        // which nothing else uses meanwhile.
+        let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) } as i32;
+        if how != exit::PAUSED || stop.cancelled() {
+            return how;
+        }
+    }
+}
+
 /// Runs one instruction for native code that lets threads take turns: 0 to go on.
 pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     // SAFETY: native code was entered with this context by `Turn::group`, which put a `Host` there that lives as long
@@ -274,7 +296,7 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     let r = unsafe { &mut *host.records.add(index as usize * host.record).cast::<Record>() };
     if r.seen == 0 {
         r.seen = 1;
-        host.row.begin(&mut m, host.x, index);
+        host.row.begin(&mut m, host.along, index);
     }
     m.t.mask = exec;
     m.t.budget = r.left.wrapping_sub(spent);

@@ -111,6 +111,7 @@ impl Native {
             pool_at: layout::at::POOL,
             context: c.context,
             slow: c.left,
+            once: Vec::new(),
             in_place: Vec::new(),
             waits: Map::default(),
             resumptions: c.resumptions.into_iter().collect(),
@@ -142,7 +143,7 @@ impl Native {
                 Started::Index => Value::Index,
                 Started::Slot => Value::Slot,
                 Started::State(gaps) => Value::Spread(gaps.steps()),
-                Started::GroupX => Value::GroupX,
+                Started::GroupId => Value::GroupId,
                 Started::Channels => Value::Channels,
             };
             Write { to: w.to, bytes: w.bytes, value, once }

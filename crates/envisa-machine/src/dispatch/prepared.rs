@@ -154,6 +154,12 @@ impl Prepared {
         }
     }
 
+    /// The axis along which consecutive groups follow one another: x, unless all groups have the same id there.
+    #[inline]
+    pub fn row_axis(&self) -> usize {
+        self.groups.iter().position(|n| *n > 1).unwrap_or(0)
+    }
+
     /// The class of a group.
     #[inline]
     pub fn class(&self, group: [u32; 3]) -> &GroupClass {
