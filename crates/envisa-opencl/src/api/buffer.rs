@@ -8,8 +8,8 @@ use opencl_sys::{
     cl_uint,
 };
 
-use super::caller::Opaque;
-use super::{Caller, create, entry};
+use super::caller::{AtEnd, at_end};
+use super::{Caller, counted, create, entry, query};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::handle;
@@ -173,43 +173,23 @@ fn info(mem: &Arc<Mem>, what: cl_uint) -> Result<Answer> {
     })
 }
 
+counted!(Mem, clRetainMemObject, clReleaseMemObject, memobj: cl_mem);
+
+query! {
+    fn clGetMemObjectInfo(_c, memobj: cl_mem; param_name) {
+        info(&handle::get::<Mem>(memobj)?, param_name)
+    }
+}
+
 entry! {
-    fn clRetainMemObject(_c, memobj: cl_mem) {
-        handle::retain::<Mem>(memobj)
-    }
-
-    fn clReleaseMemObject(_c, memobj: cl_mem) {
-        handle::release::<Mem>(memobj)
-    }
-
-    fn clGetMemObjectInfo(
-        c,
-        memobj: cl_mem,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let answer = info(&handle::get::<Mem>(memobj)?, param_name)?;
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
-    }
-
     fn clSetMemObjectDestructorCallback(
         _c,
         memobj: cl_mem,
-        pfn_notify: Option<unsafe extern "C" fn(cl_mem, *mut c_void)>,
+        pfn_notify: AtEnd,
         user_data: *mut c_void,
     ) {
         let object = handle::get::<Mem>(memobj)?;
-        let notify = pfn_notify.ok_or(Error::INVALID_VALUE)?;
-        let (handle, data) = (Opaque::new(memobj), Opaque::new(user_data));
-        object.on_end(Box::new(move || {
-            // SAFETY: the application's function, called as the standard says.
-            #[allow(unsafe_code)]
-            unsafe {
-                notify(handle.get(), data.get());
-            }
-        }));
+        object.on_end(at_end(pfn_notify, memobj, user_data)?);
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use crate::api::because;
+use crate::core::context::Destructor;
 use crate::core::error::{Error, Result};
 use crate::core::host_memory::{Backing, Region};
 use crate::core::info::Answer;
@@ -34,6 +35,17 @@ impl Opaque {
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }
+}
+
+/// A function of the application that is told that an object is gone.
+pub(crate) type AtEnd = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
+
+/// Calls it, with the object's handle and the application's data.
+pub(crate) fn at_end(function: AtEnd, handle: *mut c_void, data: *mut c_void) -> Result<Destructor> {
+    let function = function.ok_or(Error::INVALID_VALUE)?;
+    let (handle, data) = (Opaque::new(handle), Opaque::new(data));
+    // SAFETY: the application's function, called as the standard says.
+    Ok(Box::new(move || unsafe { function(handle.get(), data.get()) }))
 }
 
 impl Caller {

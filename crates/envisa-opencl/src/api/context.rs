@@ -8,12 +8,11 @@ use opencl_sys::{
     cl_device_id, cl_device_type, cl_queue_properties, cl_uint,
 };
 
-use super::caller::Opaque;
-use super::{Caller, create, entry};
+use super::caller::{AtEnd, at_end};
+use super::{Caller, counted, create, entry, query};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::handle;
-use crate::core::info::Answer;
 use crate::core::platform::{Device, Platform};
 use crate::core::queue::Queue;
 
@@ -138,25 +137,13 @@ fn queue(context: cl_context, device: cl_device_id, flags: u64, list: Vec<u64>) 
     Ok(handle::publish(&Queue::new(context, device, flags, list)))
 }
 
-entry! {
-    fn clRetainContext(_c, context: cl_context) {
-        handle::retain::<Context>(context)
-    }
+counted!(Context, clRetainContext, clReleaseContext, context: cl_context);
+counted!(Queue, clRetainCommandQueue, clReleaseCommandQueue, command_queue: cl_command_queue);
 
-    fn clReleaseContext(_c, context: cl_context) {
-        handle::release::<Context>(context)
-    }
-
-    fn clGetContextInfo(
-        c,
-        context: cl_context,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
+query! {
+    fn clGetContextInfo(_c, context: cl_context; param_name) {
         let context = handle::get::<Context>(context)?;
-        let answer: Answer = match param_name {
+        Ok(match param_name {
             cl::CL_CONTEXT_REFERENCE_COUNT => handle::references(&*context).into(),
             cl::CL_CONTEXT_NUM_DEVICES => (context.devices.len() as u32).into(),
             cl::CL_CONTEXT_DEVICES => {
@@ -164,47 +151,12 @@ entry! {
             }
             cl::CL_CONTEXT_PROPERTIES => context.properties.clone().into(),
             _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
+        })
     }
 
-    fn clSetContextDestructorCallback(
-        _c,
-        context: cl_context,
-        pfn_notify: Option<unsafe extern "C" fn(cl_context, *mut c_void)>,
-        user_data: *mut c_void,
-    ) {
-        let object = handle::get::<Context>(context)?;
-        let notify = pfn_notify.ok_or(Error::INVALID_VALUE)?;
-        let (handle, data) = (Opaque::new(context), Opaque::new(user_data));
-        object.on_end(Box::new(move || {
-            // SAFETY: the application's function, called as the standard says.
-            #[allow(unsafe_code)]
-            unsafe {
-                notify(handle.get(), data.get());
-            }
-        }));
-        Ok(())
-    }
-
-    fn clRetainCommandQueue(_c, command_queue: cl_command_queue) {
-        handle::retain::<Queue>(command_queue)
-    }
-
-    fn clReleaseCommandQueue(_c, command_queue: cl_command_queue) {
-        handle::release::<Queue>(command_queue)
-    }
-
-    fn clGetCommandQueueInfo(
-        c,
-        command_queue: cl_command_queue,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
+    fn clGetCommandQueueInfo(_c, command_queue: cl_command_queue; param_name) {
         let queue = handle::get::<Queue>(command_queue)?;
-        let answer: Answer = match param_name {
+        Ok(match param_name {
             cl::CL_QUEUE_CONTEXT => handle::of(&*queue.context).into(),
             cl::CL_QUEUE_DEVICE => handle::of(&*queue.device).into(),
             cl::CL_QUEUE_REFERENCE_COUNT => handle::references(&*queue).into(),
@@ -213,8 +165,20 @@ entry! {
             cl::CL_QUEUE_SIZE => return Err(Error::INVALID_COMMAND_QUEUE),
             cl::CL_QUEUE_DEVICE_DEFAULT => 0usize.into(),
             _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
+        })
+    }
+}
+
+entry! {
+    fn clSetContextDestructorCallback(
+        _c,
+        context: cl_context,
+        pfn_notify: AtEnd,
+        user_data: *mut c_void,
+    ) {
+        let object = handle::get::<Context>(context)?;
+        object.on_end(at_end(pfn_notify, context, user_data)?);
+        Ok(())
     }
 
     fn clSetCommandQueueProperty(

@@ -7,8 +7,9 @@ use opencl_sys::{
     self as cl, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
 };
 
-use super::{Caller, because, create, enqueued, entry, same, target};
+use super::{Caller, because, command, create, enqueued, entry, same, target};
 use crate::core::error::{Error, Result};
+use crate::core::event::Event;
 use crate::core::handle;
 use crate::core::host_memory::{Layout3, Region};
 use crate::core::mem::Mem;
@@ -33,6 +34,33 @@ pub(super) fn copy(to: Region, from: Region, keep: Vec<Arc<Mem>>) -> Work {
         drop(keep);
         Ok(())
     })
+}
+
+/// A copy of a box of bytes from one place to another, which keeps what it needs alive.
+pub(super) fn copy_box(
+    to: (Region, Layout3),
+    from: (Region, Layout3),
+    size: [usize; 3],
+    keep: Vec<Arc<Mem>>,
+) -> Work {
+    Box::new(move || {
+        to.0.copy_rows(to.1, &from.0, from.1, size);
+        drop(keep);
+        Ok(())
+    })
+}
+
+/// A copy of a box of bytes between a memory object and other memory: from the object, or to it.
+pub(super) fn transfer_box(
+    mem: Arc<Mem>,
+    write: bool,
+    inside: Layout3,
+    other: (Region, Layout3),
+    size: [usize; 3],
+) -> Work {
+    let own = (mem.region.clone(), inside);
+    let (to, from) = if write { (own, other) } else { (other, own) };
+    copy_box(to, from, size, vec![mem])
 }
 
 /// Pitches of a rectangle: zero means tight.
@@ -85,272 +113,10 @@ fn transfer_rectangle(
         return Err(Error::INVALID_VALUE);
     }
     let host = c.memory(ptr, outside.end(size).ok_or(Error::INVALID_VALUE)?);
-    let mem = mem.clone();
-    Ok(Box::new(move || {
-        if write {
-            mem.region.copy_rows(inside, &host, outside, size);
-        } else {
-            host.copy_rows(outside, &mem.region, inside, size);
-        }
-        Ok(())
-    }))
+    Ok(transfer_box(mem.clone(), write, inside, (host, outside), size))
 }
 
 entry! {
-    fn clEnqueueReadBuffer(
-        c,
-        command_queue: cl_command_queue,
-        buffer: cl_mem,
-        blocking_read: cl_bool,
-        offset: usize,
-        size: usize,
-        ptr: *mut c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let mem = buffer_of(&queue, buffer)?;
-        let from = c.part(&mem.region, offset, size)?;
-        if ptr.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        mem.host_may(false)?;
-        let work = copy(c.memory(ptr, size), from, vec![mem]);
-        let done = queue.enqueue(cl::CL_COMMAND_READ_BUFFER, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_read != 0)
-    }
-
-    fn clEnqueueWriteBuffer(
-        c,
-        command_queue: cl_command_queue,
-        buffer: cl_mem,
-        blocking_write: cl_bool,
-        offset: usize,
-        size: usize,
-        ptr: *const c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let mem = buffer_of(&queue, buffer)?;
-        let to = c.part(&mem.region, offset, size)?;
-        if ptr.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        mem.host_may(true)?;
-        let from = c.memory(ptr, size);
-        let then = from.digest().filter(|_| blocking_write == 0);
-        let copied = copy(to, from.clone(), vec![mem]);
-        let work: Work = Box::new(move || {
-            from.is_as(then, "clEnqueueWriteBuffer");
-            copied()
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_WRITE_BUFFER, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_write != 0)
-    }
-
-    fn clEnqueueCopyBuffer(
-        c,
-        command_queue: cl_command_queue,
-        src_buffer: cl_mem,
-        dst_buffer: cl_mem,
-        src_offset: usize,
-        dst_offset: usize,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
-        let from = c.part(&src.region, src_offset, size)?;
-        let to = c.part(&dst.region, dst_offset, size)?;
-        let apart = from.address() + size <= to.address() || to.address() + size <= from.address();
-        if !apart && size > 0 {
-            because(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
-            return Err(Error::MEM_COPY_OVERLAP);
-        }
-        let work = copy(to, from, vec![src, dst]);
-        let done = queue.enqueue(cl::CL_COMMAND_COPY_BUFFER, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueReadBufferRect(
-        c,
-        command_queue: cl_command_queue,
-        buffer: cl_mem,
-        blocking_read: cl_bool,
-        buffer_origin: *const usize,
-        host_origin: *const usize,
-        region: *const usize,
-        buffer_row_pitch: usize,
-        buffer_slice_pitch: usize,
-        host_row_pitch: usize,
-        host_slice_pitch: usize,
-        ptr: *mut c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let mem = buffer_of(&queue, buffer)?;
-        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
-        let work =
-            transfer_rectangle(c, &mem, false, buffer_origin, host_origin, region, pitches, ptr)?;
-        let done = queue.enqueue(cl::CL_COMMAND_READ_BUFFER_RECT, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_read != 0)
-    }
-
-    fn clEnqueueWriteBufferRect(
-        c,
-        command_queue: cl_command_queue,
-        buffer: cl_mem,
-        blocking_write: cl_bool,
-        buffer_origin: *const usize,
-        host_origin: *const usize,
-        region: *const usize,
-        buffer_row_pitch: usize,
-        buffer_slice_pitch: usize,
-        host_row_pitch: usize,
-        host_slice_pitch: usize,
-        ptr: *const c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let mem = buffer_of(&queue, buffer)?;
-        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
-        let work = transfer_rectangle(c, &mem, true, buffer_origin, host_origin, region, pitches, ptr)?;
-        let done = queue.enqueue(cl::CL_COMMAND_WRITE_BUFFER_RECT, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_write != 0)
-    }
-
-    fn clEnqueueCopyBufferRect(
-        c,
-        command_queue: cl_command_queue,
-        src_buffer: cl_mem,
-        dst_buffer: cl_mem,
-        src_origin: *const usize,
-        dst_origin: *const usize,
-        region: *const usize,
-        src_row_pitch: usize,
-        src_slice_pitch: usize,
-        dst_row_pitch: usize,
-        dst_slice_pitch: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
-        let size = c.three(region)?;
-        let from = rectangle(c.three(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
-        let to = rectangle(c.three(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
-        let inside = |at: Layout3, mem: &Mem| {
-            let fits = at.end(size).is_some_and(|end| end <= mem.region.len());
-            if !fits {
-                because(|| format!("the rectangle is not inside of a buffer of {} bytes", mem.region.len()));
-            }
-            fits
-        };
-        if !inside(from, &src) || !inside(to, &dst) {
-            return Err(Error::INVALID_VALUE);
-        }
-        if Arc::ptr_eq(&src, &dst) {
-            if (from.row, from.slice) != (to.row, to.slice) {
-                return Err(Error::INVALID_VALUE);
-            }
-            if overlap(from, to, size) {
-                return Err(Error::MEM_COPY_OVERLAP);
-            }
-        }
-        let work: Work = Box::new(move || {
-            dst.region.copy_rows(to, &src.region, from, size);
-            Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_COPY_BUFFER_RECT, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueFillBuffer(
-        c,
-        command_queue: cl_command_queue,
-        buffer: cl_mem,
-        pattern: *const c_void,
-        pattern_size: usize,
-        offset: usize,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let mem = buffer_of(&queue, buffer)?;
-        let to = c.part(&mem.region, offset, size)?;
-        if pattern.is_null() || !pattern_size.is_power_of_two() || pattern_size > 128 {
-            return Err(Error::INVALID_VALUE);
-        }
-        if !offset.is_multiple_of(pattern_size) || !size.is_multiple_of(pattern_size) {
-            return Err(Error::INVALID_VALUE);
-        }
-        let pattern = c.bytes(pattern, pattern_size).ok_or(Error::INVALID_VALUE)?;
-        let work: Work = Box::new(move || {
-            to.fill(&pattern);
-            drop(mem);
-            Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_FILL_BUFFER, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueUnmapMemObject(
-        c,
-        command_queue: cl_command_queue,
-        memobj: cl_mem,
-        mapped_ptr: *mut c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let mem = handle::get::<Mem>(memobj)?;
-        same(&queue, &mem.context)?;
-        mem.unmap(mapped_ptr as usize)?;
-        // The bytes are where they were.
-        let work: Work = Box::new(move || {
-            drop(mem);
-            Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_UNMAP_MEM_OBJECT, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueMigrateMemObjects(
-        c,
-        command_queue: cl_command_queue,
-        num_mem_objects: cl_uint,
-        mem_objects: *const cl_mem,
-        flags: cl_mem_migration_flags,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let known = cl::CL_MIGRATE_MEM_OBJECT_HOST | cl::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-        if num_mem_objects == 0 || mem_objects.is_null() || flags & !known != 0 {
-            return Err(Error::INVALID_VALUE);
-        }
-        for handle in c.slice(mem_objects, num_mem_objects as usize).ok_or(Error::INVALID_VALUE)? {
-            same(&queue, &handle::get::<Mem>(*handle)?.context)?;
-        }
-        let done =
-            queue.enqueue(cl::CL_COMMAND_MIGRATE_MEM_OBJECTS, Order::Normal, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
-    }
-
     fn clEnqueueMarkerWithWaitList(
         c,
         command_queue: cl_command_queue,
@@ -420,6 +186,213 @@ entry! {
     }
 }
 
+command! {
+    fn clEnqueueReadBuffer(
+        c,
+        queue,
+        buffer: cl_mem,
+        blocking_read: cl_bool,
+        offset: usize,
+        size: usize,
+        ptr: *mut c_void;
+        cl::CL_COMMAND_READ_BUFFER, blocking_read
+    ) {
+        let mem = buffer_of(&queue, buffer)?;
+        let from = c.part(&mem.region, offset, size)?;
+        if ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        mem.host_may(false)?;
+        Ok(copy(c.memory(ptr, size), from, vec![mem]))
+    }
+
+    fn clEnqueueWriteBuffer(
+        c,
+        queue,
+        buffer: cl_mem,
+        blocking_write: cl_bool,
+        offset: usize,
+        size: usize,
+        ptr: *const c_void;
+        cl::CL_COMMAND_WRITE_BUFFER, blocking_write
+    ) {
+        let mem = buffer_of(&queue, buffer)?;
+        let to = c.part(&mem.region, offset, size)?;
+        if ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        mem.host_may(true)?;
+        let from = c.memory(ptr, size);
+        let then = from.digest().filter(|_| blocking_write == 0);
+        let copied = copy(to, from.clone(), vec![mem]);
+        Ok(Box::new(move || {
+            from.is_as(then, "clEnqueueWriteBuffer");
+            copied()
+        }))
+    }
+
+    fn clEnqueueCopyBuffer(
+        c,
+        queue,
+        src_buffer: cl_mem,
+        dst_buffer: cl_mem,
+        src_offset: usize,
+        dst_offset: usize,
+        size: usize;
+        cl::CL_COMMAND_COPY_BUFFER
+    ) {
+        let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
+        let from = c.part(&src.region, src_offset, size)?;
+        let to = c.part(&dst.region, dst_offset, size)?;
+        let apart = from.address() + size <= to.address() || to.address() + size <= from.address();
+        if !apart && size > 0 {
+            because(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
+            return Err(Error::MEM_COPY_OVERLAP);
+        }
+        Ok(copy(to, from, vec![src, dst]))
+    }
+
+    fn clEnqueueReadBufferRect(
+        c,
+        queue,
+        buffer: cl_mem,
+        blocking_read: cl_bool,
+        buffer_origin: *const usize,
+        host_origin: *const usize,
+        region: *const usize,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        ptr: *mut c_void;
+        cl::CL_COMMAND_READ_BUFFER_RECT, blocking_read
+    ) {
+        let mem = buffer_of(&queue, buffer)?;
+        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
+        transfer_rectangle(c, &mem, false, buffer_origin, host_origin, region, pitches, ptr)
+    }
+
+    fn clEnqueueWriteBufferRect(
+        c,
+        queue,
+        buffer: cl_mem,
+        blocking_write: cl_bool,
+        buffer_origin: *const usize,
+        host_origin: *const usize,
+        region: *const usize,
+        buffer_row_pitch: usize,
+        buffer_slice_pitch: usize,
+        host_row_pitch: usize,
+        host_slice_pitch: usize,
+        ptr: *const c_void;
+        cl::CL_COMMAND_WRITE_BUFFER_RECT, blocking_write
+    ) {
+        let mem = buffer_of(&queue, buffer)?;
+        let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
+        transfer_rectangle(c, &mem, true, buffer_origin, host_origin, region, pitches, ptr)
+    }
+
+    fn clEnqueueCopyBufferRect(
+        c,
+        queue,
+        src_buffer: cl_mem,
+        dst_buffer: cl_mem,
+        src_origin: *const usize,
+        dst_origin: *const usize,
+        region: *const usize,
+        src_row_pitch: usize,
+        src_slice_pitch: usize,
+        dst_row_pitch: usize,
+        dst_slice_pitch: usize;
+        cl::CL_COMMAND_COPY_BUFFER_RECT
+    ) {
+        let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
+        let size = c.three(region)?;
+        let from = rectangle(c.three(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
+        let to = rectangle(c.three(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
+        let inside = |at: Layout3, mem: &Mem| {
+            let fits = at.end(size).is_some_and(|end| end <= mem.region.len());
+            if !fits {
+                because(|| format!("the rectangle is not inside of a buffer of {} bytes", mem.region.len()));
+            }
+            fits
+        };
+        if !inside(from, &src) || !inside(to, &dst) {
+            return Err(Error::INVALID_VALUE);
+        }
+        if Arc::ptr_eq(&src, &dst) {
+            if (from.row, from.slice) != (to.row, to.slice) {
+                return Err(Error::INVALID_VALUE);
+            }
+            if overlap(from, to, size) {
+                return Err(Error::MEM_COPY_OVERLAP);
+            }
+        }
+        Ok(copy_box((dst.region.clone(), to), (src.region.clone(), from), size, vec![src, dst]))
+    }
+
+    fn clEnqueueFillBuffer(
+        c,
+        queue,
+        buffer: cl_mem,
+        pattern: *const c_void,
+        pattern_size: usize,
+        offset: usize,
+        size: usize;
+        cl::CL_COMMAND_FILL_BUFFER
+    ) {
+        let mem = buffer_of(&queue, buffer)?;
+        let to = c.part(&mem.region, offset, size)?;
+        if pattern.is_null() || !pattern_size.is_power_of_two() || pattern_size > 128 {
+            return Err(Error::INVALID_VALUE);
+        }
+        if !offset.is_multiple_of(pattern_size) || !size.is_multiple_of(pattern_size) {
+            return Err(Error::INVALID_VALUE);
+        }
+        let pattern = c.bytes(pattern, pattern_size).ok_or(Error::INVALID_VALUE)?;
+        Ok(Box::new(move || {
+            to.fill(&pattern);
+            drop(mem);
+            Ok(())
+        }))
+    }
+
+    fn clEnqueueUnmapMemObject(
+        c,
+        queue,
+        memobj: cl_mem,
+        mapped_ptr: *mut c_void;
+        cl::CL_COMMAND_UNMAP_MEM_OBJECT
+    ) {
+        let mem = handle::get::<Mem>(memobj)?;
+        same(&queue, &mem.context)?;
+        mem.unmap(mapped_ptr as usize)?;
+        // The bytes are where they were.
+        Ok(Box::new(move || {
+            drop(mem);
+            Ok(())
+        }))
+    }
+
+    fn clEnqueueMigrateMemObjects(
+        c,
+        queue,
+        num_mem_objects: cl_uint,
+        mem_objects: *const cl_mem,
+        flags: cl_mem_migration_flags;
+        cl::CL_COMMAND_MIGRATE_MEM_OBJECTS
+    ) {
+        let known = cl::CL_MIGRATE_MEM_OBJECT_HOST | cl::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+        if num_mem_objects == 0 || mem_objects.is_null() || flags & !known != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        for handle in c.slice(mem_objects, num_mem_objects as usize).ok_or(Error::INVALID_VALUE)? {
+            same(&queue, &handle::get::<Mem>(*handle)?.context)?;
+        }
+        Ok(Box::new(|| Ok(())))
+    }
+}
+
 /// Do two boxes of the same pitches in one buffer share bytes?
 fn overlap(a: Layout3, b: Layout3, size: [usize; 3]) -> bool {
     let start = |l: Layout3| [l.offset % l.row, l.offset % l.slice / l.row, l.offset / l.slice];
@@ -443,6 +416,36 @@ pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
     Ok(())
 }
 
+/// Begins a mapping at a place; what may be written through it is `reach`.
+pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_flags) -> Work {
+    let writes = flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
+    mem.maps.begin(place, writes);
+    if writes {
+        // What the application writes there nobody sees.
+        reach.note_write();
+    }
+    let (mem, address) = (mem.clone(), place.address());
+    Box::new(move || {
+        mem.maps.began(address);
+        Ok(())
+    })
+}
+
+/// Ends a call that maps memory: gives the pointer, or, if the call fails, takes the mapping back.
+pub(super) fn mapped(
+    c: &Caller,
+    done: Arc<Event>,
+    event: *mut cl_event,
+    blocking: bool,
+    mem: &Mem,
+    place: &Region,
+) -> Result<*mut c_void> {
+    enqueued(c, done, event, blocking).inspect_err(|_| {
+        let _ = mem.unmap(place.address());
+    })?;
+    Ok(place.pointer().cast())
+}
+
 create! {
     fn clEnqueueMapBuffer(
         c,
@@ -464,23 +467,8 @@ create! {
         }
         let place = c.part(&mem.region, offset, size)?;
         check_map(&mem, map_flags)?;
-        let pointer: *mut c_void = place.pointer().cast();
-        let writes = map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-        mem.maps.begin(&place, writes);
-        if writes {
-            // What the application writes there nobody sees.
-            place.note_write();
-        }
-        let (keep, address) = (mem.clone(), place.address());
-        let work: Work = Box::new(move || {
-            keep.maps.began(address);
-            Ok(())
-        });
+        let work = map(&mem, &place, &place, map_flags);
         let done = queue.enqueue(cl::CL_COMMAND_MAP_BUFFER, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_map != 0).inspect_err(|_| {
-            // No pointer is handed out.
-            let _ = mem.unmap(place.address());
-        })?;
-        Ok(pointer)
+        mapped(c, done, event, blocking_map != 0, &mem, &place)
     }
 }

@@ -5,16 +5,50 @@ use std::ffi::c_void;
 use opencl_sys::{self as cl, cl_context, cl_event, cl_int, cl_uint};
 
 use super::caller::Opaque;
-use super::{create, entry};
+use super::{counted, create, entry, query};
 use crate::core::context::Context;
 use crate::core::error::Error;
 use crate::core::event::Event;
 use crate::core::handle;
-use crate::core::info::Answer;
 
 create! {
     fn clCreateUserEvent(_c, context: cl_context; errcode_ret) {
         Ok(handle::publish(&Event::user(handle::get::<Context>(context)?)))
+    }
+}
+
+counted!(Event, clRetainEvent, clReleaseEvent, event: cl_event);
+
+query! {
+    fn clGetEventInfo(_c, event: cl_event; param_name) {
+        let event = handle::get::<Event>(event)?;
+        Ok(match param_name {
+            cl::CL_EVENT_COMMAND_QUEUE => {
+                event.queue.as_ref().map_or(std::ptr::null_mut(), |q| handle::of(&**q)).into()
+            }
+            cl::CL_EVENT_CONTEXT => handle::of(&*event.context).into(),
+            cl::CL_EVENT_COMMAND_TYPE => event.command.into(),
+            cl::CL_EVENT_COMMAND_EXECUTION_STATUS => {
+                let status = event.status();
+                event.seen();
+                status.into()
+            }
+            cl::CL_EVENT_REFERENCE_COUNT => handle::references(&*event).into(),
+            _ => return Err(Error::INVALID_VALUE),
+        })
+    }
+
+    fn clGetEventProfilingInfo(_c, event: cl_event; param_name) {
+        let event = handle::get::<Event>(event)?;
+        let which = match param_name {
+            cl::CL_PROFILING_COMMAND_QUEUED => 0,
+            cl::CL_PROFILING_COMMAND_SUBMIT => 1,
+            cl::CL_PROFILING_COMMAND_START => 2,
+            // Nothing is enqueued by devices: complete means ended.
+            cl::CL_PROFILING_COMMAND_END | cl::CL_PROFILING_COMMAND_COMPLETE => 3,
+            _ => return Err(Error::INVALID_VALUE),
+        };
+        Ok(event.time(which)?.into())
     }
 }
 
@@ -48,60 +82,6 @@ entry! {
         // All are waited for, also behind one that failed.
         let failed = events.iter().filter(|e| e.wait() < 0).count();
         if failed > 0 { Err(Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) } else { Ok(()) }
-    }
-
-    fn clGetEventInfo(
-        c,
-        event: cl_event,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let event = handle::get::<Event>(event)?;
-        let answer: Answer = match param_name {
-            cl::CL_EVENT_COMMAND_QUEUE => {
-                event.queue.as_ref().map_or(std::ptr::null_mut(), |q| handle::of(&**q)).into()
-            }
-            cl::CL_EVENT_CONTEXT => handle::of(&*event.context).into(),
-            cl::CL_EVENT_COMMAND_TYPE => event.command.into(),
-            cl::CL_EVENT_COMMAND_EXECUTION_STATUS => {
-                let status = event.status();
-                event.seen();
-                status.into()
-            }
-            cl::CL_EVENT_REFERENCE_COUNT => handle::references(&*event).into(),
-            _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
-    }
-
-    fn clRetainEvent(_c, event: cl_event) {
-        handle::retain::<Event>(event)
-    }
-
-    fn clReleaseEvent(_c, event: cl_event) {
-        handle::release::<Event>(event)
-    }
-
-    fn clGetEventProfilingInfo(
-        c,
-        event: cl_event,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let event = handle::get::<Event>(event)?;
-        let which = match param_name {
-            cl::CL_PROFILING_COMMAND_QUEUED => 0,
-            cl::CL_PROFILING_COMMAND_SUBMIT => 1,
-            cl::CL_PROFILING_COMMAND_START => 2,
-            // Nothing is enqueued by devices: complete means ended.
-            cl::CL_PROFILING_COMMAND_END | cl::CL_PROFILING_COMMAND_COMPLETE => 3,
-            _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(event.time(which)?.into(), param_value_size, param_value, param_value_size_ret)
     }
 
     fn clSetEventCallback(

@@ -10,8 +10,8 @@ use opencl_sys::{
 };
 
 use super::buffer::{backing, properties};
-use super::enqueue::{buffer_of, check_map};
-use super::{Caller, create, enqueued, entry, same, target};
+use super::enqueue::{buffer_of, check_map, copy_box, map, mapped, transfer_box};
+use super::{Caller, command, counted, create, entry, query, same, target};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::format::{Format, supported};
@@ -357,23 +357,12 @@ create! {
         }
         let at = info.place(origin);
         let place = mem.region.part(at.offset, info.texel).ok_or(Error::INVALID_VALUE)?;
-        let writes = map_flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-        mem.maps.begin(&place, writes);
-        if writes {
-            mem.region.note_write();
-        }
-        let (keep, address) = (mem.clone(), place.address());
-        let work: Work = Box::new(move || {
-            keep.maps.began(address);
-            Ok(())
-        });
+        let work = map(&mem, &place, &mem.region, map_flags);
         let done = queue.enqueue(cl::CL_COMMAND_MAP_IMAGE, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_map != 0).inspect_err(|_| {
-            let _ = mem.unmap(place.address());
-        })?;
+        let pointer = mapped(c, done, event, blocking_map != 0, &mem, &place)?;
         c.write(image_row_pitch, info.row_pitch);
         c.write(image_slice_pitch, info.slice_pitch);
-        Ok(place.pointer().cast())
+        Ok(pointer)
     }
 }
 
@@ -428,14 +417,7 @@ fn transfer(
     let (outside, bytes) = host_layout(&info, size, row_pitch, slice_pitch)?;
     let host = c.memory(ptr, outside.end(bytes).ok_or(Error::INVALID_VALUE)?);
     let inside = info.place(origin);
-    Ok(Box::new(move || {
-        if write {
-            mem.region.copy_rows(inside, &host, outside, bytes);
-        } else {
-            host.copy_rows(outside, &mem.region, inside, bytes);
-        }
-        Ok(())
-    }))
+    Ok(transfer_box(mem, write, inside, (host, outside), bytes))
 }
 
 fn info_of(image: &Mem, what: cl_uint) -> Result<Answer> {
@@ -456,6 +438,27 @@ fn info_of(image: &Mem, what: cl_uint) -> Result<Answer> {
         cl::CL_IMAGE_NUM_MIP_LEVELS | cl::CL_IMAGE_NUM_SAMPLES => 0u32.into(),
         _ => return Err(Error::INVALID_VALUE),
     })
+}
+
+counted!(Sampler, clRetainSampler, clReleaseSampler, sampler: cl_sampler);
+
+query! {
+    fn clGetImageInfo(_c, image: cl_mem; param_name) {
+        info_of(&*handle::get::<Mem>(image)?, param_name)
+    }
+
+    fn clGetSamplerInfo(_c, sampler: cl_sampler; param_name) {
+        let sampler = handle::get::<Sampler>(sampler)?;
+        Ok(match param_name {
+            cl::CL_SAMPLER_REFERENCE_COUNT => handle::references(&*sampler).into(),
+            cl::CL_SAMPLER_CONTEXT => handle::of(&*sampler.context).into(),
+            cl::CL_SAMPLER_NORMALIZED_COORDS => sampler.normalized.into(),
+            cl::CL_SAMPLER_ADDRESSING_MODE => sampler.addressing.into(),
+            cl::CL_SAMPLER_FILTER_MODE => sampler.filter.into(),
+            cl::CL_SAMPLER_PROPERTIES => sampler.properties.clone().into(),
+            _ => return Err(Error::INVALID_VALUE),
+        })
+    }
 }
 
 entry! {
@@ -495,103 +498,51 @@ entry! {
         c.write(num_image_formats, raw.len() as cl_uint);
         Ok(())
     }
+}
 
-    fn clGetImageInfo(
-        c,
-        image: cl_mem,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let answer = info_of(&*handle::get::<Mem>(image)?, param_name)?;
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
-    }
-
-    fn clRetainSampler(_c, sampler: cl_sampler) {
-        handle::retain::<Sampler>(sampler)
-    }
-
-    fn clReleaseSampler(_c, sampler: cl_sampler) {
-        handle::release::<Sampler>(sampler)
-    }
-
-    fn clGetSamplerInfo(
-        c,
-        sampler: cl_sampler,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let sampler = handle::get::<Sampler>(sampler)?;
-        let answer: Answer = match param_name {
-            cl::CL_SAMPLER_REFERENCE_COUNT => handle::references(&*sampler).into(),
-            cl::CL_SAMPLER_CONTEXT => handle::of(&*sampler.context).into(),
-            cl::CL_SAMPLER_NORMALIZED_COORDS => sampler.normalized.into(),
-            cl::CL_SAMPLER_ADDRESSING_MODE => sampler.addressing.into(),
-            cl::CL_SAMPLER_FILTER_MODE => sampler.filter.into(),
-            cl::CL_SAMPLER_PROPERTIES => sampler.properties.clone().into(),
-            _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
-    }
-
+command! {
     fn clEnqueueReadImage(
         c,
-        command_queue: cl_command_queue,
+        queue,
         image: cl_mem,
         blocking_read: cl_bool,
         origin: *const usize,
         region: *const usize,
         row_pitch: usize,
         slice_pitch: usize,
-        ptr: *mut c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        ptr: *mut c_void;
+        cl::CL_COMMAND_READ_IMAGE, blocking_read
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = image_of(&queue, image)?;
-        let work = transfer(c, mem, false, origin, region, row_pitch, slice_pitch, ptr)?;
-        let done = queue.enqueue(cl::CL_COMMAND_READ_IMAGE, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_read != 0)
+        transfer(c, mem, false, origin, region, row_pitch, slice_pitch, ptr)
     }
 
     fn clEnqueueWriteImage(
         c,
-        command_queue: cl_command_queue,
+        queue,
         image: cl_mem,
         blocking_write: cl_bool,
         origin: *const usize,
         region: *const usize,
         input_row_pitch: usize,
         input_slice_pitch: usize,
-        ptr: *const c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        ptr: *const c_void;
+        cl::CL_COMMAND_WRITE_IMAGE, blocking_write
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = image_of(&queue, image)?;
-        let work = transfer(c, mem, true, origin, region, input_row_pitch, input_slice_pitch, ptr)?;
-        let done = queue.enqueue(cl::CL_COMMAND_WRITE_IMAGE, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_write != 0)
+        transfer(c, mem, true, origin, region, input_row_pitch, input_slice_pitch, ptr)
     }
 
     fn clEnqueueCopyImage(
         c,
-        command_queue: cl_command_queue,
+        queue,
         src_image: cl_mem,
         dst_image: cl_mem,
         src_origin: *const usize,
         dst_origin: *const usize,
-        region: *const usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        region: *const usize;
+        cl::CL_COMMAND_COPY_IMAGE
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let (src, dst) = (image_of(&queue, src_image)?, image_of(&queue, dst_image)?);
         let (from, to) = (*src.as_image()?, *dst.as_image()?);
         if from.format != to.format {
@@ -605,64 +556,46 @@ entry! {
         }
         let bytes = [size[0] * from.texel, size[1], size[2]];
         let (at, into) = (from.place(a), to.place(b));
-        let work: Work = Box::new(move || {
-            dst.region.copy_rows(into, &src.region, at, bytes);
-            Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_COPY_IMAGE, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
+        Ok(copy_box((dst.region.clone(), into), (src.region.clone(), at), bytes, vec![src, dst]))
     }
 
     fn clEnqueueCopyImageToBuffer(
         c,
-        command_queue: cl_command_queue,
+        queue,
         src_image: cl_mem,
         dst_buffer: cl_mem,
         src_origin: *const usize,
         region: *const usize,
-        dst_offset: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        dst_offset: usize;
+        cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let (src, dst) = (image_of(&queue, src_image)?, buffer_of(&queue, dst_buffer)?);
-        let work = with_buffer(c, src, dst, true, src_origin, region, dst_offset)?;
-        let done = queue.enqueue(cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
+        with_buffer(c, src, dst, true, src_origin, region, dst_offset)
     }
 
     fn clEnqueueCopyBufferToImage(
         c,
-        command_queue: cl_command_queue,
+        queue,
         src_buffer: cl_mem,
         dst_image: cl_mem,
         src_offset: usize,
         dst_origin: *const usize,
-        region: *const usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        region: *const usize;
+        cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let (src, dst) = (buffer_of(&queue, src_buffer)?, image_of(&queue, dst_image)?);
-        let work = with_buffer(c, dst, src, false, dst_origin, region, src_offset)?;
-        let done = queue.enqueue(cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
+        with_buffer(c, dst, src, false, dst_origin, region, src_offset)
     }
 
     fn clEnqueueFillImage(
         c,
-        command_queue: cl_command_queue,
+        queue,
         image: cl_mem,
         fill_color: *const c_void,
         origin: *const usize,
-        region: *const usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        region: *const usize;
+        cl::CL_COMMAND_FILL_IMAGE
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = image_of(&queue, image)?;
         let info = *mem.as_image()?;
         let (origin, size) = (c.three(origin)?, c.three(region)?);
@@ -675,7 +608,7 @@ entry! {
             c.read(fill_color.cast::<[u32; 4]>()).ok_or(Error::INVALID_VALUE)?
         };
         let texel = info.format.encode(colour)?;
-        let work: Work = Box::new(move || {
+        Ok(Box::new(move || {
             let at = info.place(origin);
             for plane in 0..size[2] {
                 for row in 0..size[1] {
@@ -686,9 +619,7 @@ entry! {
                 }
             }
             Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_FILL_IMAGE, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
+        }))
     }
 }
 
@@ -711,12 +642,7 @@ fn with_buffer(
         return Err(Error::INVALID_VALUE);
     }
     let inside = info.place(origin);
-    Ok(Box::new(move || {
-        if out {
-            buffer.region.copy_rows(outside, &image.region, inside, bytes);
-        } else {
-            image.region.copy_rows(inside, &buffer.region, outside, bytes);
-        }
-        Ok(())
-    }))
+    let (texels, packed) = ((image.region.clone(), inside), (buffer.region.clone(), outside));
+    let (to, from) = if out { (packed, texels) } else { (texels, packed) };
+    Ok(copy_box(to, from, bytes, vec![image, buffer]))
 }

@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_command_queue, cl_device_id, cl_event, cl_kernel, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 
-use super::{Caller, because, create, enqueued, entry, same, target, wait_list};
+use super::{Caller, because, counted, create, enqueued, entry, query, same, target, wait_list};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::info::Answer;
@@ -221,6 +221,43 @@ fn sub_group_info(
     })
 }
 
+counted!(Kernel, clRetainKernel, clReleaseKernel, kernel: cl_kernel);
+
+query! {
+    fn clGetKernelInfo(_c, kernel: cl_kernel; param_name) {
+        info(&*handle::get::<Kernel>(kernel)?, param_name)
+    }
+
+    fn clGetKernelArgInfo(_c, kernel: cl_kernel, arg_index: cl_uint; param_name) {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        let about = kernel.info.args.get(arg_index as usize).ok_or(Error::INVALID_ARG_INDEX)?;
+        let source = about.source.as_ref().ok_or(Error::KERNEL_ARG_INFO_NOT_AVAILABLE)?;
+        arg_info(source, param_name)
+    }
+
+    fn clGetKernelWorkGroupInfo(_c, kernel: cl_kernel, device: cl_device_id; param_name) {
+        let kernel = handle::get::<Kernel>(kernel)?;
+        let device = device_of(&kernel, device)?;
+        let info = kernel.info_on(&device)?;
+        Ok(match param_name {
+            cl::CL_KERNEL_WORK_GROUP_SIZE => {
+                info.required_group.map_or(MAX_GROUP, |r| r.iter().product()).into()
+            }
+            cl::CL_KERNEL_COMPILE_WORK_GROUP_SIZE => info.required_group.unwrap_or([0; 3]).into(),
+            cl::CL_KERNEL_LOCAL_MEM_SIZE => (info.slm + kernel.local_bytes()).into(),
+            cl::CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
+                let factor = if device.spec.fused { 2 } else { 1 };
+                (info.simd as usize * factor).into()
+            }
+            cl::CL_KERNEL_PRIVATE_MEM_SIZE => info.private.into(),
+            cl::CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.spill.into(),
+            // Of kernels that are built in, and of custom devices only.
+            cl::CL_KERNEL_GLOBAL_WORK_SIZE => return Err(Error::INVALID_VALUE),
+            _ => return Err(Error::INVALID_VALUE),
+        })
+    }
+}
+
 entry! {
     fn clCreateKernelsInProgram(
         c,
@@ -246,76 +283,10 @@ entry! {
         Ok(())
     }
 
-    fn clRetainKernel(_c, kernel: cl_kernel) {
-        handle::retain::<Kernel>(kernel)
-    }
-
-    fn clReleaseKernel(_c, kernel: cl_kernel) {
-        handle::release::<Kernel>(kernel)
-    }
-
     fn clSetKernelArg(c, kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void) {
         let kernel = handle::get::<Kernel>(kernel)?;
         let arg = argument(c, &kernel, arg_index, arg_size, arg_value)?;
         kernel.set(arg_index, arg)
-    }
-
-    fn clGetKernelInfo(
-        c,
-        kernel: cl_kernel,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let answer = info(&*handle::get::<Kernel>(kernel)?, param_name)?;
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
-    }
-
-    fn clGetKernelArgInfo(
-        c,
-        kernel: cl_kernel,
-        arg_index: cl_uint,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        let about = kernel.info.args.get(arg_index as usize).ok_or(Error::INVALID_ARG_INDEX)?;
-        let source = about.source.as_ref().ok_or(Error::KERNEL_ARG_INFO_NOT_AVAILABLE)?;
-        c.answer(arg_info(source, param_name)?, param_value_size, param_value, param_value_size_ret)
-    }
-
-    fn clGetKernelWorkGroupInfo(
-        c,
-        kernel: cl_kernel,
-        device: cl_device_id,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let kernel = handle::get::<Kernel>(kernel)?;
-        let device = device_of(&kernel, device)?;
-        let info = kernel.info_on(&device)?;
-        let answer: Answer = match param_name {
-            cl::CL_KERNEL_WORK_GROUP_SIZE => {
-                info.required_group.map_or(MAX_GROUP, |r| r.iter().product()).into()
-            }
-            cl::CL_KERNEL_COMPILE_WORK_GROUP_SIZE => info.required_group.unwrap_or([0; 3]).into(),
-            cl::CL_KERNEL_LOCAL_MEM_SIZE => (info.slm + kernel.local_bytes()).into(),
-            cl::CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => {
-                let factor = if device.spec.fused { 2 } else { 1 };
-                (info.simd as usize * factor).into()
-            }
-            cl::CL_KERNEL_PRIVATE_MEM_SIZE => info.private.into(),
-            cl::CL_KERNEL_SPILL_MEM_SIZE_INTEL => info.spill.into(),
-            // Of kernels that are built in, and of custom devices only.
-            cl::CL_KERNEL_GLOBAL_WORK_SIZE => return Err(Error::INVALID_VALUE),
-            _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
     }
 
     fn clGetKernelSubGroupInfo(

@@ -1,6 +1,7 @@
 //! The C interface: entry points, handles checked, panics caught. What calls do is in [`crate::core`].
 //!
-//! Every entry point is made by one of the macros [`entry`] and [`create`]. Its body is safe code: what it does
+//! Every entry point is made by the macro [`entry`] or [`create`], most by [`command`], [`query`] or [`counted`], which write
+//! what such calls have in common. Its body is safe code: what it does
 //! with pointers of the application goes through [`Caller`], which stands for the application's promise that
 //! they are as the standard demands.
 
@@ -81,7 +82,67 @@ macro_rules! create {
     )*};
 }
 
-pub(crate) use {create, entry};
+/// Entry points that enqueue a command: all have the queue before the other arguments and the events behind them. The body
+/// gives the command's work. The call waits for the command where the application demands it by an argument, which is
+/// named last.
+macro_rules! command {
+    ($(fn $name:ident($c:ident, $queue:ident $(, $arg:ident: $ty:ty)*; $kind:path $(, $blocking:ident)?) $body:block)*) => {
+        $crate::api::entry! {$(
+            fn $name(
+                $c,
+                command_queue: opencl_sys::cl_command_queue,
+                $($arg: $ty,)*
+                num_events_in_wait_list: opencl_sys::cl_uint,
+                event_wait_list: *const opencl_sys::cl_event,
+                event: *mut opencl_sys::cl_event,
+            ) {
+                let ($queue, after) =
+                    $crate::api::target($c, command_queue, num_events_in_wait_list, event_wait_list)?;
+                let work = || -> $crate::core::error::Result<$crate::core::queue::Work> { $body };
+                let order = $crate::core::queue::Order::Normal;
+                let done = $queue.enqueue($kind, order, after, work()?)?;
+                $crate::api::enqueued($c, done, event, [$($blocking != 0)?].contains(&true))
+            }
+        )*}
+    };
+}
+
+/// Entry points that answer a question about an object. The body gives the answer to the question that is named last.
+macro_rules! query {
+    ($(fn $name:ident($c:ident $(, $arg:ident: $ty:ty)*; $what:ident) $body:block)*) => {
+        $crate::api::entry! {$(
+            fn $name(
+                caller,
+                $($arg: $ty,)*
+                $what: opencl_sys::cl_uint,
+                param_value_size: usize,
+                param_value: *mut std::ffi::c_void,
+                param_value_size_ret: *mut usize,
+            ) {
+                let answer =
+                    |$c: &$crate::api::Caller| -> $crate::core::error::Result<$crate::core::info::Answer> { $body };
+                caller.answer(answer(caller)?, param_value_size, param_value, param_value_size_ret)
+            }
+        )*}
+    };
+}
+
+/// The two entry points that count the application's references to a kind of objects.
+macro_rules! counted {
+    ($object:ty, $retain:ident, $release:ident, $handle:ident: $ty:ty) => {
+        $crate::api::entry! {
+            fn $retain(_c, $handle: $ty) {
+                $crate::core::handle::retain::<$object>($handle)
+            }
+
+            fn $release(_c, $handle: $ty) {
+                $crate::core::handle::release::<$object>($handle)
+            }
+        }
+    };
+}
+
+pub(crate) use {command, counted, create, entry, query};
 
 thread_local! {
     /// Why the call that runs on this thread fails; only while mistakes are looked for.

@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_device_id, cl_device_partition_property, cl_device_type, cl_platform_id, cl_uint, cl_ulong,
 };
 
-use super::{Caller, entry};
+use super::{Caller, entry, query};
 use crate::core::error::{Error, Result};
 use crate::core::event::now;
 use crate::core::handle;
@@ -54,21 +54,19 @@ fn list(
     Ok(())
 }
 
+query! {
+    fn clGetPlatformInfo(_c, platform: cl_platform_id; param_name) {
+        platform_of(platform)?.info(param_name)
+    }
+
+    fn clGetDeviceInfo(_c, device: cl_device_id; param_name) {
+        handle::get::<Device>(device)?.info(param_name)
+    }
+}
+
 entry! {
     fn clGetPlatformIDs(c, num_entries: cl_uint, platforms: *mut cl_platform_id, num_platforms: *mut cl_uint) {
         list(c, &[handle::of(&**platform())], num_entries, platforms, num_platforms)
-    }
-
-    fn clGetPlatformInfo(
-        c,
-        platform: cl_platform_id,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let answer = platform_of(platform)?.info(param_name)?;
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
     }
 
     fn clGetDeviceIDs(
@@ -97,18 +95,6 @@ entry! {
         c.write_all(devices, &handles[..handles.len().min(room)]);
         c.write(num_devices, handles.len() as cl_uint);
         Ok(())
-    }
-
-    fn clGetDeviceInfo(
-        c,
-        device: cl_device_id,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let answer = handle::get::<Device>(device)?.info(param_name)?;
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
     }
 
     fn clCreateSubDevices(

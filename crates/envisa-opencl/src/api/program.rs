@@ -6,7 +6,7 @@ use std::sync::Arc;
 use opencl_sys::{self as cl, cl_context, cl_device_id, cl_int, cl_program, cl_uint};
 
 use super::context::devices;
-use super::{Caller, create, entry};
+use super::{Caller, counted, create, entry, query};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::handle;
@@ -211,15 +211,27 @@ fn info(program: &Program, what: cl_uint) -> Result<Answer> {
     })
 }
 
+counted!(Program, clRetainProgram, clReleaseProgram, program: cl_program);
+
+query! {
+    fn clGetProgramBuildInfo(_c, program: cl_program, device: cl_device_id; param_name) {
+        let object = handle::get::<Program>(program)?;
+        let device = handle::get::<Device>(device)?;
+        let build = object.build_of(&device)?;
+        Ok(match param_name {
+            cl::CL_PROGRAM_BUILD_STATUS => build.status.into(),
+            cl::CL_PROGRAM_BUILD_OPTIONS => build.options.into(),
+            cl::CL_PROGRAM_BUILD_LOG => build.log_on(&device).into(),
+            cl::CL_PROGRAM_BINARY_TYPE => build.kind.into(),
+            cl::CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
+                (build.module.map_or(0, |m| m.global_bytes) as usize).into()
+            }
+            _ => return Err(Error::INVALID_VALUE),
+        })
+    }
+}
+
 entry! {
-    fn clRetainProgram(_c, program: cl_program) {
-        handle::retain::<Program>(program)
-    }
-
-    fn clReleaseProgram(_c, program: cl_program) {
-        handle::release::<Program>(program)
-    }
-
     fn clBuildProgram(
         c,
         program: cl_program,
@@ -322,30 +334,5 @@ entry! {
         }
         c.write(param_value_size_ret, builds.len() * size_of::<usize>());
         Ok(())
-    }
-
-    fn clGetProgramBuildInfo(
-        c,
-        program: cl_program,
-        device: cl_device_id,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let object = handle::get::<Program>(program)?;
-        let device = handle::get::<Device>(device)?;
-        let build = object.build_of(&device)?;
-        let answer: Answer = match param_name {
-            cl::CL_PROGRAM_BUILD_STATUS => build.status.into(),
-            cl::CL_PROGRAM_BUILD_OPTIONS => build.options.into(),
-            cl::CL_PROGRAM_BUILD_LOG => build.log_on(&device).into(),
-            cl::CL_PROGRAM_BINARY_TYPE => build.kind.into(),
-            cl::CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
-                (build.module.map_or(0, |m| m.global_bytes) as usize).into()
-            }
-            _ => return Err(Error::INVALID_VALUE),
-        };
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
     }
 }

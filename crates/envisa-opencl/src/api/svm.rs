@@ -4,19 +4,19 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use opencl_sys::{
-    self as cl, cl_bool, cl_command_queue, cl_context, cl_event, cl_kernel, cl_map_flags,
-    cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
+    self as cl, cl_bool, cl_command_queue, cl_context, cl_kernel, cl_map_flags, cl_mem_migration_flags,
+    cl_svm_mem_flags, cl_uint,
 };
 
 use super::caller::Opaque;
-use super::{Caller, enqueued, entry, guarded, target};
+use super::{Caller, command, entry, guarded};
 use crate::core::context::{Context, Pointer, PointerKind};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::host_memory::{Backing, Region};
 use crate::core::kernel::{Arg, Kernel};
 use crate::core::platform::Device;
-use crate::core::queue::{Order, Queue, Work};
+use crate::core::queue::{Queue, Work};
 
 /// Allocates shared memory and notes it in the context.
 pub(super) fn allocate(
@@ -45,7 +45,7 @@ pub(super) fn free(context: &Context, address: usize) -> Option<Arc<Pointer>> {
 }
 
 /// Bytes from a pointer on: of shared memory, or of the application.
-pub(super) fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize) -> Result<Region> {
+fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize) -> Result<Region> {
     if start.is_null() && size > 0 {
         return Err(Error::INVALID_VALUE);
     }
@@ -97,7 +97,8 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut
 
 type FreeFunction = Option<unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void)>;
 
-fn fill(
+/// Repeats a pattern of `n` bytes from a pointer on.
+pub(super) fn fill(
     queue: &Queue,
     c: &Caller,
     to: *mut c_void,
@@ -105,10 +106,7 @@ fn fill(
     n: usize,
     size: usize,
 ) -> Result<Work> {
-    if to.is_null() || pattern.is_null() || !n.is_power_of_two() || n > 128 {
-        return Err(Error::INVALID_VALUE);
-    }
-    if !(to as usize).is_multiple_of(n) || !size.is_multiple_of(n) {
+    if to.is_null() || pattern.is_null() || n == 0 || !size.is_multiple_of(n) {
         return Err(Error::INVALID_VALUE);
     }
     let region = bytes(c, &queue.context, to, size)?;
@@ -119,149 +117,22 @@ fn fill(
     }))
 }
 
+/// Copies from one pointer to another.
+pub(super) fn copy(
+    queue: &Queue,
+    c: &Caller,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+) -> Result<Work> {
+    if size > 0 && !to.is_null() && !from.is_null() && (to as usize).abs_diff(from as usize) < size {
+        return Err(Error::MEM_COPY_OVERLAP);
+    }
+    let (to, from) = (bytes(c, &queue.context, to, size)?, bytes(c, &queue.context, from, size)?);
+    Ok(super::enqueue::copy(to, from, Vec::new()))
+}
+
 entry! {
-    fn clEnqueueSVMFree(
-        c,
-        command_queue: cl_command_queue,
-        num_svm_pointers: cl_uint,
-        svm_pointers: *mut *mut c_void,
-        pfn_free_func: FreeFunction,
-        user_data: *mut c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        if (num_svm_pointers == 0) != svm_pointers.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        let list = c.slice(svm_pointers.cast_const(), num_svm_pointers as usize).ok_or(Error::INVALID_VALUE)?;
-        let pointers: Vec<Opaque> = list.iter().map(|p| Opaque::new(*p)).collect();
-        let (handle, data) = (Opaque::new(command_queue), Opaque::new(user_data));
-        let context = queue.context.clone();
-        let work: Work = Box::new(move || {
-            match pfn_free_func {
-                Some(function) => {
-                    let mut list: Vec<*mut c_void> = pointers.iter().map(|p| p.get()).collect();
-                    // SAFETY: the application's function, called as the standard says.
-                    #[allow(unsafe_code)]
-                    unsafe {
-                        function(handle.get(), list.len() as cl_uint, list.as_mut_ptr(), data.get());
-                    }
-                }
-                None => {
-                    for p in &pointers {
-                        free(&context, p.get() as usize);
-                    }
-                }
-            }
-            Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_SVM_FREE, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueSVMMemcpy(
-        c,
-        command_queue: cl_command_queue,
-        blocking_copy: cl_bool,
-        dst_ptr: *mut c_void,
-        src_ptr: *const c_void,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        if dst_ptr.is_null() || src_ptr.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        let (to, from) = (bytes(c, &queue.context, dst_ptr, size)?, bytes(c, &queue.context, src_ptr, size)?);
-        if size > 0 && (dst_ptr as usize).abs_diff(src_ptr as usize) < size {
-            return Err(Error::MEM_COPY_OVERLAP);
-        }
-        let work = super::enqueue::copy(to, from, Vec::new());
-        let done = queue.enqueue(cl::CL_COMMAND_SVM_MEMCPY, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking_copy != 0)
-    }
-
-    fn clEnqueueSVMMemFill(
-        c,
-        command_queue: cl_command_queue,
-        svm_ptr: *mut c_void,
-        pattern: *const c_void,
-        pattern_size: usize,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let work = fill(&queue, c, svm_ptr, pattern, pattern_size, size)?;
-        let done = queue.enqueue(cl::CL_COMMAND_SVM_MEMFILL, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueSVMMap(
-        c,
-        command_queue: cl_command_queue,
-        blocking_map: cl_bool,
-        flags: cl_map_flags,
-        svm_ptr: *mut c_void,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let known = cl::CL_MAP_READ | cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION;
-        if svm_ptr.is_null() || size == 0 || flags & !known != 0 {
-            return Err(Error::INVALID_VALUE);
-        }
-        let done = queue.enqueue(cl::CL_COMMAND_SVM_MAP, Order::Normal, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, blocking_map != 0)
-    }
-
-    fn clEnqueueSVMUnmap(
-        c,
-        command_queue: cl_command_queue,
-        svm_ptr: *mut c_void,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        if svm_ptr.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        let done = queue.enqueue(cl::CL_COMMAND_SVM_UNMAP, Order::Normal, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
-    }
-
-    fn clEnqueueSVMMigrateMem(
-        c,
-        command_queue: cl_command_queue,
-        num_svm_pointers: cl_uint,
-        svm_pointers: *mut *const c_void,
-        _sizes: *const usize,
-        flags: cl_mem_migration_flags,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
-    ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        let known = cl::CL_MIGRATE_MEM_OBJECT_HOST | cl::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
-        if num_svm_pointers == 0 || svm_pointers.is_null() || flags & !known != 0 {
-            return Err(Error::INVALID_VALUE);
-        }
-        let list = c.slice(svm_pointers.cast_const(), num_svm_pointers as usize).ok_or(Error::INVALID_VALUE)?;
-        if list.iter().any(|p| queue.context.pointer(*p as usize).is_none()) {
-            return Err(Error::INVALID_VALUE);
-        }
-        let done = queue.enqueue(cl::CL_COMMAND_SVM_MIGRATE_MEM, Order::Normal, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
-    }
-
     fn clSetKernelArgSVMPointer(_c, kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) {
         set_pointer(kernel, arg_index, arg_value)
     }
@@ -309,6 +180,118 @@ entry! {
             _ => return Err(Error::INVALID_VALUE),
         }
         Ok(())
+    }
+}
+
+command! {
+    fn clEnqueueSVMFree(
+        c,
+        queue,
+        num_svm_pointers: cl_uint,
+        svm_pointers: *mut *mut c_void,
+        pfn_free_func: FreeFunction,
+        user_data: *mut c_void;
+        cl::CL_COMMAND_SVM_FREE
+    ) {
+        if (num_svm_pointers == 0) != svm_pointers.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let list = c.slice(svm_pointers.cast_const(), num_svm_pointers as usize).ok_or(Error::INVALID_VALUE)?;
+        let pointers: Vec<Opaque> = list.iter().map(|p| Opaque::new(*p)).collect();
+        let (handle, data) = (Opaque::new(handle::of(&*queue)), Opaque::new(user_data));
+        let context = queue.context.clone();
+        Ok(Box::new(move || {
+            match pfn_free_func {
+                Some(function) => {
+                    let mut list: Vec<*mut c_void> = pointers.iter().map(|p| p.get()).collect();
+                    // SAFETY: the application's function, called as the standard says.
+                    #[allow(unsafe_code)]
+                    unsafe {
+                        function(handle.get(), list.len() as cl_uint, list.as_mut_ptr(), data.get());
+                    }
+                }
+                None => {
+                    for p in &pointers {
+                        free(&context, p.get() as usize);
+                    }
+                }
+            }
+            Ok(())
+        }))
+    }
+
+    fn clEnqueueSVMMemcpy(
+        c,
+        queue,
+        blocking_copy: cl_bool,
+        dst_ptr: *mut c_void,
+        src_ptr: *const c_void,
+        size: usize;
+        cl::CL_COMMAND_SVM_MEMCPY, blocking_copy
+    ) {
+        if dst_ptr.is_null() || src_ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        copy(&queue, c, dst_ptr, src_ptr, size)
+    }
+
+    fn clEnqueueSVMMemFill(
+        c,
+        queue,
+        svm_ptr: *mut c_void,
+        pattern: *const c_void,
+        pattern_size: usize,
+        size: usize;
+        cl::CL_COMMAND_SVM_MEMFILL
+    ) {
+        let n = pattern_size;
+        if !n.is_power_of_two() || n > 128 || !(svm_ptr as usize).is_multiple_of(n) {
+            return Err(Error::INVALID_VALUE);
+        }
+        fill(&queue, c, svm_ptr, pattern, n, size)
+    }
+
+    fn clEnqueueSVMMap(
+        c,
+        queue,
+        blocking_map: cl_bool,
+        flags: cl_map_flags,
+        svm_ptr: *mut c_void,
+        size: usize;
+        cl::CL_COMMAND_SVM_MAP, blocking_map
+    ) {
+        let known = cl::CL_MAP_READ | cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION;
+        if svm_ptr.is_null() || size == 0 || flags & !known != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        Ok(Box::new(|| Ok(())))
+    }
+
+    fn clEnqueueSVMUnmap(c, queue, svm_ptr: *mut c_void; cl::CL_COMMAND_SVM_UNMAP) {
+        if svm_ptr.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        Ok(Box::new(|| Ok(())))
+    }
+
+    fn clEnqueueSVMMigrateMem(
+        c,
+        queue,
+        num_svm_pointers: cl_uint,
+        svm_pointers: *mut *const c_void,
+        _sizes: *const usize,
+        flags: cl_mem_migration_flags;
+        cl::CL_COMMAND_SVM_MIGRATE_MEM
+    ) {
+        let known = cl::CL_MIGRATE_MEM_OBJECT_HOST | cl::CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+        if num_svm_pointers == 0 || svm_pointers.is_null() || flags & !known != 0 {
+            return Err(Error::INVALID_VALUE);
+        }
+        let list = c.slice(svm_pointers.cast_const(), num_svm_pointers as usize).ok_or(Error::INVALID_VALUE)?;
+        if list.iter().any(|p| queue.context.pointer(*p as usize).is_none()) {
+            return Err(Error::INVALID_VALUE);
+        }
+        Ok(Box::new(|| Ok(())))
     }
 }
 

@@ -4,18 +4,17 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use opencl_sys::{
-    self as cl, cl_bitfield, cl_bool, cl_command_queue, cl_context, cl_device_id, cl_event, cl_kernel,
-    cl_mem_migration_flags, cl_uint,
+    self as cl, cl_bitfield, cl_bool, cl_context, cl_device_id, cl_kernel, cl_mem_migration_flags, cl_uint,
 };
 
-use super::svm::{allocate, bytes, free, set_pointer};
-use super::{Caller, create, enqueued, entry, target};
+use super::svm::{allocate, copy, fill, free, set_pointer};
+use super::{Caller, command, create, entry, query};
 use crate::core::context::{Context, PointerKind};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::info::Answer;
 use crate::core::platform::Device;
-use crate::core::queue::{Order, Work};
+use crate::core::queue::Work;
 
 /// Allocation flags among properties.
 fn flags(c: &Caller, properties: *const cl_bitfield) -> Result<u64> {
@@ -118,125 +117,88 @@ fn info(context: &Context, address: usize, what: cl_uint) -> Result<Answer> {
     })
 }
 
+query! {
+    fn clGetMemAllocInfoINTEL(_c, context: cl_context, ptr: *const c_void; param_name) {
+        info(&*handle::get::<Context>(context)?, ptr as usize, param_name)
+    }
+}
+
+fn free_pointer(context: &Context, pointer: *mut c_void) -> Result<()> {
+    if pointer.is_null() || free(context, pointer as usize).is_some() {
+        Ok(())
+    } else {
+        Err(Error::INVALID_VALUE)
+    }
+}
+
+/// Nothing to do, at a pointer that must not be null.
+fn hint(pointer: *const c_void) -> Result<Work> {
+    if pointer.is_null() { Err(Error::INVALID_VALUE) } else { Ok(Box::new(|| Ok(()))) }
+}
+
 entry! {
     fn clMemFreeINTEL(_c, context: cl_context, ptr: *mut c_void) {
         let context = handle::get::<Context>(context)?;
-        if !ptr.is_null() {
-            free(&context, ptr as usize).ok_or(Error::INVALID_VALUE)?;
-        }
-        Ok(())
+        free_pointer(&context, ptr)
     }
 
     fn clMemBlockingFreeINTEL(_c, context: cl_context, ptr: *mut c_void) {
         let context = handle::get::<Context>(context)?;
-        if !ptr.is_null() {
-            // Launches that use it hold it: the last of them frees it.
-            free(&context, ptr as usize).ok_or(Error::INVALID_VALUE)?;
-        }
-        Ok(())
-    }
-
-    fn clGetMemAllocInfoINTEL(
-        c,
-        context: cl_context,
-        ptr: *const c_void,
-        param_name: cl_uint,
-        param_value_size: usize,
-        param_value: *mut c_void,
-        param_value_size_ret: *mut usize,
-    ) {
-        let answer = info(&*handle::get::<Context>(context)?, ptr as usize, param_name)?;
-        c.answer(answer, param_value_size, param_value, param_value_size_ret)
+        // Launches that use it hold it: the last of them frees it.
+        free_pointer(&context, ptr)
     }
 
     fn clSetKernelArgMemPointerINTEL(_c, kernel: cl_kernel, arg_index: cl_uint, arg_value: *const c_void) {
         set_pointer(kernel, arg_index, arg_value)
     }
+}
 
+command! {
     fn clEnqueueMemFillINTEL(
         c,
-        command_queue: cl_command_queue,
+        queue,
         dst_ptr: *mut c_void,
         pattern: *const c_void,
         pattern_size: usize,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        size: usize;
+        cl::CL_COMMAND_MEMFILL_INTEL
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         // Unlike other fills, of any size of pattern that divides the whole.
-        if dst_ptr.is_null() || pattern.is_null() || pattern_size == 0 || !size.is_multiple_of(pattern_size) {
-            return Err(Error::INVALID_VALUE);
-        }
-        let to = bytes(c, &queue.context, dst_ptr, size)?;
-        let pattern = c.bytes(pattern, pattern_size).ok_or(Error::INVALID_VALUE)?;
-        let work: Work = Box::new(move || {
-            to.fill(&pattern);
-            Ok(())
-        });
-        let done = queue.enqueue(cl::CL_COMMAND_MEMFILL_INTEL, Order::Normal, after, work)?;
-        enqueued(c, done, event, false)
+        fill(&queue, c, dst_ptr, pattern, pattern_size, size)
     }
 
     fn clEnqueueMemcpyINTEL(
         c,
-        command_queue: cl_command_queue,
+        queue,
         blocking: cl_bool,
         dst_ptr: *mut c_void,
         src_ptr: *const c_void,
-        size: usize,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        size: usize;
+        cl::CL_COMMAND_MEMCPY_INTEL, blocking
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        if size > 0 && (dst_ptr.is_null() || src_ptr.is_null()) {
-            return Err(Error::INVALID_VALUE);
-        }
-        if size > 0 && (dst_ptr as usize).abs_diff(src_ptr as usize) < size {
-            return Err(Error::MEM_COPY_OVERLAP);
-        }
-        let (to, from) = (bytes(c, &queue.context, dst_ptr, size)?, bytes(c, &queue.context, src_ptr, size)?);
-        let work = super::enqueue::copy(to, from, Vec::new());
-        let done = queue.enqueue(cl::CL_COMMAND_MEMCPY_INTEL, Order::Normal, after, work)?;
-        enqueued(c, done, event, blocking != 0)
+        copy(&queue, c, dst_ptr, src_ptr, size)
     }
 
     fn clEnqueueMigrateMemINTEL(
         c,
-        command_queue: cl_command_queue,
+        queue,
         ptr: *const c_void,
         _size: usize,
-        _flags: cl_mem_migration_flags,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        _flags: cl_mem_migration_flags;
+        MIGRATE
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        if ptr.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        let done = queue.enqueue(MIGRATE, Order::Normal, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
+        hint(ptr)
     }
 
     fn clEnqueueMemAdviseINTEL(
         c,
-        command_queue: cl_command_queue,
+        queue,
         ptr: *const c_void,
         _size: usize,
-        _advice: cl_uint,
-        num_events_in_wait_list: cl_uint,
-        event_wait_list: *const cl_event,
-        event: *mut cl_event,
+        _advice: cl_uint;
+        cl::CL_COMMAND_MEMADVISE_INTEL
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        if ptr.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
-        let done = queue.enqueue(cl::CL_COMMAND_MEMADVISE_INTEL, Order::Normal, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
+        hint(ptr)
     }
 }
 
