@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{only_kernel, outcome};
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Executed, Launch, Module, Observer, Source, Wants};
+use envisa::{Config, Device, Engine, Launch};
 
 use crate::random::Random;
 
@@ -184,35 +185,16 @@ fn program(seed: u64) -> String {
     t.out
 }
 
-/// Who is told of every instruction sees the program as it was written.
-struct Witness;
-
-impl Observer for Witness {
-    fn wants(&self) -> Wants {
-        Wants { instructions: true, ..Wants::default() }
-    }
-
-    fn instruction(&mut self, _: &Executed<'_>) {}
-}
-
 /// What is left, and whether there is native code; `None`: by the program as it was written.
 fn left(engine: Option<Engine>, text: &str, input: u64) -> (Vec<u8>, String, bool) {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-    let module = Module::load(&device, "addresses", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let kernel = module.kernel("addresses").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let mut content = vec![0; FIRST as usize];
     content.extend((0..TABLE).flat_map(|k| (k.wrapping_mul(0x9e37_79b9) >> 7).to_le_bytes()));
     let buffer = device.buffer_from("a", &content).expect("there is memory");
     let launch =
         Launch::threads(&[2, 1, 1], 1).host_threads(1).arg("In", buffer.address().wrapping_add(input));
-    let outcome = match engine {
-        Some(e) => device.run(&kernel, launch.engine(e)).expect("it is launched"),
-        None => {
-            let launch = device.launch(&kernel, &launch).expect("it fits");
-            launch.observe(&mut Witness).expect("it runs")
-        }
-    };
+    let outcome = outcome(&device, &kernel, launch, engine);
     let native = kernel.native_listing().is_ok();
     (buffer.to_vec(), format!("{:?}", outcome.fault), native)
 }

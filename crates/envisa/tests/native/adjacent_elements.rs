@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use crate::random::Dice;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Fault, Launch};
 
 /// Bytes of the table of places, of which each channel has a quad.
 const TABLE: usize = 256;
@@ -175,9 +176,7 @@ impl Case {
 
     fn run(&self, text: &str, engine: Engine) -> (Vec<u8>, Vec<u8>, Option<Box<Fault>>) {
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-        let module = Module::load(&device, "side", Source::Text(text.as_bytes()))
-            .unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let kernel = module.kernel("side").expect("it is there");
+        let kernel = only_kernel(&device, text);
         let data: Vec<u8> = (0..BYTES).map(|k| ((k * 167) ^ (k >> 5)) as u8).collect();
         let mut table: Vec<u8> = Vec::new();
         for places in &self.places {

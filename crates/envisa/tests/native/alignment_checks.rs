@@ -3,12 +3,11 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{NO_CPU, only_kernel};
 use crate::random::Dice;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
-/// What a host without native code says.
-const NO_CPU: &str = "native code needs";
 /// Vectors and scalars that addresses are made of.
 const EACH: u64 = 12;
 
@@ -161,9 +160,7 @@ fn looked_at_where_they_are_not_known() {
         let input: [i32; 4] = std::array::from_fn(|_| d.pick(&[0, 4, 8, 12, 64, 6, 1, 2]));
         let run = |engine| {
             let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-            let module = Module::load(&device, "places", Source::Text(text.as_bytes()))
-                .unwrap_or_else(|e| panic!("{e}\n{text}"));
-            let kernel = module.kernel("places").expect("it is there");
+            let kernel = only_kernel(&device, &text);
             let content: Vec<u8> = (0..1028u32).map(|k| ((k * 37) >> 3) as u8).collect();
             let from = device.buffer_from("a", &content).expect("there is memory");
             let to = device.buffer("b", 4 * simd).expect("there is memory");

@@ -3,12 +3,11 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{NO_CPU, unverified_kernel};
 use crate::random::Random;
 use envisa::isa::Platform;
-use envisa::{ArgKey, Config, Device, Engine, Launch, LoadOptions, Module, Source};
+use envisa::{ArgKey, Config, Device, Engine, Launch};
 
-/// What is said where there is none.
-const NO_CPU: &str = "native code needs";
 /// Bytes of the buffer and of local memory that atomics go to.
 const TABLE: u32 = 512;
 /// Rounds of the loop.
@@ -284,10 +283,7 @@ type Left = (Vec<u8>, Vec<u8>, Option<String>);
 
 fn run(c: &Case, limit: u32, engine: Engine, statistics: bool) -> (Left, Vec<String>) {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let options = LoadOptions { verify: false, ..LoadOptions::default() };
-    let module = Module::load_with(&device, "atomics", Source::Text(c.text.as_bytes()), &options);
-    let module = module.unwrap_or_else(|e| panic!("{e}\n{}", c.text));
-    let kernel = module.kernel("k").expect("it is there");
+    let kernel = unverified_kernel(&device, &c.text);
     let table = device.buffer_from("table", &c.table).expect("there is memory");
     let out = device.buffer("out", 4 * u64::from(TABLE)).expect("there is memory");
     let bytes = |all: &[u64], size: u32| -> Vec<u8> {

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::kernels::only_kernel;
 use envisa::isa::Platform;
 use envisa::{Cancel, Config, Device, Engine, Fault, FaultKind, Launch, Module, Source};
 
@@ -228,9 +229,7 @@ struct How {
 
 fn run(text: &str, engine: Engine, how: How) -> Left {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-    let module = Module::load(&device, "turns", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
-    let kernel = module.kernel("turns").expect("it is there");
+    let kernel = only_kernel(&device, text);
     if engine == Engine::Native && device_is_native() {
         kernel.native_listing().unwrap_or_else(|e| panic!("it has native code: {e}\n{text}"));
     }
@@ -340,8 +339,7 @@ add (M1, 16) X(0,0)<1> X(0,0)<1;1,0> Y(0,0)<1;1,0>
 fn threads_that_meet_at_a_barrier_for_ever_are_cancelled() {
     let text = format!("{BEGIN}again:\nbarrier\njmp (M1, 1) again\n{END}");
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let module = Module::load(&device, "turns", Source::Text(text.as_bytes())).expect("it loads");
-    let kernel = module.kernel("turns").expect("it is there");
+    let kernel = only_kernel(&device, &text);
     for (engine, threads) in
         [(Engine::Interpreter, 4), (Engine::Native, 4), (Engine::Interpreter, 1), (Engine::Native, 1)]
     {

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{only_kernel, outcome};
 use crate::random::Random;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Executed, Launch, Module, Observer, Source, Wants};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Vectors of bytes, of words, and of truths as words.
 const BYTES: u32 = 5;
@@ -145,31 +146,12 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     (text, stored)
 }
 
-/// Who is told of every instruction sees the program as it was written.
-struct Witness;
-
-impl Observer for Witness {
-    fn wants(&self) -> Wants {
-        Wants { instructions: true, ..Wants::default() }
-    }
-
-    fn instruction(&mut self, _: &Executed<'_>) {}
-}
-
 fn run(engine: Option<Engine>, text: &str, bytes: u64) -> Vec<u8> {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let module = Module::load(&device, "bytes", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    let kernel = module.kernel("bytes").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let buffer = device.buffer("a", bytes).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer);
-    let outcome = match engine {
-        Some(e) => device.run(&kernel, launch.engine(e)).expect("it is launched"),
-        None => {
-            let launch = device.launch(&kernel, &launch).expect("it fits");
-            launch.observe(&mut Witness).expect("it runs")
-        }
-    };
+    let outcome = outcome(&device, &kernel, launch, engine);
     assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
     buffer.to_vec()
 }

@@ -1,6 +1,7 @@
 //! Launches side by side on one device, while others allocate and free.
 
-use envisa::{Cancel, Config, Device, FaultKind, Launch, Module, Source};
+use crate::kernels::only_kernel;
+use envisa::{Cancel, Config, Device, FaultKind, Launch};
 use envisa_isa::Platform;
 
 /// Adds one to each of 16 dwords, many times.
@@ -30,8 +31,7 @@ ret (M1, 1)
 #[test]
 fn launches_run_side_by_side() {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24).threads(1));
-    let module = Module::load(&device, "count", Source::Text(TEXT.as_bytes())).expect("it loads");
-    let kernel = module.kernel("count").expect("it is there");
+    let kernel = only_kernel(&device, TEXT);
     std::thread::scope(|s| {
         for k in 0..4u32 {
             let (device, kernel) = (&device, &kernel);
@@ -79,8 +79,7 @@ fn a_launch_is_cancelled_and_says_where_it_stood() {
         [(FOREVER.replace("BARRIER", ""), 1u32), (FOREVER.replace("BARRIER", "barrier"), 2)]
     {
         for check in [false, true] {
-            let module = Module::load(&device, "forever", Source::Text(text.as_bytes())).expect("it loads");
-            let kernel = module.kernel("forever").expect("it is there");
+            let kernel = only_kernel(&device, &text);
             let buffer = device.buffer("a", 64).expect("there is memory");
             let cancel = Cancel::new();
             let launch = Launch::threads(&[8], threads).arg("A", &buffer).cancel(&cancel).check(check);
@@ -120,8 +119,7 @@ fn a_group_has_the_local_memory_of_its_platform() {
         assert_eq!(device.caps().local_memory, bytes);
         let text =
             ".version 3.6\n.kernel \"k\"\n.kernel_attr Target=\"cm\"\n.function \"k_main\"\nret (M1, 1)\n";
-        let module = Module::load(&device, "k", Source::Text(text.as_bytes())).expect("it loads");
-        let kernel = module.kernel("k").expect("it is there");
+        let kernel = only_kernel(&device, text);
         let run = |bytes| device.run(&kernel, Launch::threads(&[1], 1).local_memory(bytes));
         assert!(run(bytes).expect("it fits").fault.is_none());
         let error = run(bytes + 1).expect_err("it does not fit").to_string();

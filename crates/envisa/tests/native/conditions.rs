@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use crate::random::Random;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Vectors of numbers, of words (every other one with signs), of truths, and predicates.
 const NUMBERS: u32 = 4;
@@ -166,9 +167,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
 
 fn run(engine: Engine, text: &str, bytes: u64) -> Vec<u8> {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let module =
-        Module::load(&device, "truths", Source::Text(text.as_bytes())).unwrap_or_else(|_| panic!("{text}"));
-    let kernel = module.kernel("truths").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let buffer = device.buffer("a", bytes).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("A", &buffer);
     let outcome = device.run(&kernel, &launch).expect("it is launched");

@@ -3,11 +3,12 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use crate::random::Random;
 use envisa::isa::Platform;
 use envisa::{
     Addressing, ArgKey, ChannelOrder, ChannelType, Config, Device, Engine, ImageDesc, ImageFormat,
-    ImageShape, Launch, Module, Outcome, Sampler, Source,
+    ImageShape, Launch, Outcome, Sampler,
 };
 
 /// Groups of one thread: what a message finds at its first execution is known at the next one.
@@ -304,9 +305,7 @@ fn run(c: &Case, engine: Engine, statistics: bool) -> (Vec<u8>, Vec<u8>, Option<
 
 fn launch(c: &Case, engine: Engine, statistics: bool) -> (Outcome, Vec<u8>, Vec<u8>) {
     let device = Device::new(Config::new(Platform::Skl).memory(1 << 22).threads(1));
-    let module = Module::load(&device, "texels", Source::Text(c.text.as_bytes()))
-        .unwrap_or_else(|e| panic!("{e}\n{}", c.text));
-    let kernel = module.kernel("texels").expect("it is there");
+    let kernel = only_kernel(&device, &c.text);
     let buffer = device.buffer_from("a", &c.content).expect("there is memory");
     let texels = device.buffer_from("texels", &c.texels).expect("there is memory");
     let written = device.buffer("written", c.out.bytes()).expect("there is memory");

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use crate::random::Dice;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Fault, Launch};
 
 /// Variables that addresses name: name, and rows of 64 bytes.
 const ARRAYS: [(&str, u32); 6] = [("B0", 4), ("B1", 3), ("B2", 5), ("B3", 1), ("B4", 2), ("Big", 48)];
@@ -309,9 +310,7 @@ type Left = (Vec<u8>, Option<Box<Fault>>);
 
 fn run(text: &str, platform: Platform, engine: Engine) -> (Left, Option<String>) {
     let device = Device::new(Config::new(platform).memory(1 << 24));
-    let module = Module::load(&device, "pointed", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("it loads: {e}\n{text}"));
-    let kernel = module.kernel("pointed").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let buffer = device.buffer("a", u64::from(64 * ROWS)).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer).engine(engine);
     let outcome = device.run(&kernel, &launch).expect("it is launched");

@@ -4,15 +4,13 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{NO_CPU, unverified_kernel};
 use crate::random::Random;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, LoadOptions, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Vectors of each type, and scalars.
 const EACH: u32 = 3;
-
-/// What is said where there is none.
-const NO_CPU: &str = "native code needs";
 
 impl Random {
     /// A dword: one of those that are next to a bound of some type, or any.
@@ -437,10 +435,7 @@ fn content(seed: u64, simd: u32, bytes: u32) -> Vec<u8> {
 
 fn run(engine: Engine, text: &str, content: &[u8], statistics: bool) -> (Vec<u8>, Vec<String>) {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let options = LoadOptions { verify: false, ..LoadOptions::default() };
-    let module = Module::load_with(&device, "k", Source::Text(text.as_bytes()), &options)
-        .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let kernel = module.kernel("k").expect("it is there");
+    let kernel = unverified_kernel(&device, text);
     let buffer = device.buffer_from("a", content).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1)
         .engine(engine)

@@ -2,6 +2,7 @@
 //! kernels are generated, each module for one kind of code. `ENVISA_LEVEL=avx2` tests native code for CPUs without AVX-512.
 
 mod addresses;
+mod kernels;
 mod random;
 
 mod adjacent_elements;

@@ -3,10 +3,11 @@
 //! (minutes a function; `SINGLES=rsqrt,log` visits these alone); one of some thousand always. `ENVISA_LEVEL=avx2`
 //! holds it to AVX2.
 
+use crate::kernels::only_kernel;
 use envisa::isa::Platform;
 use envisa::sem::lanes::Host;
 use envisa::sem::math::Function;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Values that a thread of 32 channels computes.
 const EACH: u32 = 2048;
@@ -69,8 +70,7 @@ fn visit(f: Function, step: u32, count: u32) {
 fn visit_with(name: &str, call: &str, (step, count): (u32, u32), wanted: impl Fn(&[u32], &mut [u32])) {
     let device = Device::new(Config::new(Platform::Pvc).memory(u64::from(count) * 4 + (1 << 20)));
     let text = TEXT.replace("FUNCTION", call).replace("EACH", &format!("{EACH:#x}"));
-    let module = Module::load(&device, "unit", Source::Text(text.as_bytes())).expect("it loads");
-    let kernel = module.kernel("unit").expect("it is there");
+    let kernel = only_kernel(&device, &text);
     match kernel.native_listing() {
         Ok(listing) => assert!(!listing.contains("by the interpreter"), "{listing}"),
         Err(why) => {

@@ -3,12 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{only_kernel, outcome};
 use crate::random::Random;
 use envisa::isa::Platform;
-use envisa::{
-    Config, Device, Engine, Executed, Fault, Kernel, Launch, Module, Observer, Outcome, Source, Wants,
-    internals,
-};
+use envisa::{Config, Device, Engine, Fault, Launch, Outcome, internals};
 
 /// Vectors of dwords and of quads of each half, predicates, and what they find in memory.
 const DWORDS: u32 = 5;
@@ -410,20 +408,9 @@ fn program(seed: u64) -> (String, u64) {
     (text, stored.into())
 }
 
-/// Who is told of every instruction sees the program as it was written.
-struct Witness;
-
-impl Observer for Witness {
-    fn wants(&self) -> Wants {
-        Wants { instructions: true, ..Wants::default() }
-    }
-
-    fn instruction(&mut self, _: &Executed<'_>) {}
-}
-
 /// What is in memory afterwards, and the fault.
 fn run(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Option<Box<Fault>>) {
-    let (left, outcome) = outcome(engine, text, bytes);
+    let (left, outcome) = left(engine, text, bytes);
     (left, outcome.fault)
 }
 
@@ -431,31 +418,19 @@ fn device() -> Device {
     Device::new(Config::new(Platform::Skl).memory(1 << 20))
 }
 
-fn kernel(device: &Device, text: &str) -> Kernel {
-    let module = Module::load(device, "halves", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    module.kernel("halves").expect("it is there")
-}
-
 /// How many programs, of those that the environment asks for.
 fn programs() -> u64 {
     std::env::var("ENVISA_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(250)
 }
 
-fn outcome(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome) {
+fn left(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome) {
     let device = device();
-    let kernel = kernel(&device, text);
+    let kernel = only_kernel(&device, text);
     let numbers: Vec<u8> = (0..bytes).map(|k| (k * 37 + k / 64) as u8).collect();
     let buffer = device.buffer_from("a", &numbers).expect("there is memory");
     // Two threads, one after the other: the second finds the registers as the first one left them.
     let launch = Launch::threads(&[2, 1, 1], 1).host_threads(1).arg("A", &buffer);
-    let outcome = match engine {
-        Some(e) => device.run(&kernel, launch.engine(e)).expect("it is launched"),
-        None => {
-            let launch = device.launch(&kernel, &launch).expect("it fits");
-            launch.observe(&mut Witness).expect("it runs")
-        }
-    };
+    let outcome = outcome(&device, &kernel, launch, engine);
     (buffer.to_vec(), outcome)
 }
 
@@ -466,7 +441,7 @@ fn the_same_from_all() {
         let (text, bytes) = program(seed);
         let (want, fault) = run(None, &text, bytes);
         assert!(fault.is_none(), "{fault:?}\n{text}");
-        let joined = internals::joined(&kernel(&device(), &text));
+        let joined = internals::joined(&only_kernel(&device(), &text));
         all.instructions += joined.instructions;
         all.quads += joined.quads;
         all.sums += joined.sums;
@@ -532,9 +507,9 @@ fn the_same_is_dropped() {
                 (0..2).flat_map(|k| halved(&mut r, true, "T", 0, k)).for_each(|l| text += &format!("{l}\n"));
             }
             text.push_str("ret (M1, 1)\n");
-            let want = format!("{:?}", outcome(None, &text, 0x1000).1.dropped.expect("it goes outside"));
+            let want = format!("{:?}", left(None, &text, 0x1000).1.dropped.expect("it goes outside"));
             for engine in [Engine::Interpreter, Engine::Native] {
-                let (_, other) = outcome(Some(engine), &text, 0x1000);
+                let (_, other) = left(Some(engine), &text, 0x1000);
                 assert_eq!(format!("{:?}", other.dropped.expect("it goes outside")), want, "{text}");
             }
         }

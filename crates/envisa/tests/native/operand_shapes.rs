@@ -4,17 +4,15 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{NO_CPU, only_kernel};
 use crate::random::Random;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Vectors of each type.
 const EACH: u32 = 3;
 /// Bytes of the buffer that are read and changed at computed places; the results are behind them.
 const TABLE: u32 = 4096;
-
-/// What is said where there is none.
-const NO_CPU: &str = "native code needs";
 
 /// Few channels, or elements apart, of dwords, words and singles; nothing here depends on the mask.
 fn few(r: &mut Random, simd: u32, out: &mut String) {
@@ -319,9 +317,7 @@ fn run(engine: Engine, text: &str, bytes: u32) -> (Vec<u8>, Option<String>, bool
 
 fn run_with(launch: Launch, text: &str, bytes: u32) -> (Vec<u8>, Option<String>, bool) {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let module = Module::load(&device, "shapes", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let kernel = module.kernel("shapes").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let mut r = Random(u64::from(bytes));
     // Numbers of any kind, and those that are none.
     let odd = [0x7ff0_0000_7f80_0000, 0xfff8_0001_7fc0_0001, 0x7ff0_0001_ff80_0001, 0x8000_0000_8000_0000, 1];
@@ -402,9 +398,7 @@ fn dwords_of_surfaces() {
         text.push_str("scatter4_scaled.R (M1, 16) T6 0x0:ud At.0 V.0\nret (M1, 16)\n");
         let run = |engine| {
             let device = Device::new(Config::new(Platform::Skl).memory(1 << 20));
-            let module = Module::load(&device, "surfaces", Source::Text(text.as_bytes()))
-                .unwrap_or_else(|e| panic!("{e}\n{text}"));
-            let kernel = module.kernel("surfaces").expect("it is there");
+            let kernel = only_kernel(&device, &text);
             let content: Vec<u8> = (0..4096u32).map(|k| ((k * 37) >> 3) as u8).collect();
             let buffer = device.buffer_from("a", &content).expect("there is memory");
             let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("T6", &buffer);
@@ -540,9 +534,7 @@ fn of_older_devices() {
         text.push_str("ret (M1, 16)\n");
         let run = |engine| {
             let device = Device::new(Config::new(Platform::Skl).memory(1 << 20));
-            let module = Module::load(&device, "older", Source::Text(text.as_bytes()))
-                .unwrap_or_else(|e| panic!("{e}\n{text}"));
-            let kernel = module.kernel("older").expect("it is there");
+            let kernel = only_kernel(&device, &text);
             let content: Vec<u8> = (0..4096u32).map(|k| ((k * 37) >> 3) as u8).collect();
             let [a, b] = ["a", "b"].map(|n| device.buffer_from(n, &content).expect("there is memory"));
             let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("A", &a).arg("T6", &b);

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use crate::random::Dice;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Fault, Launch};
 
 /// Vectors of sixteen dwords, of which the first are the program's and the last say what was known.
 const VECTORS: u32 = 8;
@@ -174,9 +175,7 @@ type Left = (Vec<u8>, Option<Box<Fault>>);
 
 fn run(text: &str, platform: Platform, engine: Engine) -> (Left, Option<String>) {
     let device = Device::new(Config::new(platform).memory(1 << 24));
-    let module = Module::load(&device, "parts", Source::Text(text.as_bytes()))
-        .unwrap_or_else(|e| panic!("it loads: {e}\n{text}"));
-    let kernel = module.kernel("parts").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let buffer = device.buffer("a", u64::from(64 * (VECTORS + 2))).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer).engine(engine);
     let outcome = device.run(&kernel, &launch).expect("it is launched");

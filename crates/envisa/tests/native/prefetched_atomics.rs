@@ -1,8 +1,9 @@
 //! Loops of locked operations at places that are read from rows: native code fetches lines early, and nobody sees it.
 
+use crate::kernels::only_kernel;
 use crate::random::Chance;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Fault, Launch};
 
 /// Each channel goes along a row of places in `E`, by so many bytes from one to the next, and changes what is there in
 /// `A`, then a byte of it; `B` has where the rows begin, how long they are, and gets what the operations returned.
@@ -164,9 +165,7 @@ fn what_locked_operations_find_is_the_interpreters() {
                 let work = dwords(work.iter().copied().chain(count));
                 let run = |engine| -> (Vec<u8>, Vec<u8>, Option<Box<Fault>>, bool) {
                     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 22));
-                    let module =
-                        Module::load(&device, "lines", Source::Text(text.as_bytes())).expect("it loads");
-                    let kernel = module.kernel("lines").expect("it is there");
+                    let kernel = only_kernel(&device, &text);
                     let a = device.buffer_from("a", &[0; 1024]).expect("there is memory");
                     let b = device.buffer_from("b", &work).expect("there is memory");
                     let e = device.buffer_from("e", &edges).expect("there is memory");

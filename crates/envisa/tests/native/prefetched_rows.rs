@@ -1,8 +1,9 @@
 //! Loops in which each channel goes along a row of its own: native code loads what comes next ahead, and nobody sees it.
 
+use crate::kernels::only_kernel;
 use crate::random::Chance;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Fault, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Fault, Launch};
 
 /// Sixteen channels, each from a place and for a number of dwords of its own, twice; `B` gets what they add up to.
 /// What is written between the two passes is read by the second one.
@@ -177,9 +178,7 @@ fn rows_of_channels_are_the_interpreters() {
                 let work = dwords((0..threads).flat_map(|_| walks(&mut chance, step, length)));
                 let run = |engine| -> Left {
                     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-                    let module =
-                        Module::load(&device, "walk", Source::Text(text.as_bytes())).expect("it loads");
-                    let kernel = module.kernel("walk").expect("it is there");
+                    let kernel = only_kernel(&device, &text);
                     let a = device.buffer_from("a", &data).expect("there is memory");
                     let b = device.buffer_from("b", &work).expect("there is memory");
                     let launch = Launch::threads(&[1, 1, 1], threads)
@@ -251,8 +250,7 @@ ret (M1, 1)
 /// What is left of a table, of what `T7` has, and the fault, where one thread runs.
 fn walked(engine: Engine, text: &str, table: &[u8], work: &[u8]) -> Left {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-    let module = Module::load(&device, "walk", Source::Text(text.as_bytes())).expect("it loads");
-    let kernel = module.kernel("walk").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let a = device.buffer_from("a", table).expect("there is memory");
     let b = device.buffer_from("b", work).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).arg("T6", &a).arg("T7", &b).engine(engine).host_threads(1);

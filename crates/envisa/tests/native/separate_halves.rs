@@ -3,11 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{outcome, unverified_kernel};
 use envisa::isa::Platform;
 use envisa::lower::Op;
-use envisa::{
-    Config, Device, Engine, Executed, Launch, LoadOptions, Module, Observer, Source, Wants, internals,
-};
+use envisa::{Config, Device, Engine, Launch, Module, Source, internals};
 
 /// The channels of each half, and the letter of its registers.
 const HALVES: [(&str, char); 2] = [("M1", 'L'), ("M5", 'H')];
@@ -73,25 +72,11 @@ fn stored(names: &[&str]) -> String {
     text + "ret (M1, 1)\n"
 }
 
-/// Who is told of every instruction sees the program as it was written.
-struct Witness;
-
-impl Observer for Witness {
-    fn wants(&self) -> Wants {
-        Wants { instructions: true, ..Wants::default() }
-    }
-
-    fn instruction(&mut self, _: &Executed<'_>) {}
-}
-
 /// What is in memory afterwards, and the fault and the first dropped access, as they are told.
 fn left(engine: Option<Engine>, text: &str) -> (Vec<u8>, String) {
     let device = Device::new(Config::new(Platform::Skl).memory(1 << 20));
     // What verification refuses is to be harmless, too.
-    let options = LoadOptions { verify: false, ..LoadOptions::default() };
-    let module = Module::load_with(&device, "k", Source::Text(text.as_bytes()), &options)
-        .unwrap_or_else(|e| panic!("{e:?}\n{text}"));
-    let kernel = module.kernel("k").unwrap_or_else(|e| panic!("{e:?}"));
+    let kernel = unverified_kernel(&device, text);
     let numbers: Vec<u8> = (0..BYTES).map(|k| (k * 37 + k / 64) as u8).collect();
     let buffer = device.buffer_from("a", &numbers).expect("there is memory");
     let mut launch = Launch::threads(&[2, 1, 1], 1).host_threads(1).arg("A", &buffer);
@@ -102,13 +87,7 @@ fn left(engine: Option<Engine>, text: &str) -> (Vec<u8>, String) {
             launch = launch.arg(name, bytes);
         }
     }
-    let outcome = match engine {
-        Some(e) => device.run(&kernel, launch.engine(e)).expect("it is launched"),
-        None => {
-            let launch = device.launch(&kernel, &launch).expect("it fits");
-            launch.observe(&mut Witness).expect("it runs")
-        }
-    };
+    let outcome = outcome(&device, &kernel, launch, engine);
     (buffer.to_vec(), format!("{:?} {:?}", outcome.fault, outcome.dropped))
 }
 
@@ -349,9 +328,7 @@ fn all_that_one_was_made_of_counts() {
     let written = both("mov (#, 16) R@(0,0)<1> W(%,0)<1;1,0>\n").replacen('%', "0", 1).replace('%', "1");
     let text = text + "mov (M1, 16) V(0,0)<1> Word(0,0)<1;1,0>\n" + &rotated + &written + &stored(&["R"]);
     let device = Device::new(Config::new(Platform::Tgllp).memory(1 << 20));
-    let options = LoadOptions { verify: false, ..LoadOptions::default() };
-    let module = Module::load_with(&device, "k", Source::Text(text.as_bytes()), &options).expect("it loads");
-    let kernel = module.kernel("k").expect("it is there");
+    let kernel = unverified_kernel(&device, &text);
     let program = internals::optimized(&kernel);
     let pc = program.code().iter().position(|i| i.op == Op::Rol).expect("it is there") as u32;
     let one = &program.code()[pc as usize];

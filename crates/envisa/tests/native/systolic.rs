@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Numbers that look random, the same in each run.
 fn dice(state: &mut u64) -> u64 {
@@ -100,9 +101,7 @@ fn sums_of_products_of_bytes() {
                 data[256..320].iter_mut().for_each(|b| *b = [0x80, 0x7f, 0xff, 0][usize::from(*b) % 4]);
                 let run = |engine| {
                     let device = Device::new(Config::new(platform).memory(1 << 20));
-                    let module = Module::load(&device, "dpas", Source::Text(text.as_bytes()))
-                        .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
-                    let kernel = module.kernel("dpas").expect("it is there");
+                    let kernel = only_kernel(&device, &text);
                     // Those that the CPU has an instruction for are its own; with AVX2 the same are made by several.
                     let own = matches!((w, v), ("s8" | "u8", "s8" | "u8"));
                     if let Ok(listing) = kernel.native_listing() {
@@ -222,9 +221,7 @@ fn sums_of_products_of_floats() {
                     }
                     let run = |engine| {
                         let device = Device::new(Config::new(platform).memory(1 << 20));
-                        let module = Module::load(&device, "dpas", Source::Text(text.as_bytes()))
-                            .unwrap_or_else(|e| panic!("it loads: {e:?}\n{text}"));
-                        let kernel = module.kernel("dpas").expect("it is there");
+                        let kernel = only_kernel(&device, &text);
                         if let Ok(listing) = kernel.native_listing() {
                             let called = listing.contains("by the interpreter");
                             assert!(!(called && native), "{body}{listing}");
@@ -286,8 +283,7 @@ lsc_atomic_iadd.ugm (M1, 8) %null:d32 flat[To]:a64 D %null
 ret (M1, 8)
 ";
     let device = Device::new(Config::new(Platform::Dg2).memory(1 << 20));
-    let module = Module::load(&device, "dpas", Source::Text(text.as_bytes())).expect("it loads");
-    let kernel = module.kernel("dpas").expect("it is there");
+    let kernel = only_kernel(&device, text);
     for (engine, threads) in [Engine::Interpreter, Engine::Native].into_iter().flat_map(|e| [(e, 2), (e, 4)])
     {
         let buffer = device.buffer("a", 64).expect("there is memory");

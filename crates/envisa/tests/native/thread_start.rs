@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::kernels::only_kernel;
 use envisa::isa::Platform;
 use envisa::{Cancel, Config, Device, Engine, Fault, FaultKind, Kernel, Launch, Module, Source};
 
@@ -57,8 +58,7 @@ fn count(engine: Engine, groups: [u32; 3], threads: u32, bytes: usize, limit: u6
 
 fn left(text: &str, engine: Engine, groups: [u32; 3], threads: u32, bytes: usize, limit: u64) -> Left {
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-    let module = Module::load(&device, "count", Source::Text(text.as_bytes())).expect("it loads");
-    let kernel = module.kernel("count").expect("it is there");
+    let kernel = only_kernel(&device, text);
     let buffer = device.buffer("a", bytes as u64).expect("there is memory");
     let size: Vec<u8> = [groups[0], groups[1], threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
     let launch = Launch::threads(&groups, threads)
@@ -124,8 +124,7 @@ lsc_load.slm (M1, 16) X:d32 flat[Slot]:a32
         for (short, limit) in [(0, u64::MAX), (64, u64::MAX), (64 * (all / 3), u64::MAX), (0, 40)] {
             let run = |engine| {
                 let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
-                let module = Module::load(&device, "count", Source::Text(text.as_bytes())).expect("it loads");
-                let kernel = module.kernel("count").expect("it is there");
+                let kernel = only_kernel(&device, &text);
                 let buffer = device.buffer("a", u64::from(64 * all - short)).expect("there is memory");
                 let size: Vec<u8> =
                     [groups[0], groups[1], threads, 0].iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -244,8 +243,7 @@ fn a_launch_of_threads_without_loops_is_cancelled_between_them() {
                 .decl T6 v_type=T num_elts=1\n.input T6 offset=64 size=4\n.function \"k_main\"\n\
                 oword_st (2) T6 0x0:ud X.0\nret (M1, 1)\n";
     let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let module = Module::load(&device, "k", Source::Text(text.as_bytes())).expect("it loads");
-    let kernel = module.kernel("k").expect("it is there");
+    let kernel = only_kernel(&device, text);
     for engine in [Engine::Interpreter, Engine::Native] {
         let cancel = Cancel::new();
         let buffer = device.buffer("out", 64).expect("there is memory");
@@ -479,8 +477,7 @@ fn threads_start_with_what_they_are() {
         let device = Device::new(Config::new(platform).memory(1 << 24));
         for barrier in ["", "barrier"] {
             let text = STATE.replace("BARRIER", barrier);
-            let module = Module::load(&device, "state", Source::Text(text.as_bytes())).expect("it loads");
-            let kernel = module.kernel("state").expect("it is there");
+            let kernel = only_kernel(&device, &text);
             for (groups, threads) in [([7u32, 3, 1], 4u32), ([300, 1, 1], 2), ([1, 2, 1], 8)] {
                 let all = groups.iter().product::<u32>() * threads;
                 let run = |engine, statistics| {

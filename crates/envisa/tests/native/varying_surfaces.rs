@@ -3,12 +3,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::{NO_CPU, only_kernel};
 use crate::random::Dice;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
-
-/// What a host without native code says.
-const NO_CPU: &str = "native code needs";
+use envisa::{Config, Device, Engine, Launch};
 
 const BEGIN: &str = "\
 .version 3.6
@@ -144,9 +142,7 @@ fn surfaces_origins_and_factors_that_vary() {
         let sizes = [d.pick(&[4096, 4096, 520]), d.pick(&[4096, 1000])];
         let run = |engine| {
             let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-            let module = Module::load(&device, "windows", Source::Text(text.as_bytes()))
-                .unwrap_or_else(|e| panic!("{e}\n{text}"));
-            let kernel = module.kernel("windows").expect("it is there");
+            let kernel = only_kernel(&device, &text);
             let buffers = [4096, sizes[0], sizes[1]].map(|n: u64| {
                 let content: Vec<u8> = (0..n).map(|k| ((k * 37 + n) >> 3) as u8).collect();
                 device.buffer_from("a", &content).expect("there is memory")
@@ -220,8 +216,7 @@ ret (M1, 32)
 ";
     let run = |engine| {
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-        let module = Module::load(&device, "windows", Source::Text(text.as_bytes())).expect("it loads");
-        let kernel = module.kernel("windows").expect("it is there");
+        let kernel = only_kernel(&device, text);
         let content: Vec<u8> = (0..4096u32).map(|k| ((k * 37) >> 3) as u8).collect();
         let from = device.buffer_from("a", &content).expect("there is memory");
         let to = device.buffer("b", 512).expect("there is memory");
@@ -293,9 +288,7 @@ ret (M1, 32)
         for bytes in [512, 0x60] {
             let run = |engine| {
                 let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-                let module = Module::load(&device, "windows", Source::Text(text.as_bytes()))
-                    .unwrap_or_else(|e| panic!("{e}"));
-                let kernel = module.kernel("windows").expect("it is there");
+                let kernel = only_kernel(&device, &text);
                 // Places, some of which are a row's.
                 let content = |by: u32| -> Vec<u8> {
                     (0..128u32).flat_map(|k| (((k * by) ^ (k >> 4)) % 128 * 4).to_le_bytes()).collect()

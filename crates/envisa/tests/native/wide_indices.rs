@@ -4,9 +4,10 @@
 
 use std::fmt::Write as _;
 
+use crate::kernels::only_kernel;
 use crate::random::Dice;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch, Module, Source};
+use envisa::{Config, Device, Engine, Launch};
 
 /// Dwords that are loaded from.
 const LENGTH: u64 = 4096;
@@ -199,9 +200,7 @@ impl Case {
     /// What is loaded, by rounds and channels; `None` where the run has a fault.
     fn run(&self, text: &str, engine: Engine) -> Option<Vec<u8>> {
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-        let module = Module::load(&device, "wide", Source::Text(text.as_bytes()))
-            .unwrap_or_else(|e| panic!("{e}\n{text}"));
-        let kernel = module.kernel("wide").expect("it is there");
+        let kernel = only_kernel(&device, text);
         let table: Vec<u8> = (self.values.iter())
             .flat_map(|v| [0, 32].map(|half| v.map(|x| (x >> half) as u32)))
             .flat_map(|half| half.map(u32::to_le_bytes).concat())

@@ -1,9 +1,9 @@
 //! DWORD_ATOMIC, SVM_ATOMIC and the LSC's atomics: every operator at every width; old values are returned.
 
-use crate::founding::{offset, text};
+use crate::founding::{offset, predicated, text};
 use crate::harness::{A, Bench, Case, Predicate, Rng, Surf, covers, mask_name};
 use crate::lsc::Model;
-use crate::scattered::{masked, masks};
+use crate::scattered::masks;
 use envisa::isa::Platform;
 use envisa_machine::trap::Cause;
 
@@ -96,7 +96,7 @@ fn one(b: &mut Bench, rng: &mut Rng, to: Where, bits: u32, n: u32, mask: usize, 
     let bytes = bits as usize / 8;
     let slot = bytes.max(4);
     let p = rng.pick(&Predicate::ALL);
-    let mut c = masked(rng, p);
+    let mut c = predicated(rng, p);
     let places: Vec<u64> = (0..1 + rng.below(6))
         .map(|_| match to {
             Where::Surface(Surf::State | Surf::Slm) | Where::Lsc(Model::Slm) => rng.below(240) / 8 * 8,
@@ -333,7 +333,7 @@ fn brain_floats() {
     for (op, operands) in [("bfadd", 1), ("bfsub", 1), ("bfmin", 1), ("bfmax", 1), ("bfcas", 2)] {
         for n in [1u32, 16, 32] {
             for mask in masks(n) {
-                let mut c = masked(&mut rng, Predicate::None);
+                let mut c = predicated(&mut rng, Predicate::None);
                 let mut datum = || bf(rng.below(31) as f32 / 8.0 + 0.125);
                 let (now, a, new): (Vec<u16>, Vec<u16>, Vec<u16>) =
                     (0..n).map(|_| (datum(), datum(), datum())).collect();

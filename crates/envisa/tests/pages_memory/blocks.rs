@@ -1,6 +1,6 @@
 //! OWORD_LD, OWORD_ST, SVM_BLOCK_LD, SVM_BLOCK_ST: whole owords, whatever the execution mask.
 
-use crate::founding::{PLATFORMS, scalar, some_em, text, wrapped};
+use crate::founding::{PLATFORMS, masked, scalar, text, wrapped};
 use crate::harness::{A, A_BYTES, Bench, Case, EDGE, Rng, Surf, covers};
 use envisa::isa::Platform;
 use envisa_machine::trap::Cause;
@@ -22,10 +22,7 @@ fn owords() {
                     .chain(last.saturating_sub((owords as u64 + 1).min(EDGE as u64 / 16))..last + 3)
                     .chain([0x0fff_ffff, 0x7fff_ffff, 0xffff_ffff]);
                 for (unit, write) in places.flat_map(|u| [(u, false), (u, true)]) {
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let o = scalar(&mut c, &mut rng, "ud", unit);
                     c.bytes("data", rng.pick(&["ud", "uq", "ub", "hf"]), &rng.bytes(owords * 16));
                     let bytes = if c.runs() { owords * 16 } else { 0 };
@@ -64,10 +61,7 @@ fn svm_blocks() {
         let mut b = Bench::new(platform, 61);
         for owords in [1usize, 2, 4, 8] {
             for (at, write) in (0..(A_BYTES - owords * 16) / 4).map(|k| (4 * k, k % 4 == 0 && k % 8 != 0)) {
-                let mut c = Case::default();
-                if let Some(em) = some_em(&mut rng) {
-                    c.em(em);
-                }
+                let mut c = masked(&mut rng);
                 let address = scalar(&mut c, &mut rng, "uq", A + at as u64);
                 c.bytes("data", rng.pick(&["ud", "uq", "ub"]), &rng.bytes(owords * 16));
                 if c.runs() {

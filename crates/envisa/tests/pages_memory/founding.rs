@@ -44,6 +44,24 @@ pub fn some_em(rng: &mut Rng) -> Option<u32> {
     }
 }
 
+/// A case with an execution mask, or without.
+pub fn masked(rng: &mut Rng) -> Case {
+    let mut c = Case::default();
+    if let Some(em) = some_em(rng) {
+        c.em(em);
+    }
+    c
+}
+
+/// The same with the bits of a predicate.
+pub fn predicated(rng: &mut Rng, p: Predicate) -> Case {
+    let mut c = masked(rng);
+    if p != Predicate::None {
+        c.pred(rng.pick(&[0, u32::MAX, 0xffff, 0x0f0f_0f0f, 0x8000_0001, 0x1234_5678]));
+    }
+    c
+}
+
 /// A scalar operand: an immediate, or an element of a variable `$scalar`.
 pub fn scalar(c: &mut Case, rng: &mut Rng, ty: &'static str, x: u64) -> String {
     if rng.below(2) == 0 {
@@ -75,10 +93,7 @@ fn scatter() {
                     for mask in 0..16 {
                         let b = &mut benches[!legal(mask, n) as usize];
                         for ty in ["ud", "d", "f"] {
-                            let mut c = Case::default();
-                            if let Some(em) = some_em(&mut rng) {
-                                c.em(em);
-                            }
+                            let mut c = masked(&mut rng);
                             let global = rng.pick(&[
                                 0,
                                 1,
@@ -139,20 +154,7 @@ fn svm_gather() {
                     for mask in 0..16 {
                         for p in Predicate::ALL {
                             let b = &mut benches[!(legal(mask, exec) && page) as usize];
-                            let mut c = Case::default();
-                            if let Some(em) = some_em(&mut rng) {
-                                c.em(em);
-                            }
-                            if p != Predicate::None {
-                                c.pred(rng.pick(&[
-                                    0,
-                                    u32::MAX,
-                                    0xffff,
-                                    0x0f0f_0f0f,
-                                    0x8000_0001,
-                                    0x1234_5678,
-                                ]));
-                            }
+                            let mut c = predicated(&mut rng, p);
                             let n = exec as usize;
                             let room = (A_BYTES - block * count) as u64;
                             let side_by_side = rng.below(3) == 0 && n * block * count <= 512;
@@ -298,20 +300,7 @@ fn scatter_scaled() {
                     for mask in 0..16 {
                         for p in Predicate::ALL {
                             let b = &mut benches[!legal(mask, exec) as usize];
-                            let mut c = Case::default();
-                            if let Some(em) = some_em(&mut rng) {
-                                c.em(em);
-                            }
-                            if p != Predicate::None {
-                                c.pred(rng.pick(&[
-                                    0,
-                                    u32::MAX,
-                                    0xffff,
-                                    0x0f0f_0f0f,
-                                    0x8000_0001,
-                                    0x1234_5678,
-                                ]));
-                            }
+                            let mut c = predicated(&mut rng, p);
                             let global =
                                 rng.pick(&[0, 1, 0x40, 0x7fff_ffff, 0x8000_0000, 0xffff_fff0, 0xffff_ffff]);
                             let g = scalar(&mut c, &mut rng, "ud", global);
@@ -375,10 +364,7 @@ fn oword_ld_unaligned() {
                     if at > EDGE as u64 - 128 && at < len.saturating_sub(EDGE as u64) {
                         continue;
                     }
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let bits = at | (surface.bias() * rng.below(2));
                     let o = scalar(&mut c, &mut rng, "ud", bits);
                     c.bytes("dst", rng.pick(&["ud", "f", "uq", "ub"]), &rng.bytes(owords as usize * 16));

@@ -1,7 +1,7 @@
 //! Images of several levels of detail: loads and stores by level, RESINFO, samplers that choose among levels.
 
 use crate::formats::{As, FORMATS, Format, texel};
-use crate::founding::{some_em, text};
+use crate::founding::{masked, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, World, covers};
 use envisa::isa::Platform;
 use envisa::{Addressing, ImageShape, Mip, Sampler};
@@ -81,10 +81,7 @@ fn loads_and_stores() {
             let image = image(shape, f);
             b.image(image);
             for k in 0..18 {
-                let mut c = Case::default();
-                if let Some(em) = some_em(&mut rng) {
-                    c.em(em);
-                }
+                let mut c = masked(&mut rng);
                 let at = coordinates(&mut c, &mut rng, 8);
                 let data: Vec<u64> = (0..32).map(|_| f.value(&mut rng)).collect();
                 c.var("data", "ud", &data);
@@ -205,10 +202,7 @@ fn samplers() {
                     let plain = Sampler::new(Addressing::ClampToEdge, linear, true);
                     b.sampler(Sampler { mip, levels: [64, 448], ..plain });
                     for op in ["sample_l", "sample_lz", "sample_d"] {
-                        let mut c = Case::default();
-                        if let Some(em) = some_em(&mut rng) {
-                            c.em(em);
-                        }
+                        let mut c = masked(&mut rng);
                         let bits = |x: f64| u64::from((x as f32).to_bits());
                         let at: Vec<[f64; 3]> =
                             (0..8).map(|_| [64.0; 3].map(|n| rng.below(64) as f64 / n)).collect();

@@ -1,9 +1,9 @@
 //! Untyped LSC messages: loads and stores over data sizes, vector sizes, address models and sizes, factors and
 //! offsets; quads, strides, blocks, 2D blocks, prefetches, status, fences.
 
-use crate::founding::{some_em, stretch, text, wrapped};
+use crate::founding::{masked, predicated, stretch, text, wrapped};
 use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, covers, mask_name};
-use crate::scattered::{masked, masks};
+use crate::scattered::masks;
 use envisa::isa::Platform;
 use envisa_machine::trap::Cause;
 
@@ -131,7 +131,7 @@ fn vectors() {
                     for mask in masks(n) {
                         let write = model != Model::Arg && rng.below(2) == 0;
                         let p = rng.pick(&Predicate::ALL);
-                        let mut c = masked(&mut rng, p);
+                        let mut c = predicated(&mut rng, p);
                         let scale = if model == Model::SlmShort { 1 } else { rng.pick(&[1u64, 1, 2, 4]) };
                         let imm =
                             if model == Model::SlmShort { 0 } else { rng.pick(&[0i64, 0, 16, -16, 0x100]) };
@@ -207,7 +207,7 @@ fn quads() {
                     let enabled: Vec<u64> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
                     let mask = rng.pick(&masks(n));
                     let write = model != Model::Arg && rng.below(2) == 0;
-                    let mut c = masked(&mut rng, Predicate::None);
+                    let mut c = predicated(&mut rng, Predicate::None);
                     let at: Vec<u64> = (0..n).map(|_| model.place(&mut rng, 32, 4)).collect();
                     let (what, ty, bits) = model.text();
                     c.var("addr", ty, &at.iter().map(|a| model.register(*a, 1, 0)).collect::<Vec<_>>());
@@ -263,10 +263,7 @@ fn transposed() {
                 }
                 for round in 0..12 {
                     let write = model != Model::Arg && round % 2 == 0;
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let mask = rng.pick(&[0usize, 8, 3, 15]);
                     let mut at = match model {
                         Model::Bti | Model::Bss => rng.below(1000) / 4 * 4,
@@ -318,7 +315,7 @@ fn strided() {
                 for stride in [None, Some(0u64), Some(4), Some(8), Some(12), Some(24)] {
                     for write in [false, true] {
                         let mask = rng.pick(&masks(n));
-                        let mut c = masked(&mut rng, Predicate::None);
+                        let mut c = predicated(&mut rng, Predicate::None);
                         let step = stride.unwrap_or(size as u64);
                         let span = step * (n as u64 - 1) + size as u64;
                         if model != Model::Flat && span > 250 {
@@ -477,7 +474,7 @@ fn prefetches_fences_status() {
     }
     for n in [1u32, 8, 16, 32] {
         for mask in masks(n) {
-            let mut c = masked(&mut rng, Predicate::None);
+            let mut c = predicated(&mut rng, Predicate::None);
             let at: Vec<u64> = (0..n).map(|_| A + 990 + rng.below(20)).collect();
             c.var("addr", "uq", &at);
             c.bytes("dst", "ud", &rng.bytes(4));

@@ -3,7 +3,7 @@
 //! all formulas are exact and results are compared bit by bit.
 
 use crate::formats::{As, Format, letters, place};
-use crate::founding::{some_em, text};
+use crate::founding::{masked, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, covers, mask_name, size};
 use envisa::isa::Platform;
 use envisa::{Addressing, Compare, ImageShape, Reduction, Sampler};
@@ -313,10 +313,7 @@ fn case(
     };
     let names = &names[..used];
     let ty = if names.iter().any(|p| p.contains("off")) || rng.below(4) != 0 { "f" } else { "hf" };
-    let mut c = Case::default();
-    if let Some(em) = some_em(rng) {
-        c.em(em);
-    }
+    let mut c = masked(rng);
     let (word, pixels, params) = parameters(&mut c, rng, names, ty, (i, s), n);
     let channels = if gathers { 15 } else { 1 + rng.below(15) as u32 };
     let channel = rng.below(4) as usize;

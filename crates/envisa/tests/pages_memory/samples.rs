@@ -2,7 +2,7 @@
 //! SAMPLEINFO.
 
 use crate::formats::{FORMATS, Format, letters, texel};
-use crate::founding::{some_em, text};
+use crate::founding::{masked, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, covers, mask_name};
 use envisa::ImageShape;
 use envisa::isa::Platform;
@@ -56,10 +56,7 @@ fn quads() {
                 for k in 0..24u32 {
                     let (n, store, channels) = (16, k % 2 == 0, 1 + rng.below(15) as u32);
                     let mask = rng.pick(&[0, 4, 8, 12]);
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let at = places(&mut rng, n, samples);
                     for (k, name) in ["u", "v", "r"].into_iter().enumerate() {
                         c.var(name, "ud", &at.iter().map(|p| p.0[k]).collect::<Vec<_>>());
@@ -120,10 +117,7 @@ fn loads() {
                     let n = if k % 2 == 0 { 8 } else { 16 };
                     let (ty, control) = if rng.below(2) == 0 { ("ud", 2) } else { ("uw", 4) };
                     let channels = 1 + rng.below(15) as u32;
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let at = places(&mut rng, n, samples);
                     let mut operands = String::from("$s.0");
                     c.var("s", ty, &at.iter().map(|p| p.1).collect::<Vec<_>>());
@@ -198,10 +192,7 @@ fn statuses() {
         b.image(image);
         for _ in 0..20 {
             let n = 16;
-            let mut c = Case::default();
-            if let Some(em) = some_em(&mut rng) {
-                c.em(em);
-            }
+            let mut c = masked(&mut rng);
             let at = places(&mut rng, n, samples);
             for (k, name) in ["u", "v", "r"].into_iter().enumerate() {
                 c.var(name, "ud", &at.iter().map(|p| p.0[k]).collect::<Vec<_>>());

@@ -1,22 +1,10 @@
 //! GATHER, GATHER_SCALED, GATHER4_SCALED, SCATTER4_SCALED, QW_GATHER, QW_SCATTER; SVM_SCATTER, SVM_GATHER4_SCALED,
 //! SVM_SCATTER4_SCALED.
 
-use crate::founding::{PLATFORMS, offset, scalar, some_em, stretch, text, wrapped};
+use crate::founding::{PLATFORMS, offset, predicated, scalar, stretch, text, wrapped};
 use crate::harness::{A, A_BYTES, Bench, Case, Predicate, Rng, Surf, covers, legal, mask_name};
 use envisa::isa::Platform;
 use envisa_machine::trap::Cause;
-
-/// A case with an execution mask and predicate bits.
-pub fn masked(rng: &mut Rng, p: Predicate) -> Case {
-    let mut c = Case::default();
-    if let Some(em) = some_em(rng) {
-        c.em(em);
-    }
-    if p != Predicate::None {
-        c.pred(rng.pick(&[0, u32::MAX, 0xffff, 0x0f0f_0f0f, 0x8000_0001, 0x1234_5678]));
-    }
-    c
-}
 
 /// Masks that instructions of `n` channels may have.
 pub fn masks(n: u32) -> Vec<usize> {
@@ -49,7 +37,7 @@ fn gather_and_gather_scaled() {
                                 continue;
                             }
                             let p = if scaled { rng.pick(&Predicate::ALL) } else { Predicate::None };
-                            let mut c = masked(&mut rng, p);
+                            let mut c = predicated(&mut rng, p);
                             // GATHER counts in elements.
                             let unit = if scaled { 1 } else { size as u64 };
                             let global = rng.pick(&[0, 1, 0x40, 0x7fff_ffff, 0x8000_0000, 0xffff_fff0]);
@@ -101,7 +89,7 @@ fn gather4_and_scatter4() {
                     for mask in masks(n) {
                         let write = rng.below(2) == 0;
                         let p = rng.pick(&Predicate::ALL);
-                        let mut c = masked(&mut rng, p);
+                        let mut c = predicated(&mut rng, p);
                         let (at, g) = match surface {
                             Some(s) => {
                                 let global = rng.pick(&[0, 4, 0x40, 0x8000_0000, 0xffff_fff0]);
@@ -192,7 +180,7 @@ fn qwords() {
                 for mask in masks(n) {
                     for write in [false, true] {
                         let p = rng.pick(&Predicate::ALL);
-                        let mut c = masked(&mut rng, p);
+                        let mut c = predicated(&mut rng, p);
                         let at = offsets(&mut rng, surface, n, 8 * blocks as u64, 8);
                         c.var("off", "ud", &at);
                         c.bytes("data", rng.pick(&["q", "uq", "df"]), &rng.bytes(n as usize * blocks * 8));
@@ -235,7 +223,7 @@ fn svm_scatter() {
                 let b = &mut benches[!page as usize];
                 for mask in masks(n) {
                     let p = rng.pick(&Predicate::ALL);
-                    let mut c = masked(&mut rng, p);
+                    let mut c = predicated(&mut rng, p);
                     let side_by_side = rng.below(3) == 0 && n as usize * block * count <= 512;
                     let first = rng.below(400);
                     let at: Vec<u64> = (0..n as u64)

@@ -2,7 +2,7 @@
 //! loads, questions about images, media blocks.
 
 use crate::formats::{FORMATS, Format, image, letters, place, texel};
-use crate::founding::{PLATFORMS, scalar, some_em, text};
+use crate::founding::{PLATFORMS, masked, predicated, scalar, text};
 use crate::harness::{Bench, Case, Predicate, Rng, Texels, covers, legal, mask_name};
 use envisa::ImageShape;
 use envisa::isa::Platform;
@@ -71,13 +71,7 @@ fn gather4_typed() {
                         }
                         let p = Predicate::ALL[(k + mask) % 5];
                         let b = &mut benches[!legal(mask, 8) as usize];
-                        let mut c = Case::default();
-                        if let Some(em) = some_em(&mut rng) {
-                            c.em(em);
-                        }
-                        if p != Predicate::None {
-                            c.pred(rng.pick(&[0, u32::MAX, 0xffff, 0x0f0f_0f0f, 0x8000_0001, 0x1234_5678]));
-                        }
+                        let mut c = predicated(&mut rng, p);
                         let present = 1 | (rng.below(8) as u32 * 2);
                         let (at, names) = coordinates(&mut c, &mut rng, 8, present, "ud");
                         let enabled: Vec<usize> = (0..4).filter(|c| channels >> c & 1 != 0).collect();
@@ -140,10 +134,7 @@ fn scatter4_typed() {
                 for channels in 1..16u32 {
                     for mask in [0, 2, 6, 8, 14] {
                         let p = rng.pick(&Predicate::ALL);
-                        let mut c = Case::default();
-                        if let Some(em) = some_em(&mut rng) {
-                            c.em(em);
-                        }
+                        let mut c = masked(&mut rng);
                         if p != Predicate::None {
                             c.pred(rng.next() as u32);
                         }
@@ -194,10 +185,7 @@ fn lsc_quads() {
             for channels in 1..16u32 {
                 for (store, n) in [(false, 8u32), (false, 16), (true, 8), (true, 16)] {
                     let mask = rng.pick(if n == 8 { &[0, 2, 4, 6, 8, 12] } else { &[0, 4, 8, 12] });
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let dims = 1 + rng.below(4) as usize;
                     let (at, mut names) = coordinates(&mut c, &mut rng, n, (1 << dims) - 1, "ud");
                     names.truncate(dims);
@@ -267,10 +255,7 @@ fn loads() {
                         let params = order.iter().filter(|k| **k < 4).count();
                         let used = 1 + rng.below(params as u64) as usize;
                         let present = order[..used].iter().fold(0, |m, k| m | 1 << k);
-                        let mut c = Case::default();
-                        if let Some(em) = some_em(&mut rng) {
-                            c.em(em);
-                        }
+                        let mut c = masked(&mut rng);
                         let ty = rng.pick(&["ud", "uw"]);
                         let (at, names) = coordinates(&mut c, &mut rng, n, present, ty);
                         let dst = match (f.int(), rng.below(2)) {
@@ -361,10 +346,7 @@ fn typed_atomic() {
         b.image(image);
         for (op, operands, f) in ops {
             for mask in [0, 2, 4, 6, 8, 10, 12, 14] {
-                let mut c = Case::default();
-                if let Some(em) = some_em(&mut rng) {
-                    c.em(em);
-                }
+                let mut c = masked(&mut rng);
                 let (at, names) = coordinates(&mut c, &mut rng, 8, 15, "ud");
                 let mut src = [(); 2].map(|_| (0..8).map(|_| rng.next() as u32 as u64).collect::<Vec<_>>());
                 for (i, x) in src[1].iter_mut().enumerate() {
@@ -568,10 +550,7 @@ fn lsc_typed_atomics() {
                     }
                 }
                 b.run(text(&seed, format!("scatter4_typed.R (M1_NM,8) T7 {} $src.0", names.join(" "))));
-                let mut c = Case::default();
-                if let Some(em) = some_em(&mut rng) {
-                    c.em(em);
-                }
+                let mut c = masked(&mut rng);
                 // Where they were stored, and elsewhere.
                 let again: Vec<[i64; 4]> = (0..n as usize)
                     .map(|i| match rng.below(4) {
@@ -692,10 +671,7 @@ fn status_and_uncompressed(b: &mut Bench, surface: &str) {
             b.image(image);
             for (n, mask) in [(8u32, 0), (8, 6), (16, 0), (16, 4), (16, 8)] {
                 for count in 1..=4usize {
-                    let mut c = Case::default();
-                    if let Some(em) = some_em(&mut rng) {
-                        c.em(em);
-                    }
+                    let mut c = masked(&mut rng);
                     let (at, mut names) = coordinates(&mut c, &mut rng, n, 7, "ud");
                     names.truncate(3);
                     c.var("state", "uq", &[STATE]);
