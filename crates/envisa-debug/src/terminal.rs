@@ -9,7 +9,10 @@ use envisa::machine::group::log::Place;
 use envisa::machine::thread::Thread;
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
-use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::validate::Validator;
+use rustyline::{Context, Editor, Helper};
 use std::io::{BufRead, IsTerminal, Write};
 
 const HELP: &str = "\
@@ -129,8 +132,15 @@ const WORDS: [&str; 51] = [
 ];
 
 /// Completes commands and names.
-#[derive(Helper, Highlighter, Hinter, Validator)]
 struct Names(Vec<String>);
+
+// Written by hand: the macro for these needs a second version of `syn`, which everybody's first build would compile.
+impl Helper for Names {}
+impl Highlighter for Names {}
+impl Validator for Names {}
+impl Hinter for Names {
+    type Hint = String;
+}
 
 impl Completer for Names {
     type Candidate = String;

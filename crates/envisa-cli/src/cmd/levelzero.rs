@@ -1,14 +1,15 @@
 //! `envisa levelzero`: the driver for every program, not only those that `envisa exec` starts.
 
 use super::exec::driver_named;
-use super::opencl::failed;
+use super::opencl::{Verb, failed};
 use super::{Done, Exit, Failure};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Install the Level Zero driver for all programs, or remove it.
 ///
 /// The Level Zero loader opens the library `libze_intel_gpu.so.1`, which is the name of Intel's driver, from the system's
-/// library folders. `install` makes a link of this name. It does not replace another driver's library.
+/// library folders. `install` makes a link of this name, by default in `/usr/local/lib`. It does not replace another
+/// driver's library.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,32 +21,10 @@ pub struct Args {
     command: Verb,
 }
 
-#[derive(clap::Subcommand)]
-enum Verb {
-    /// Make the link to the driver.
-    Install {
-        #[command(flatten)]
-        place: Place,
-        /// The driver; without it, `libenvisa_ze.so` next to this command.
-        #[arg(long, value_name = "FILE")]
-        driver: Option<PathBuf>,
-    },
-    /// Remove the link.
-    Remove {
-        #[command(flatten)]
-        place: Place,
-    },
-}
-
-#[derive(clap::Args)]
-struct Place {
-    /// A folder where libraries are looked for.
-    #[arg(long, value_name = "FOLDER", default_value = "/usr/local/lib")]
-    folder: PathBuf,
-}
-
 /// What the loader opens.
 const LINK: &str = "libze_intel_gpu.so.1";
+/// Where it looks.
+const FOLDER: &str = "/usr/local/lib";
 /// The driver.
 pub(super) const DRIVER: &str = "libenvisa_ze.so";
 
@@ -54,10 +33,7 @@ pub(super) const DRIVER: &str = "libenvisa_ze.so";
 /// # Errors
 /// If the driver is not there, or the link cannot be made or removed.
 pub fn run(args: &Args) -> Done {
-    match &args.command {
-        Verb::Install { place, driver } => install(&place.folder, driver.as_deref()),
-        Verb::Remove { place } => remove(&place.folder),
-    }
+    args.command.run(FOLDER, install, remove)
 }
 
 /// Whether there is nothing of this name, or a link to the driver.
@@ -78,7 +54,7 @@ fn install(folder: &Path, given: Option<&Path>) -> Done {
     }
     std::os::unix::fs::symlink(&driver, &link).map_err(|e| failed(&link, &e))?;
     println!("{} -> {}", link.display(), driver.display());
-    if folder == Path::new("/usr/local/lib") {
+    if folder == Path::new(FOLDER) {
         println!("programs find it once `ldconfig` has run");
     } else {
         println!("programs find it with LD_LIBRARY_PATH={}", folder.display());

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Install the OpenCL driver for all programs, or remove it.
 ///
-/// OpenCL loaders read the paths of drivers from files `*.icd` in a folder. `install` writes such a file. Programs then
-/// find envisa's devices in addition to those of other drivers.
+/// OpenCL loaders read the paths of drivers from files `*.icd` in a folder, by default `/etc/OpenCL/vendors`. `install`
+/// writes such a file, `envisa.icd`. Programs then find envisa's devices in addition to those of other drivers.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,17 +19,18 @@ pub struct Args {
     command: Verb,
 }
 
+/// What is done with a driver that programs find in a folder.
 #[derive(clap::Subcommand)]
-enum Verb {
-    /// Write `envisa.icd`, which contains the driver's path.
+pub(super) enum Verb {
+    /// Enter the driver in the folder.
     Install {
         #[command(flatten)]
         place: Place,
-        /// The driver's file. By default, `libenvisa_opencl.so` next to this command.
+        /// The driver's file. By default, it is next to this command.
         #[arg(long, value_name = "FILE")]
         driver: Option<PathBuf>,
     },
-    /// Remove `envisa.icd`.
+    /// Remove the entry.
     Remove {
         #[command(flatten)]
         place: Place,
@@ -37,23 +38,37 @@ enum Verb {
 }
 
 #[derive(clap::Args)]
-struct Place {
-    /// The folder in which the loader looks for drivers.
-    #[arg(long, value_name = "FOLDER", default_value = "/etc/OpenCL/vendors")]
-    folder: PathBuf,
+pub(super) struct Place {
+    /// Another folder than the default, which the loader searches too.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+impl Verb {
+    /// Calls one of the functions, with the folder.
+    pub(super) fn run(
+        &self,
+        default: &str,
+        install: fn(&Path, Option<&Path>) -> Done,
+        remove: fn(&Path) -> Done,
+    ) -> Done {
+        let folder = |p: &Place| p.folder.clone().unwrap_or_else(|| default.into());
+        match self {
+            Verb::Install { place, driver } => install(&folder(place), driver.as_deref()),
+            Verb::Remove { place } => remove(&folder(place)),
+        }
+    }
 }
 
 const FILE: &str = "envisa.icd";
+const FOLDER: &str = "/etc/OpenCL/vendors";
 
 /// Runs the command.
 ///
 /// # Errors
 /// If the driver is not there, or the file cannot be written or removed.
 pub fn run(args: &Args) -> Done {
-    match &args.command {
-        Verb::Install { place, driver: given } => install(&place.folder, given.as_deref()),
-        Verb::Remove { place } => remove(&place.folder),
-    }
+    args.command.run(FOLDER, install, remove)
 }
 
 /// What cannot be done to a file, and what would help.
@@ -71,7 +86,7 @@ fn install(folder: &Path, given: Option<&Path>) -> Done {
     std::fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
     std::fs::write(&path, format!("{}\n", driver.display())).map_err(|e| failed(&path, &e))?;
     println!("{} -> {}", path.display(), driver.display());
-    if folder != Path::new("/etc/OpenCL/vendors") {
+    if folder != Path::new(FOLDER) {
         println!("programs find it with OCL_ICD_VENDORS={}", folder.display());
     }
     Ok(Exit::Fine)
