@@ -28,6 +28,8 @@ const MOST: usize = 128;
 /// How much an access in a loop counts for one outside, and how deep loops are told apart.
 const LOOP: f32 = 8.0;
 const DEEPEST: u32 = 6;
+/// How often a scalar is broadcast from its register, at most, each time that it is written.
+const BROADCASTS: f32 = 4.0;
 
 /// A set of slots.
 type Set = u128;
@@ -62,6 +64,8 @@ pub(crate) struct Kept {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
     Read,
+    /// It broadcasts the value, which it may as well take from memory.
+    Broadcast,
     Write,
     Update,
 }
@@ -85,13 +89,16 @@ enum Effect {
 }
 
 /// A slot, while slots are chosen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     at: u32,
     bytes: u32,
     /// How often its value is taken by plain instructions, and how often it is written by them.
     reads: f32,
     writes: f32,
+    /// How often it is broadcast, and whether that is done from the register.
+    broadcasts: f32,
+    broadcast: bool,
     /// How often something else reads its memory.
     others: f32,
 }
@@ -105,7 +112,7 @@ fn plain(i: &Instruction) -> Option<(Use, u32)> {
         | Test_rm32_imm32 | Test_rm32_r32 | EVEX_Vmovd_xmm_rm32 | VEX_Vmovd_xmm_rm32
         | Imul_r32_rm32_imm32 => (Use::Read, 4),
         code if of_register(code).is_some() && !i.is_broadcast() => {
-            (Use::Read, i.memory_size().size() as u32)
+            (Use::Broadcast, i.memory_size().size() as u32)
         }
         Mov_r64_rm64 | Add_r64_rm64 | Sub_r64_rm64 | Imul_r64_rm64 | And_r64_rm64 | Or_r64_rm64
         | Xor_r64_rm64 | Cmp_r64_rm64 | Cmp_rm64_imm32 | EVEX_Vmovq_xmm_rm64 | VEX_Vmovq_xmm_rm64 => {
@@ -219,15 +226,21 @@ fn slots(survey: &Survey, counts: &[f32]) -> Vec<Slot> {
                 }
                 if known[n] == u32::MAX {
                     known[n] = all.len() as u32;
-                    all.push(Slot { at: start, bytes, reads: 0.0, writes: 0.0, others: 0.0 });
+                    all.push(Slot { at: start, bytes, ..Slot::default() });
                 }
                 let s = &mut all[known[n] as usize];
-                s.reads += if of == Use::Write { 0.0 } else { count };
-                s.writes += if of == Use::Read { 0.0 } else { count };
+                s.broadcasts += if of == Use::Broadcast { count } else { 0.0 };
+                s.reads += if matches!(of, Use::Read | Use::Update) { count } else { 0.0 };
+                s.writes += if matches!(of, Use::Write | Use::Update) { count } else { 0.0 };
             }
             None if !written => others.push((start..end, count)),
             None => {}
         }
+    }
+    for s in &mut all {
+        // What is broadcast as often as it is written would wait for the store; else a load is all that it takes.
+        s.broadcast = s.broadcasts <= BROADCASTS * s.writes;
+        *(if s.broadcast { &mut s.reads } else { &mut s.others }) += s.broadcasts;
     }
     // Those that nobody reads may be wanted by calls, or by nobody.
     all.retain(|s| s.reads + s.writes > 0.0);
@@ -273,6 +286,7 @@ fn effect(seen: Seen, slots: &[Slot]) -> Effect {
     let found = meeting(slots, &(start..end));
     if let (Some((of, bytes)), [s]) = (plain, &slots[found.clone()])
         && (s.at, s.bytes) == (start, bytes)
+        && (of != Use::Broadcast || s.broadcast)
     {
         return Effect::Slot(found.start as u8, of);
     }
@@ -495,6 +509,8 @@ impl Pass<'_> {
         }));
         let mut since = vec![0; n];
         let mut length = vec![0u32; n];
+        // How often each would go to memory, or come from there, as others read or write its memory.
+        let mut moves = vec![0f32; n];
         // The last block first: from one to the next little changes.
         let mut now: Set = 0;
         for (b, block) in blocks.iter().enumerate().rev() {
@@ -511,6 +527,10 @@ impl Pass<'_> {
                     meets[s as usize] |= now;
                     bits(now).for_each(|o| meets[o] |= 1 << s);
                 }
+                if let Effect::Memory { read, whole, part } = e.effect {
+                    let stored = (read | part) & self.written & !self.both;
+                    bits(stored).chain(bits((whole | part) & now)).for_each(|s| moves[s] += self.counts[e.k]);
+                }
                 let before = e.at.before(now);
                 bits(before & !now).for_each(|s| {
                     meets[s] |= before;
@@ -526,7 +546,7 @@ impl Pass<'_> {
             let s = &self.slots[k];
             // A second write costs as much as it saves.
             let writes = if self.both & 1 << k == 0 { s.writes } else { -0.25 * s.writes };
-            (s.reads + writes) / (length[k] as f32 + 1.0)
+            (s.reads + writes - moves[k]) / (length[k] as f32 + 1.0)
         };
         let mut order: Vec<usize> = (0..n).filter(|k| worth(*k) > 0.0).collect();
         order.sort_by(|a, b| worth(*b).total_cmp(&worth(*a)));
@@ -615,7 +635,7 @@ impl Pass<'_> {
                 new.set_op_register(operand, sized(r, bytes));
                 let both = self.both & 1 << s != 0;
                 match of {
-                    Use::Read => out.push(new),
+                    Use::Read | Use::Broadcast => out.push(new),
                     Use::Write if both && live & 1 << s == 0 => out.push(*i),
                     Use::Write if both && i.op1_register().is_vector_register() => {
                         out.push(*i);
