@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
 
-/// Alignment of allocations: a page, as Intel's driver aligns.
+/// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
 
 /// Bytes behind each allocation that belong to nobody, while mistakes are looked for: they are never touched, so they
@@ -48,16 +48,18 @@ impl Backing {
     /// while mistakes are looked for), so that on the device an access past the end is not an access to a neighbour.
     pub fn allocate(len: usize, align: usize) -> Option<Arc<Backing>> {
         let zone = if crate::report::checking() { RED_ZONE } else { PAGE };
+        // Who asks for no more than elements need gets what suits the caches.
+        let place = if align <= 128 { envisa::machine::memory::place_of(len) } else { 0 };
         let align = align.max(PAGE);
-        let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(zone)?;
+        let room = len.max(1).checked_next_multiple_of(PAGE)?.checked_add(zone + place)?;
         // Aligned here: an allocator that is asked to align writes the zeros itself, while large memory that comes
         // zeroed costs nothing until it is touched.
         let layout = Layout::from_size_align(room.checked_add(align)?, 16).ok()?;
         // SAFETY: the layout's size is not zero.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let at = base.as_ptr() as usize;
-        let skip = at.next_multiple_of(align) - at;
-        // SAFETY: `skip` is less than `align`, by which the allocation is larger than `room`.
+        let skip = at.next_multiple_of(align) - at + place;
+        // SAFETY: `skip` is less than `align`, by which the allocation is larger than `room`, and `place`, which is in that.
         let start = unsafe { base.add(skip) };
         Some(Backing::of(Memory { start, len, owned: Some((base, layout)) }))
     }

@@ -301,7 +301,8 @@ impl Emit<'_> {
         }
         self.taken(pc, i, fused)?;
         if target > pc {
-            let (entry, back) = (self.a.label(), next);
+            let entry = self.a.label();
+            let back = self.goes_apart(pc, target).unwrap_or(next);
             self.a.jump(Code::Jne_rel32_64, entry);
             self.later.push(Later::Taken { pc, entry, back });
             return Ok(());
@@ -467,8 +468,12 @@ impl Emit<'_> {
     }
 
     /// What is put behind the code.
-    pub(super) fn put_later(&mut self, l: Later) {
+    ///
+    /// # Errors
+    /// There can be no such code.
+    pub(super) fn put_later(&mut self, l: Later) -> Result<(), String> {
         match l {
+            Later::Apart(all) => return self.put_apart(all),
             Later::Miss { pc, entry, back } => {
                 self.a.bind(entry);
                 self.call(pc);
@@ -551,12 +556,13 @@ impl Emit<'_> {
                     let (to, out) = (self.labels[target as usize], self.out);
                     self.a.jump(Code::Je_rel32_64, to);
                     self.a.jmp(out);
-                    return;
+                    return Ok(());
                 }
                 self.a.ri(Code::Mov_r32_imm32, Register::EAX, exit::EXPIRED);
                 self.exit();
             }
         }
+        Ok(())
     }
 
     /// An instruction of the machine's at which the thread may wait, whichever channels are active.

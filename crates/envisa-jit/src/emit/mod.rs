@@ -3,6 +3,7 @@
 mod addends;
 mod ahead;
 mod alu;
+mod apart;
 mod atomic;
 mod beside;
 mod block;
@@ -174,6 +175,8 @@ pub(crate) enum Later {
     FirstOfRow { place: Register, row: i32, last: Mem, farther: Mem, entry: Label, back: Label },
     /// Channels wait where all join.
     Joined { wait: Mem, entry: Label, back: Label },
+    /// What was made for all channels is made for some of them.
+    Apart(apart::Apart),
     /// The budget or the turn ran out.
     Expired { pc: Pc, entry: Label },
 }
@@ -278,6 +281,8 @@ pub(crate) struct Emit<'a> {
     multiples: OnceCell<crate::multiples::Multiples>,
     /// What the host writes into the registers of each thread before a row of groups.
     once: Vec<Write>,
+    /// The code in the making, if it is for all channels where some may have gone elsewhere.
+    apart: Option<apart::Apart>,
     /// What is read in the payload.
     in_place: Vec<payload::InPlace>,
     /// Where vectors begin that are written 32 bytes at a time.
@@ -371,6 +376,7 @@ impl<'a> Emit<'a> {
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
             multiples: OnceCell::new(),
+            apart: None,
             once: Vec::new(),
             in_place: Vec::new(),
             in_halves: source::in_halves(p),
@@ -423,7 +429,8 @@ impl<'a> Emit<'a> {
 
     /// Are all channels active?
     pub fn all_active(&self, pc: Pc) -> bool {
-        self.full && self.flow.full(pc)
+        let apart = || self.apart.as_ref().is_some_and(|all| all.range.contains(&pc));
+        self.full && (self.flow.full(pc) || apart())
     }
 
     /// The vector register that exactly these bytes are in.
@@ -507,32 +514,17 @@ impl<'a> Emit<'a> {
             if !self.flow.reachable(pc) {
                 continue;
             }
-            self.at_run(pc);
-            // Blocks begin and end rounding to nearest.
-            if pc > 0 && self.blocks[pc as usize - 1] == pc {
-                self.rounds(Rounding::NearestEven);
-            }
-            // Of a loop that begins here, nothing is loaded when it is come to.
-            self.forget_streams(Some(pc));
-            self.fetch_rows(pc);
-            let label = self.labels[pc as usize];
-            // In the middle of a block only those before it come here.
-            if pc > 0 && self.blocks[pc as usize - 1] > pc {
-                self.a.name(label);
-            } else {
-                self.a.bind(label);
-            }
-            self.a.mark(pc);
-            self.one(pc)?;
-            self.within_bounds()?;
+            self.leave_apart(pc);
+            self.put_inst(pc)?;
         }
+        self.leave_apart(self.flow.end());
         self.rounds(Rounding::NearestEven);
         let behind = self.a.here().code;
         self.a.put_aside();
         let mut k = 0;
         while k < self.later.len() {
             let later = std::mem::replace(&mut self.later[k], Later::Expired { pc: 0, entry: self.done });
-            self.put_later(later);
+            self.put_later(later)?;
             self.within_bounds()?;
             k += 1;
         }
@@ -596,6 +588,28 @@ impl<'a> Emit<'a> {
             resumptions: self.resumptions.iter().zip(0..).skip(1).map(|((pc, _), k)| (*pc, k)).collect(),
             pool_at,
         })
+    }
+
+    /// One instruction, with what comes before it.
+    fn put_inst(&mut self, pc: Pc) -> Result<(), String> {
+        self.at_run(pc);
+        // Blocks begin and end rounding to nearest.
+        if pc > 0 && self.blocks[pc as usize - 1] == pc {
+            self.rounds(Rounding::NearestEven);
+        }
+        // Of a loop that begins here, nothing is loaded when it is come to.
+        self.forget_streams(Some(pc));
+        self.fetch_rows(pc);
+        let label = self.labels[pc as usize];
+        // In the middle of a block only those before it come here.
+        if pc > 0 && self.blocks[pc as usize - 1] > pc {
+            self.a.name(label);
+        } else {
+            self.a.bind(label);
+        }
+        self.a.mark(pc);
+        self.one(pc)?;
+        self.within_bounds()
     }
 
     /// Is the code still of a length that goes with that of the program?

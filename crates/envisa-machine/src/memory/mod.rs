@@ -21,7 +21,7 @@ pub use address_map::{AddressMap, Allocation, AllocationId, Entry, Hint, Located
 pub use allocation_names::Names;
 pub use image::{Image, ImageShape};
 pub(crate) use lanes::{Lanes, On};
-pub use raw::{Block, Element as LaneElement};
+pub use raw::{Block, Element as LaneElement, place_of};
 pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 
 use envisa_zebin::reports;

@@ -15,7 +15,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::any::Any;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use memmap2::MmapMut;
 
@@ -28,6 +28,26 @@ const ALIGN: usize = 64;
 const MAPPED: usize = 4 << 20;
 /// Where large pages begin: what does not start there starts with small ones.
 const LARGE_PAGE: usize = 2 << 20;
+/// The system's pages.
+const PAGE: usize = 4096;
+/// Blocks from this size on begin at places of their own: see [`place_of`].
+const APART: usize = 4 * PAGE;
+
+/// How many bytes behind a multiple of its alignment a block of so many bytes is to begin: a multiple of 128, less than half
+/// of a large page, and another one for each of those that come one after the other. Element for element, arrays that
+/// kernels go through together would meet in the same sets of the caches else, which hold eight lines or so.
+pub fn place_of(len: usize) -> usize {
+    const STEP: usize = 640;
+    const STEP_PAGES: usize = 3;
+    const PLACES: usize = 32;
+    static PLACED: AtomicUsize = AtomicUsize::new(0);
+    if len < APART {
+        return 0;
+    }
+    let place = PLACED.fetch_add(1, Ordering::Relaxed) % PLACES;
+    // Smaller ones are spread over pages as it is.
+    place * STEP + if len < MAPPED { 0 } else { place * STEP_PAGES * PAGE }
+}
 
 /// A block of shared bytes.
 #[derive(Debug)]
@@ -72,18 +92,23 @@ impl Block {
         if len == 0 {
             return Some(Block { start: NonNull::dangling(), len: 0, owner: None });
         }
+        let place = place_of(len);
         if len >= MAPPED {
-            let map = MmapMut::map_anon(len.checked_add(LARGE_PAGE)?).ok()?;
+            let map = MmapMut::map_anon(len.checked_add(LARGE_PAGE + place)?).ok()?;
             // Advice: where it is not taken, all is well but slower.
             #[cfg(all(target_os = "linux", not(miri)))]
             let _ = map.advise(memmap2::Advice::HugePage);
             let from = map.as_ptr() as usize;
-            return Block::mapped(map, from.next_multiple_of(LARGE_PAGE) - from, len);
+            return Block::mapped(map, from.next_multiple_of(LARGE_PAGE) - from + place, len);
         }
-        let layout = Layout::from_size_align(len, ALIGN).ok()?;
+        let apart = if len < APART { 0 } else { PAGE };
+        let layout = Layout::from_size_align(len.checked_add(apart)?, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
-        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        Some(Block { start, len, owner: Some(Box::new(Owner::Heap(start, layout))) })
+        let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        let at = if apart > 0 { place.wrapping_sub(base.as_ptr() as usize) % PAGE } else { 0 };
+        // SAFETY: less than a page into what is a page longer than the block.
+        let start = unsafe { base.add(at) };
+        Some(Block { start, len, owner: Some(Box::new(Owner::Heap(base, layout))) })
     }
 
     /// A block of `len` zero bytes on pages of its own, with `guard` bytes around it that are nobody's; both are
