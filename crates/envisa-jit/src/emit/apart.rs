@@ -79,6 +79,7 @@ impl Emit<'_> {
         for pc in all.range.clone() {
             self.put_inst(pc)?;
         }
+        self.rounds(Rounding::NearestEven);
         let end = self.labels[range.end];
         self.a.jmp(end);
         let mut k = later;
