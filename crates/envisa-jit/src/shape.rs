@@ -199,16 +199,18 @@ impl Shapes {
                 }
             }
         }
-        // What is made of nothing but those costs less as one than as a vector made of vectors made of these.
-        let mut made = |accessed: &Accessed<'_>| {
-            let vector = |c: &&CellId| cells.get(**c).kind == CellKind::Vector;
-            let mut from = accessed.read.iter().filter(vector).peekable();
-            let all = from.peek().is_some() && from.all(|c| wanted[*c as usize]);
-            if all {
-                accessed.written.iter().filter(|c| shaped(**c)).for_each(|c| wanted[*c as usize] = true);
+        // What is made of nothing but those, where these are no vectors else, costs less as one of them.
+        let uses = vector_uses(p, &accesses, |c| wanted[c as usize], |_, _| false);
+        let first = |c: &CellId| wanted[*c as usize] && uses.get(c).is_none_or(|n| *n <= 1);
+        let mut made = Vec::new();
+        for (_, accessed) in accesses.iter() {
+            let mut from =
+                accessed.read.iter().filter(|c| cells.get(**c).kind == CellKind::Vector).peekable();
+            if from.peek().is_some() && from.all(first) {
+                made.extend(accessed.written.iter().copied().filter(|c| shaped(*c)));
             }
-        };
-        accesses.iter().for_each(|(_, accessed)| made(&accessed));
+        }
+        made.into_iter().for_each(|c| wanted[c as usize] = true);
         // A cell is kept by its first element only if all halves of its instruction are: code is by
         // instruction, not by half.
         let mut step = strides.clone();
@@ -246,17 +248,26 @@ fn is_row(s: &Simt, step: i32) -> bool {
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,
 /// and not messages, which take an address by its first element.
 fn vectors(p: &Program, accesses: &Accesses, shapes: &Shapes) -> Set<CellId> {
+    let uses = vector_uses(p, accesses, |c| shapes.step(c).is_some(), |pc, c| shapes.unread(pc, c));
+    uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
+}
+
+/// How often cells that are kept as their first elements are wanted whole, deeper in loops the more.
+fn vector_uses(
+    p: &Program,
+    accesses: &Accesses,
+    has: impl Fn(CellId) -> bool,
+    unread: impl Fn(Pc, CellId) -> bool,
+) -> Map<CellId, u32> {
     let mut uses: Map<CellId, u32> = Map::default();
-    let has = |c: &CellId| shapes.step(*c).is_some();
     for (pc, accessed) in accesses.iter() {
         let i = &p.code()[pc as usize];
-        if i.op != Op::Message && !accessed.written.iter().any(has) {
-            let weight = 1 + u32::from(i.depth);
-            let wanted = accessed.read.iter().filter(|c| has(c) && !shapes.unread(pc, **c));
-            wanted.for_each(|c| *uses.entry(*c).or_insert(0) += weight);
+        if i.op != Op::Message && !accessed.written.iter().any(|c| has(*c)) {
+            let wanted = accessed.read.iter().filter(|c| has(**c) && !unread(pc, **c));
+            wanted.for_each(|c| *uses.entry(*c).or_insert(0) += 1 + u32::from(i.depth));
         }
     }
-    uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
+    uses
 }
 
 /// The cells that are second halves of what one instruction writes, and how far all of their elements are from those of
