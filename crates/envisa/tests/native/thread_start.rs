@@ -558,3 +558,63 @@ fn elements_at_a_step() {
     }
     assert!(faults > runs / 10 && faults < runs / 2, "{faults} of {runs}");
 }
+
+/// Local ids, rotated as words, which the machine does for native code, one for each work-item.
+const ROTATED_IDS: &str = r#"
+.version 4.1
+.kernel "k"
+.decl LX v_type=G type=uw num_elts=32 align=wordx32
+.decl R v_type=G type=uw num_elts=32 align=wordx32
+.decl X v_type=G type=ud num_elts=32 align=wordx32
+.decl At v_type=G type=ud num_elts=32 align=wordx32
+.decl G v_type=G type=ud num_elts=1
+.decl A v_type=G type=uq num_elts=1 align=qword
+.decl To v_type=G type=uq num_elts=32 align=wordx32
+.input LX offset=64 size=64
+.input A offset=256 size=8
+.kernel_attr Target="3d"
+.kernel_attr SimdSize=32
+.kernel_attr PerThreadInputSize=192
+.function "k_main"
+BARRIER
+rol (M1, 32) R(0,0)<1> LX(0,0)<1;1,0> 0x3:uw
+mov (M1, 32) X(0,0)<1> R(0,0)<1;1,0>
+mov (M1, 32) At(0,0)<1> LX(0,0)<1;1,0>
+mul (M1_NM, 1) G(0,0)<1> %r0(0,1)<0;1,0> 0x100:ud
+shl (M1, 32) At(0,0)<1> At(0,0)<1;1,0> 0x2:ud
+add (M1, 32) At(0,0)<1> At(0,0)<1;1,0> G(0,0)<0;1,0>
+add (M1, 32) To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>
+lsc_store.ugm (M1, 32) flat[To]:a64 X:d32
+ret (M1, 32)
+"#;
+
+/// What native code reads in the payload, or finds in registers that nothing writes, is the thread's own where the machine
+/// executes an instruction of it.
+#[test]
+fn the_machine_finds_each_threads_ids() {
+    const GROUPS: u64 = 5;
+    let info = "version: '1.20'\nkernels:\n  - name: k\n    execution_env: { grf_count: 128, simd_size: 32 }\n    \
+        payload_arguments:\n      - { arg_type: arg_bypointer, offset: 0, size: 8, arg_index: 0, addrmode: stateless, \
+        addrspace: global, access_type: readwrite }\n    per_thread_payload_arguments:\n      - { arg_type: local_id, \
+        offset: 0, size: 192 }\n";
+    for barrier in ["", "barrier"] {
+        let text = ROTATED_IDS.replace("BARRIER", barrier);
+        let product = envisa::zebin::DeviceFamily::Pvc.product();
+        let notes = envisa::zebin::Notes { product_family: Some(product), ..Default::default() };
+        let zebin = envisa::zebin::Writer::new(info.to_owned()).notes(notes).visa(None, &text).finish();
+        let device = Device::new(Config::new(Platform::Pvc).memory(1 << 24));
+        let module = Module::load(&device, "k", Source::Zebin(&zebin.expect("it is written")));
+        let kernel = module.and_then(|m| m.kernel("k")).expect("it loads");
+        for engine in [Engine::Interpreter, Engine::Native] {
+            let buffer = device.buffer("a", 256 * GROUPS).expect("there is memory");
+            let launch =
+                Launch::range(&[64 * GROUPS], &[64]).arg(0u32, &buffer).engine(engine).host_threads(1);
+            let outcome = device.run(&kernel, &launch).expect("it is launched");
+            assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
+            let want: Vec<u8> = (0..64 * GROUPS as u32)
+                .flat_map(|i| u32::from((i as u16 % 64).rotate_left(3)).to_le_bytes())
+                .collect();
+            assert_eq!(buffer.to_vec(), want, "{engine:?} {barrier}");
+        }
+    }
+}
