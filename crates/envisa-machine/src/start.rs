@@ -6,7 +6,7 @@ use envisa_isa::Platform;
 use envisa_lower::{Program, RegOffset};
 
 use crate::dispatch::Prepared;
-use crate::loader::{Loader, SET};
+use crate::loader::{GROUP_IDS, Loader, SET};
 
 /// What is written into the registers of a thread that has all channels when it starts after another one of its
 /// launch, in this order. What the threads of a row share is there already (see [`Row`](crate::group::Row)).
@@ -120,8 +120,7 @@ impl Start {
     }
 }
 
-/// Where an image has the group's ids in x, y and z, and the thread's index.
-pub(crate) const GROUP_IDS: [Range<u32>; 3] = [4..8, 24..28, 28..32];
+/// Where an image has the thread's index.
 const INDEX: Range<u32> = 8..12;
 
 /// A copy of bytes of the image, of which some are other ones in each thread, or in each group along an axis: not of parts

@@ -28,7 +28,8 @@ impl Emit<'_> {
         if let Some(all) = &self.apart {
             return (all.range.contains(&pc) && target == all.range.end).then(|| all.label(pc + 1));
         }
-        if self.together || !self.all_active(pc) || !self.is_plain(pc + 1..target) {
+        // Of those that take turns, masks cost less with AVX-512 than code does.
+        if self.parts_rarely() || !self.all_active(pc) || !self.is_plain(pc + 1..target) {
             return None;
         }
         let labels = (pc + 1..target).map(|_| self.a.label()).collect();

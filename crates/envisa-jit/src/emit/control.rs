@@ -324,7 +324,7 @@ impl Emit<'_> {
 
     /// Do forward branches mostly take all of a thread's channels one way? So they do where a group's threads share work
     /// out among them, each the rows of its own. (Code for AVX2 has masks that are asked in another way.)
-    fn parts_rarely(&self) -> bool {
+    pub(super) fn parts_rarely(&self) -> bool {
         self.takes_turns() && self.level == Level::Avx512
     }
 
