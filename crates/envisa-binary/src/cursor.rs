@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// `count` records of at least `each` bytes must still fit; checked before memory is taken for them.
-    pub fn room(&self, count: u32, each: usize, what: &'static str) -> Result<usize> {
+    pub fn require(&self, count: u32, each: usize, what: &'static str) -> Result<usize> {
         let needed = count as u64 * each as u64;
         if needed > self.left() as u64 {
             return Err(self.truncated(what, needed));

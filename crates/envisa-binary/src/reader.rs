@@ -183,7 +183,7 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
     let layout = Layout::of(version);
     let n = cur.u16("number of kernels")?;
     // Name length, offset, size, input offset, two relocation counts, number of native codes.
-    let n = cur.room(n.into(), 18, "kernels")?;
+    let n = cur.require(n.into(), 18, "kernels")?;
     let mut kernels = Vec::with_capacity(n);
     for i in 0..n {
         kernels.push(header_kernel(&mut cur, layout).map_err(|e| e.within(format_args!("kernel {i}")))?);
@@ -195,7 +195,7 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
         return Err(ReadError::new(at, "number of file-scope variables", problem));
     }
     let n = cur.u16("number of functions")?;
-    let n = cur.room(n.into(), 14, "functions")?;
+    let n = cur.require(n.into(), 14, "functions")?;
     let mut functions = Vec::with_capacity(n);
     for i in 0..n {
         functions
@@ -220,7 +220,7 @@ fn header_kernel(cur: &mut Cursor, layout: Layout) -> Result<HeaderKernel> {
     let input_offset = cur.u32("input offset")?;
     relocations(cur)?;
     let n = cur.u8("number of native codes")?;
-    let n = cur.room(n.into(), 9, "native codes")?;
+    let n = cur.require(n.into(), 9, "native codes")?;
     let mut native = Vec::with_capacity(n);
     for _ in 0..n {
         native.push(HeaderNative {
@@ -328,7 +328,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
 
     let n = layout.id(cur, "number of variables")?;
     let each = if layout.wide_ids() { 15 } else { 11 };
-    let n = cur.room(n, each, "variables")?;
+    let n = cur.require(n, each, "variables")?;
     o.vars.reserve_exact(n);
     for i in 0..n {
         let id = predefined::FIRST_VAR + i as u32;
@@ -339,7 +339,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     }
     limits.vars = predefined::FIRST_VAR + n as u32;
     let list = |cur: &mut Cursor, n: u32, first: usize, kind: &'static str, attrs: &mut Vec<Attr>| {
-        let n = cur.room(n, if layout.wide_ids() { 7 } else { 5 }, kind)?;
+        let n = cur.require(n, if layout.wide_ids() { 7 } else { 5 }, kind)?;
         let mut vars = Vec::with_capacity(n);
         for i in 0..n {
             vars.push(
@@ -359,7 +359,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     }
     o.predicates = list(cur, n.into(), predefined::FIRST_PREDICATE as usize, "predicate", &mut o.var_attrs)?;
     let n = cur.u16("number of labels")?;
-    let n = cur.room(n.into(), if layout.wide_ids() { 6 } else { 4 }, "labels")?;
+    let n = cur.require(n.into(), if layout.wide_ids() { 6 } else { 4 }, "labels")?;
     for i in 0..n {
         o.labels.push(label(cur, layout, &limits).map_err(|e| e.within(format_args!("label {i}")))?);
     }
@@ -393,7 +393,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
         o.function_sizes = (cur.u8("input size")?, cur.u8("return size")?);
     }
     let n = cur.u16("number of attributes")?;
-    let n = cur.room(n.into(), if layout.wide_ids() { 5 } else { 3 }, "attributes")?;
+    let n = cur.require(n.into(), if layout.wide_ids() { 5 } else { 3 }, "attributes")?;
     o.attrs.reserve_exact(n);
     for i in 0..n {
         o.attrs.push(attr(cur, layout, &limits).map_err(|e| e.within(format_args!("attribute {i}")))?);
@@ -417,7 +417,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
 
 fn strings(cur: &mut Cursor<'_>, layout: Layout, o: &mut Object) -> Result<()> {
     let n = layout.id(cur, "number of strings")?;
-    let n = cur.room(n, 1, "strings")?;
+    let n = cur.require(n, 1, "strings")?;
     for i in 0..n {
         let at = cur.pos();
         let s = cur.until_nul("string").map_err(|e| e.within(format_args!("string {i}")))?;
@@ -432,7 +432,7 @@ fn strings(cur: &mut Cursor<'_>, layout: Layout, o: &mut Object) -> Result<()> {
 fn inputs(cur: &mut Cursor<'_>, layout: Layout, limits: &Limits, o: &mut Object) -> Result<()> {
     let n =
         if layout.wide_inputs() { cur.u32("number of inputs")? } else { cur.u8("number of inputs")?.into() };
-    let n = cur.room(n, if layout.wide_ids() { 9 } else { 7 }, "inputs")?;
+    let n = cur.require(n, if layout.wide_ids() { 9 } else { 7 }, "inputs")?;
     o.inputs.reserve_exact(n);
     for i in 0..n {
         o.inputs.push(input(cur, layout, limits).map_err(|e| e.within(format_args!("input {i}")))?);

@@ -644,7 +644,7 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
         let (Some(w), Some(v)) =
             (Precision::from_code(c.aux as u8), Precision::from_code((c.aux >> 8) as u8))
         else {
-            return wrong(m, "a precision code that means nothing".into());
+            return wrong(m, "a precision code that is not defined".into());
         };
         let shape = Dpas::new(w, v, c.aux >> 16 & 0xff, c.aux >> 24, c.channels as u32, d, a, false);
         let shape = shape.and_then(|s| if i.op == Op::Bdpas { s.scaled() } else { Ok(s) });
@@ -687,7 +687,7 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
         let n = c.channels as usize;
         let to = m.t.regs.slice_mut(dst, out.len() as u32);
         if to.len() != out.len() {
-            return wrong(m, "its destination passes the register file".into());
+            return wrong(m, "its destination ends beyond the register file".into());
         }
         if mask == all_channels(n) {
             to.copy_from_slice(&out);

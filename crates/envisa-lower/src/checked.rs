@@ -290,7 +290,7 @@ fn operands(i: &Inst, registers: &Registers) -> Result<(), String> {
     let len = registers.bytes;
     let vector = |offset: u32, size: u32| {
         if offset as u64 + VECTOR * size as u64 > len as u64 {
-            Err("an operand passes the register file".to_owned())
+            Err("an operand ends beyond the register file".to_owned())
         } else {
             Ok(())
         }
@@ -309,7 +309,7 @@ fn operands(i: &Inst, registers: &Registers) -> Result<(), String> {
                 let last = (0..i.channels as u32).map(|k| strides.element(k)).max().unwrap_or(0);
                 let end = offset as u64 + (last as u64 + 1) * ty.size() as u64;
                 if end > len as u64 {
-                    return Err("a source passes the register file".into());
+                    return Err("a source ends beyond the register file".into());
                 }
                 if constant && end > registers.constants.len() as u64 {
                     return Err("an immediate is no constant".into());
@@ -333,7 +333,7 @@ fn operands(i: &Inst, registers: &Registers) -> Result<(), String> {
         Dst::Reg { offset, ty, stride, .. } => {
             let end = offset as u64 + ((i.channels as u64 - 1) * stride as u64 + 1) * ty.size() as u64;
             if end > len as u64 {
-                return Err("the destination passes the register file".into());
+                return Err("the destination ends beyond the register file".into());
             }
             vector(offset, ty.size())?;
         }
@@ -370,7 +370,7 @@ fn touches(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     if i.op == Op::Message {
         let m = &p.messages[i.aux as usize];
         if !m.is_inside(i.channels.into(), len) {
-            return Err("the message passes the register file, or its numbers mean nothing".into());
+            return Err("an operand of the message ends beyond the register file, or one of its codes is not defined".into());
         }
         if matches!(m, Message::Raw(r) if r.shape.platform != p.platform) {
             return Err("the message is of another device".into());
@@ -380,7 +380,7 @@ fn touches(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     let mut hold = |t: &Touched, write: bool| {
         let Some(r) = t.range(i.channels.into()).filter(|r| !r.is_empty()) else { return };
         if r.end > len {
-            wrong = Some("it passes the register file");
+            wrong = Some("it ends beyond the register file");
         } else if r.end - r.start > MAX_TOUCHED {
             wrong = Some("it touches more registers than an instruction can");
         } else if write && r.start < constants {

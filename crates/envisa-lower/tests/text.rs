@@ -161,7 +161,7 @@ fn what_reads_but_is_no_program_is_refused() {
         ("end (1 nm)", "ret (1)", "it has no end"),
         ("to @448", "to @4294967295", "input `T6` is outside"),
         ("data=V channels=3", "data=@0 channels=3", "it writes an immediate"),
-        ("ret (1)", "mov.u32 (8) V+500:ud<4> = V:ud<1;1,0>", "the destination passes the register file"),
+        ("ret (1)", "mov.u32 (8) V+500:ud<4> = V:ud<1;1,0>", "the destination ends beyond the register file"),
         ("ret (1)", "fcall (8) function 3", "function 3 of 1"),
     ] {
         assert!(TEXT.contains(from), "{from}");

@@ -167,7 +167,7 @@ fn declare(p: &Program, t: &mut Text) -> String {
     text +=
         ".decl BASE v_type=G type=uq num_elts=1 align=GRF\n.decl FA v_type=G type=uq num_elts=1 align=GRF\n";
     text += ".decl T6 v_type=T num_elts=1\n";
-    let row = p.row();
+    let row = p.local_id_bytes();
     for d in (0..3).filter(|_| p.local.is_some()) {
         let names = if p.halves { &["L", "LH"][..] } else { &["L"] };
         for (h, name) in names.iter().enumerate() {

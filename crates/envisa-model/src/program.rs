@@ -57,7 +57,7 @@ impl Program {
     }
 
     /// Bytes of the local ids of one dimension: those of the thread's channels, in whole registers.
-    pub fn row(&self) -> usize {
+    pub fn local_id_bytes(&self) -> usize {
         (2 * self.simd).next_multiple_of(self.device.grf)
     }
 }

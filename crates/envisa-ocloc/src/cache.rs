@@ -79,7 +79,7 @@ impl Cache {
         if meta.uid() != rustix::process::geteuid().as_raw() {
             return Some(format!("the cache {folder} belongs to another user"));
         }
-        (!own(&meta)).then(|| format!("others can write in the cache {folder} (chmod -R go-w {folder})"))
+        (!own(&meta)).then(|| format!("other users can write to the cache {folder} (chmod -R go-w {folder})"))
     }
 
     /// The log and the module that were stored; a damaged file counts as none, and so does another's.

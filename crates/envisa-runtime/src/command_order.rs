@@ -238,7 +238,7 @@ pub fn enqueued(number: u64, what: &str, after: Vec<u64>) {
 }
 
 /// The application has set the status of an event of its own.
-pub fn told(number: u64) {
+pub fn user_event_set(number: u64) {
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let now = ledger.clock;
@@ -248,7 +248,7 @@ pub fn told(number: u64) {
 }
 
 /// The application knows that a command is over, and with it all before it.
-pub fn seen(number: u64) {
+pub fn completion_known(number: u64) {
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let now = ledger.clock;

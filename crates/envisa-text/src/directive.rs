@@ -137,7 +137,7 @@ impl<'s> Parser<'s> {
                 self.need_object("subroutine")?;
                 let (name, span) = self.name_or_string("the subroutine's name")?;
                 self.end_of_line()?;
-                self.subroutine(name, span)
+                self.define_subroutine(name, span)
             }
             b"funcdecl" => {
                 self.blank();

@@ -404,7 +404,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Defines a subroutine.
-    pub fn subroutine(&mut self, name: Cow<'s, str>, span: Span) -> P<()> {
+    pub fn define_subroutine(&mut self, name: Cow<'s, str>, span: Span) -> P<()> {
         let shown = name.clone();
         let id = self.label_id(name, LabelUse::Subroutine, span)?;
         if let Some(first) = self.defined[id as usize] {

@@ -256,7 +256,7 @@ fn atomic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         let before = Platforms::ALL.without(Platforms::TGLLP_UP);
         let bits = if wide { 64 } else { 16 };
         let f = Finding::new(Code::ATOMIC_WIDTH, before, op_span, format!("{} of {bits} bits", desc.name));
-        ctx.push(f.note("the page has widths other than 32 bits from TGLLP on"));
+        ctx.push(f.note("widths other than 32 bits need TGLLP or a later platform"));
     }
     if op >= 16 && inst.op == Op::TypedAtomic {
         let message = "a typed atomic on floats";

@@ -233,7 +233,7 @@ fn kinds(abbrev: &[u8], offset: u64) -> Result<BTreeMap<u64, Kind>, String> {
             return Ok(kinds);
         }
         if kinds.len() as u64 >= MAX_KINDS {
-            return Err("too many kinds of entries".into());
+            return Err("there are too many abbreviations".into());
         }
         let (tag, children) = (r.leb()?, r.number(1)? != 0);
         let mut attributes = Vec::new();

@@ -342,7 +342,7 @@ impl Job {
                 }
                 [first, second, ..] => {
                     return Err(JobError::Usage(format!(
-                        "the vISA of `{kernel}` could be {} or {}: one of them is expected beside {}",
+                        "both {} and {} could be the vISA of `{kernel}`: remove one of them from the folder of {}",
                         first.display(),
                         second.display(),
                         self.file.display()

@@ -152,7 +152,7 @@ impl Event {
 
     fn seen(&self, state: &State) {
         if let Some(by) = state.by.filter(|_| report::checking()) {
-            command_order::seen(by);
+            command_order::completion_known(by);
         }
     }
 

@@ -185,7 +185,7 @@ pub(crate) struct Register {
 impl Register {
     /// Bytes touched.
     pub fn bytes(self) -> Result<u32, Reason> {
-        self.bytes.ok_or_else(|| "a field that says how much is moved has a value that means nothing".into())
+        self.bytes.ok_or_else(|| "a field that says how much is moved has a value that is not defined".into())
     }
 }
 

@@ -243,7 +243,7 @@ impl Descriptor<'_> {
             1 => 2,
             2 => 4,
             3 => 8,
-            _ => return Err("its address size means nothing".into()),
+            _ => return Err("the code of its address size is not defined".into()),
         };
         let (element, slot, upper) = match self.bits(9, 3) {
             0 => (1, 1, false),
@@ -253,7 +253,7 @@ impl Descriptor<'_> {
             4 => (1, 4, false),
             5 => (2, 4, false),
             6 => (2, 4, true),
-            _ => return Err("its data size means nothing".into()),
+            _ => return Err("the code of its data size is not defined".into()),
         };
         let (space, offset) = self.lsc_space(slm)?;
         let quad = matches!(op, 2 | 6);
@@ -342,7 +342,7 @@ impl Descriptor<'_> {
         }
         let element = match self.bits(9, 3) {
             n @ 0..=3 => 1u32 << n,
-            _ => return Err("its data size means nothing".into()),
+            _ => return Err("the code of its data size is not defined".into()),
         };
         Err(format!(
             "the shape of a 2D block (of {element}-byte elements; {}) is in its payload",
@@ -370,7 +370,7 @@ impl Descriptor<'_> {
             0 => Ok(16),
             1 => Err("the upper half of a register".into()),
             n @ 2..=5 => Ok(16 << (n - 1)),
-            _ => Err("its number of owords means nothing".into()),
+            _ => Err("the code of its number of owords is not defined".into()),
         }
     }
 
@@ -383,7 +383,7 @@ impl Descriptor<'_> {
         let bytes = |write: bool| {
             let element = match self.bits(10, 2) {
                 n @ 0..=2 => 1u8 << n,
-                _ => return Err("its data size means nothing".to_owned()),
+                _ => return Err("the code of its data size is not defined".to_owned()),
             };
             let lanes = if self.bits(8, 1) == 0 { 8 } else { 16 };
             let e = Elements { positions: 1, element, slot: 4, upper: false };
@@ -410,7 +410,7 @@ impl Descriptor<'_> {
             let lanes = match self.bits(12, 2) {
                 1 => 16,
                 2 => 8,
-                _ => return Err("its number of channels means nothing".to_owned()),
+                _ => return Err("the code of its number of channels is not defined".to_owned()),
             };
             let positions = !self.bits(8, 4) as u64 & 15;
             if positions == 0 {
@@ -428,7 +428,7 @@ impl Descriptor<'_> {
                 0 if count <= 4 => (1, count as u8, 1),
                 1 => ((1u64 << count) - 1, 4, 4),
                 2 => ((1u64 << count) - 1, 8, 8),
-                _ => return Err("its data size means nothing".to_owned()),
+                _ => return Err("the code of its data size is not defined".to_owned()),
             };
             let e = Elements { positions, element, slot: element.max(4), upper: false };
             self.scattered((Space::Flat, write), (self.header(), lanes, 8), align, e, 0)

@@ -221,7 +221,7 @@ fn lsc_place(p: &Parts, r: &mut dyn Resolver) -> Result<(Space, Coordinates), Re
     let space = lsc_space(p, r)?;
     let code = p.int(3)?;
     let address =
-        lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} means nothing"))?;
+        lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} is not defined"))?;
     Ok((space, coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?))
 }
 
@@ -373,7 +373,7 @@ fn rectangle(width: u32, height: u32) -> Result<u32, Reason> {
     if !(1..=64).contains(&width) || !(1..=64).contains(&height) {
         return Err(format!("a block of {width} bytes and {height} rows"));
     }
-    let pitch = lsc::media_pitch(width).ok_or("the width means nothing")?;
+    let pitch = lsc::media_pitch(width).ok_or("there is no such width")?;
     if height * pitch > MEDIA_BLOCK_BYTES {
         return Err(format!(
             "a block of {width} bytes and {height} rows takes more than {MEDIA_BLOCK_BYTES} bytes"
@@ -429,7 +429,7 @@ pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<M
         0 | 1 => (0, 1),
         2 | 4 => (0, 2),
         3 | 5 => (1, 2),
-        m => return Err(format!("the modifier code {m} means nothing")),
+        m => return Err(format!("the modifier code {m} is not defined")),
     };
     if plane != 0 {
         return Err("images have one plane".into());
@@ -570,7 +570,7 @@ pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result
         }
     }
     let shape = lsc::Block2d::new(code, transpose, vnni, (blocks, width, height), r.grf())
-        .ok_or("the shape of the block means nothing")?;
+        .ok_or("there is no such shape of a block")?;
     if shape.bytes > MAX_BLOCK2D {
         return Err(format!("a 2D block of {} bytes of registers", shape.bytes));
     }

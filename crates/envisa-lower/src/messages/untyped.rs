@@ -127,7 +127,7 @@ pub(super) fn payload(
 fn width(code: u32) -> Result<u32, Reason> {
     match code {
         0..=2 => Ok(1 << code),
-        _ => Err(format!("the element size code {code} means nothing")),
+        _ => Err(format!("the element size code {code} is not defined")),
     }
 }
 
@@ -264,7 +264,7 @@ pub(super) fn svm_blocks(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
         // The page's code and the one that tools write.
         // The page wants multiples of 8. The reference compiler reads constants so that it places at multiples of 4.
         2 | 3 => (blocks, 8, if access.is_store() { 8 } else { 4 }, 8),
-        _ => return Err(format!("the block size code {block} means nothing")),
+        _ => return Err(format!("the block size code {block} is not defined")),
     };
     let component_stride = p.channels * slot;
     svm(access, SvmData { elements, element, align, slot, component_stride, base: Src::None }, p, r)
@@ -300,14 +300,14 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
     let (kind, scale, offset) = (p.int(3)?, p.int(4)? & 0xffff, p.int(5)? as i32 as i64);
     let code = p.int(6)?;
     let address_bytes =
-        lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} means nothing"))?;
+        lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} is not defined"))?;
     let extend = match lsc::address_extends(code) {
         None => Extend::None,
         Some(false) => Extend::Zero,
         Some(true) => Extend::Sign,
     };
     let code = p.int(7)?;
-    let size = lsc::data_size(code).ok_or_else(|| format!("the data size code {code} means nothing"))?;
+    let size = lsc::data_size(code).ok_or_else(|| format!("the data size code {code} is not defined"))?;
     let transposed = lsc::is_transposed(p.int(8)?);
     let elements = if shape == LscShape::Quad {
         // The field before repeats the mask.
@@ -315,7 +315,7 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
     } else {
         let code = p.int(9)?;
         let count =
-            lsc::elements(code).ok_or_else(|| format!("the element count code {code} means nothing"))?;
+            lsc::elements(code).ok_or_else(|| format!("the element count code {code} is not defined"))?;
         u64::MAX >> (64 - count)
     };
     if p.int(12)? != 0 {
@@ -336,7 +336,7 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
         (_, addr_type::SS) => Space::Scratch(surface(r)?),
         (_, addr_type::BTI) => Space::Bti(surface(r)?),
         (_, addr_type::ARG) => Space::Arguments,
-        (_, k) => return Err(format!("the address type code {k} means nothing")),
+        (_, k) => return Err(format!("the address type code {k} is not defined")),
     };
     Ok(Lsc {
         space,

@@ -229,7 +229,7 @@ impl Search<'_> {
         let n = at.channels as u32;
         let Some(pc) = self.whole_definition(l.index, l.bytes) else { return false };
         let d = &p.code[pc as usize];
-        let vector = |s: &Src, bytes: u32| self.vector(pc, s, bytes);
+        let vector = |s: &Src, bytes: u32| self.unchanged_integers(pc, s, bytes);
         let arithmetic = match width {
             8 => matches!(d.exec, ExecType::I64 | ExecType::U64),
             _ => matches!(d.exec, ExecType::I32 | ExecType::U32),
@@ -319,8 +319,9 @@ impl Search<'_> {
             && matches!(d.dst, Dst::Reg { sat: false, .. })
     }
 
-    /// Where a source's integers are, so many bytes a channel, if they are the same at the message as at an instruction.
-    pub fn vector(&self, pc: Pc, s: &Src, bytes: u32) -> Option<(RegOffset, Type)> {
+    /// The registers and type of a source: integers of so many bytes a channel, which do not change between the instruction and
+    /// the message.
+    pub fn unchanged_integers(&self, pc: Pc, s: &Src, bytes: u32) -> Option<(RegOffset, Type)> {
         let n = u32::from(self.at.channels);
         match *s {
             Src::Reg { offset, ty, shape, strides, modifier: Modifier::None, constant: false }

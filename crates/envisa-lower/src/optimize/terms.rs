@@ -111,7 +111,7 @@ impl Search<'_> {
         match (shape, ty) {
             (Shape::Contiguous, Type::Q | Type::Uq) => self.walk((offset, pc), shift, depth, found),
             (Shape::Contiguous, Type::D | Type::Ud) => {
-                let (at, ty) = self.vector(pc, s, 4)?;
+                let (at, ty) = self.unchanged_integers(pc, s, 4)?;
                 found.vectors.push((Addend { at, signed: ty == Type::D, ..Addend::default() }, shift));
                 Some(())
             }
@@ -137,7 +137,7 @@ impl Search<'_> {
             if d.op != Op::Mov || !dwords || !self.makes_all(pc) || halves[half as usize].is_some() {
                 return None;
             }
-            halves[half as usize] = Some(self.vector(pc, &d.src[0], 4)?.0);
+            halves[half as usize] = Some(self.unchanged_integers(pc, &d.src[0], 4)?.0);
             before = pc;
         }
         Some(Addend { at: halves[0]?, upper: halves[1], ..Addend::default() })

@@ -56,12 +56,12 @@ impl Image {
     /// shape has; `None` outside the image.
     #[inline]
     pub fn texel(&self, x: u32, y: u32, z: u32) -> Option<usize> {
-        self.sample([x, y, z], 0)
+        self.sample_offset([x, y, z], 0)
     }
 
-    /// The same of a sample of the texel.
+    /// As [`Image::texel`], for one of the samples of the texel.
     #[inline]
-    pub fn sample(&self, [x, y, z]: [u32; 3], sample: u32) -> Option<usize> {
+    pub fn sample_offset(&self, [x, y, z]: [u32; 3], sample: u32) -> Option<usize> {
         let (row, plane) = match self.shape {
             ImageShape::D1 => (0, 0),
             ImageShape::D1Array => (0, y),
@@ -145,8 +145,8 @@ mod tests {
         assert_eq!(flat.texel(0, 3, 0), None);
         let layers =
             Image { shape: ImageShape::D2Array, height: 2, depth: 3, samples: 4, slice_pitch: 40, ..image };
-        assert_eq!(layers.sample([3, 1, 2], 1), Some(9 * 40 + 16 + 12));
-        assert_eq!(layers.sample([3, 1, 2], 4), None);
+        assert_eq!(layers.sample_offset([3, 1, 2], 1), Some(9 * 40 + 16 + 12));
+        assert_eq!(layers.sample_offset([3, 1, 2], 4), None);
         assert_eq!(layers.texel(0, 0, 1), Some(160));
     }
 

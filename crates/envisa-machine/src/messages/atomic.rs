@@ -14,7 +14,7 @@ use crate::regs::Registers;
 /// The operator and the width of its datum.
 pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, AtomicWidth), Fault> {
     let op = if lsc { AtomicOp::from_lsc_subop(code) } else { AtomicOp::from_legacy_code(code) };
-    let op = op.ok_or(Fault::unsupported("an atomic operator that means nothing"))?;
+    let op = op.ok_or(Fault::unsupported("an atomic operator that is not defined"))?;
     let width = match element {
         2 => AtomicWidth::W16,
         8 => AtomicWidth::W64,

@@ -334,7 +334,7 @@ fn parts<
             w.store::<E, G>(h, mask, count, from);
             continue;
         }
-        if let Some(offset) = w.same::<G, L>(isa, h, on) {
+        if let Some(offset) = w.uniform_offset::<G, L>(isa, h, on) {
             let (block, place) = w.place(offset);
             for k in 0..count {
                 let x = E::read(block, place + k * size_of::<E>()).unwrap_or_default();

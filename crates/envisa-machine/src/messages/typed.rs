@@ -69,8 +69,8 @@ impl<'a> Texels<'a> {
         };
         let texel = [small(u)?, small(v)?, small(r)?];
         let at = match lod {
-            0 => self.image.sample(texel, sample)?,
-            lod => self.image.level(small(lod)?)?.sample(texel, sample)?,
+            0 => self.image.sample_offset(texel, sample)?,
+            lod => self.image.level(small(lod)?)?.sample_offset(texel, sample)?,
         };
         self.block.contains(at, self.format.texel_bytes()).then_some(at)
     }

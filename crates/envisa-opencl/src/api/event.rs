@@ -62,7 +62,7 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         if crate::report::checking() {
-            crate::core::command_order::told(event.number);
+            crate::core::command_order::user_event_set(event.number);
         }
         if event.set(execution_status) { Ok(()) } else { Err(Error::INVALID_OPERATION) }
     }

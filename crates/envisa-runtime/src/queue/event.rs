@@ -217,7 +217,7 @@ impl<E: Failure> Event<E> {
     /// The application learns of its status.
     pub fn seen(&self) {
         if crate::report::checking() && self.is_over() {
-            command_order::seen(self.number);
+            command_order::completion_known(self.number);
         }
     }
 

@@ -237,7 +237,7 @@ impl<E: Failure> Queue<E> {
         self.idle();
         if crate::report::checking() {
             let numbers = self.inner.state.lock().unwrap().numbers.clone();
-            numbers.into_iter().for_each(command_order::seen);
+            numbers.into_iter().for_each(command_order::completion_known);
         }
         if !self.has_failed() {
             return Ok(());

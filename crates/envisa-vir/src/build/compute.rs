@@ -214,7 +214,7 @@ impl Builder<'_> {
     /// `cmp`, to a predicate or to a variable.
     pub(super) fn cmp(&mut self, i: &Lowered) -> Result<(), No> {
         let lanes = u32::from(i.channels);
-        let relation = Relation::from_code(i.aux as u8).ok_or(No("a relation that means nothing"))?;
+        let relation = Relation::from_code(i.aux as u8).ok_or(No("a relation that is not defined"))?;
         let holds = if i.exec == ExecType::Wide {
             let (from, args) = self.exact_operands(i)?;
             let mode = self.mode_of(false)?;

@@ -320,7 +320,7 @@ fn others() {
     refused(Platform::Dg2, m(0xf, 0x0820_0580, [4, 0, 1]), ["UGM", "response", "64 bytes"]);
     refused(Platform::Dg2, m(0xf, 0x0820_0580, [3, 0, 2]), ["UGM", "payload", "longer"]);
     refused(Platform::Dg2, m(0xf, 0x0800_0584, [4, 0, 0]), ["UGM", "payload", "register 4"]);
-    refused(Platform::Dg2, m(0xf, 0x0820_0e80, [4, 0, 2]), ["UGM", "data size", "means nothing"]);
+    refused(Platform::Dg2, m(0xf, 0x0820_0e80, [4, 0, 2]), ["UGM", "data size", "is not defined"]);
     refused(Platform::Dg2, m(0xf, 0x0820_0583, [4, 0, 2]), ["UGM", "2D block", "payload"]);
     refused(Platform::Skl, m(0xc, 0x0460_5f03, [2, 0, 6]), ["data cache 1", "no channel", "0x04605f03"]);
 }
