@@ -27,11 +27,11 @@ print("\n".join(wrong) or "{} crates, version {}".format(len(packages), packages
 sys.exit(bool(wrong))
 '
 
-verify=()
-[ "${1:-}" = --quick ] && verify=(--no-verify)
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-cargo publish --workspace --dry-run --locked --allow-dirty "${verify[@]}" 2>"$log" || { cat "$log" >&2; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+log=$folder/log
+# Cargo itself would compile all dependencies anew for each crate.
+cargo publish --workspace --dry-run --no-verify --locked --allow-dirty 2>"$log" || { cat "$log" >&2; exit 1; }
 # Cargo names each once, in the order of publication.
 crates=$(sed -n 's/^ *Uploading \([^ ]*\) .*/\1/p' "$log")
 for crate in $crates; do
@@ -45,6 +45,21 @@ for crate in $crates; do
     fi
 done
 echo "to be published in this order:" $crates
+
+# The packages as one workspace, in which they take each other for what is published.
+if [ "${1:-}" != --quick ]; then
+    target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+    cargo package --locked --allow-dirty --no-verify $(printf ' -p %s' $crates) 2>"$log" || { cat "$log" >&2; exit 1; }
+    {
+        printf '[workspace]\nresolver = "3"\nmembers = ["envisa*"]\n[patch.crates-io]\n'
+        for crate in $crates; do
+            tar -xzf "$target"/package/"$crate"-[0-9]*.crate -C "$folder"
+            printf '%s = { path = "%s" }\n' "$crate" "$(cd "$folder" && echo "$crate"-[0-9]*)"
+        done
+    } >"$folder/Cargo.toml"
+    cp Cargo.lock "$folder"
+    CARGO_TARGET_DIR=$target/published cargo check --manifest-path "$folder/Cargo.toml" --workspace
+fi
 
 if [ "${1:-}" = --publish ]; then
     cargo publish --workspace --locked

@@ -83,7 +83,7 @@ fn zebin(p: &Program, text: &Text) -> Result<Vec<u8>, Error> {
         "      - {{ arg_type: arg_bypointer, offset: 0, size: 0, arg_index: {buffer}, addrmode: stateful, addrspace: \
          global, access_type: readwrite }}\n    per_thread_payload_arguments:\n      - {{ arg_type: local_id, offset: \
          0, size: {} }}\n    binding_table_indices:\n      - {{ bti_value: {BTI}, arg_index: {buffer} }}\n",
-        3 * p.row()
+        3 * p.local_id_bytes()
     );
     let device = p.device.name.to_lowercase().parse::<DeviceFamily>().ok();
     let notes = Notes { product_family: device.map(DeviceFamily::product), ..Notes::default() };

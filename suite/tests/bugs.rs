@@ -6,15 +6,13 @@ mod planted;
 
 use envisa_suite::checks::{Verdict, discover, folder};
 use envisa_suite::kernel::Device;
-use std::io::Write as _;
 
 /// The compiler is wanted.
 fn have_ocloc() -> bool {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("ocloc").is_file()));
-    assert!(found || std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "no ocloc");
     if !found {
-        let _ = writeln!(std::io::stderr(), "NOT RUN: no ocloc on PATH (Debian package intel-opencl-icd)");
+        envisa_harness::testing::not_run("no ocloc on PATH (Debian package intel-opencl-icd)");
     }
     found
 }

@@ -5,4 +5,5 @@ pub mod files;
 pub mod images;
 pub mod job;
 pub mod profile;
+pub mod testing;
 pub mod values;

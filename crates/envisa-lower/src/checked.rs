@@ -370,7 +370,10 @@ fn touches(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     if i.op == Op::Message {
         let m = &p.messages[i.aux as usize];
         if !m.is_inside(i.channels.into(), len) {
-            return Err("an operand of the message ends beyond the register file, or one of its codes is not defined".into());
+            return Err(
+                "an operand of the message ends beyond the register file, or one of its codes is not defined"
+                    .into(),
+            );
         }
         if matches!(m, Message::Raw(r) if r.shape.platform != p.platform) {
             return Err("the message is of another device".into());

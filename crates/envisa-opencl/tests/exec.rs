@@ -445,6 +445,12 @@ fn driver_for(command: &Path) -> PathBuf {
     if own.is_file() { own } else { command.with_file_name("libenvisa_opencl.so") }
 }
 
+/// Says that a test does not run; fails if it must.
+fn not_run(why: &str) {
+    assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "{why}");
+    let _ = writeln!(std::io::stderr(), "NOT RUN: {why}");
+}
+
 /// The command, next to the driver; or why not.
 fn command() -> Option<PathBuf> {
     let own = std::env::current_exe().expect("the test is a file");
@@ -453,12 +459,7 @@ fn command() -> Option<PathBuf> {
     if command.is_file() && folder.join("envisa-compiler").is_file() {
         return Some(command);
     }
-    assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "the command must be built: {command:?}");
-    let _ = writeln!(
-        std::io::stderr(),
-        "NOT RUN: {} is not built (cargo build -p envisa-cli)",
-        command.display()
-    );
+    not_run(&format!("{} is not built (cargo build -p envisa-cli)", command.display()));
     None
 }
 

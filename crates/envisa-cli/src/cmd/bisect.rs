@@ -179,7 +179,11 @@ impl<'a> Trial<'a> {
         if let Some(good) = &args.test.good {
             let ended = trial.run(good, &[])?;
             if !ended.success() {
-                return Err(Failure(format!("it also fails with the options of --good ({}): {}", ended.why(), ended.err.trim())));
+                return Err(Failure(format!(
+                    "it also fails with the options of --good ({}): {}",
+                    ended.why(),
+                    ended.err.trim()
+                )));
             }
             trial.right = Some(ended.out);
         }

@@ -264,7 +264,12 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     /// The offset of all lanes of part `h` that are on (at least one is), if they have the same.
     #[inline(always)]
-    pub fn uniform_offset<const G: usize, const L: u8>(&self, isa: Isa<L>, h: usize, on: On<'_>) -> Option<u32> {
+    pub fn uniform_offset<const G: usize, const L: u8>(
+        &self,
+        isa: Isa<L>,
+        h: usize,
+        on: On<'_>,
+    ) -> Option<u32> {
         let at = self.part::<G>(h);
         #[cfg(target_arch = "x86_64")]
         if isa.avx512() && G == 16 {

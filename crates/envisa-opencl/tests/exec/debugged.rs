@@ -69,7 +69,7 @@ fn launches_of_spirv_with_debug_information_are_debugged() {
         ocloc.args(["compile", "-spv_only", "-device", "dg2", "-options", options, "-file"]).arg(&source);
         let out = ocloc.arg("-out_dir").arg(&to).output();
         let Ok(out) = out else {
-            assert!(std::env::var_os("ENVISA_REQUIRE_ORACLES").is_none(), "ocloc is needed");
+            crate::not_run("ocloc is not there");
             return None;
         };
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
