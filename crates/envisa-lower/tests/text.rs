@@ -156,7 +156,11 @@ fn errors_name_the_line_and_what_is_expected() {
 fn what_reads_but_is_no_program_is_refused() {
     for (from, to, message) in [
         ("1536 bytes of registers", "1530 bytes of registers", "a register file of 1530 bytes"),
-        ("data=V channels=3", "data=V+4000 channels=3", "instruction 0 (Message): an operand of the message ends"),
+        (
+            "data=V channels=3",
+            "data=V+4000 channels=3",
+            "instruction 0 (Message): an operand of the message ends",
+        ),
         ("ret (1)", "goto (1) to 99", "instruction 4 (Goto): instruction 99 of 6"),
         ("end (1 nm)", "ret (1)", "it has no end"),
         ("to @448", "to @4294967295", "input `T6` is outside"),
