@@ -162,7 +162,8 @@ pub fn stage(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
         // What a newly created file would get: the umask still applies.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
-    let mut temporary = builder.tempfile_in(folder).map_err(failed)?;
+    // The kind alone: the rest has the name of the temporary file, which is nobody's matter.
+    let mut temporary = builder.tempfile_in(folder).map_err(|e| failed(e.kind().into()))?;
     if let Some(meta) = existing {
         temporary.as_file().set_permissions(meta.permissions()).map_err(failed)?;
     }
@@ -211,6 +212,13 @@ pub fn print(bytes: &[u8]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn errors_name_the_file_that_was_given() {
+        let says = write(Path::new("/proc/result"), b"new").unwrap_err();
+        assert!(says.starts_with("/proc/result: ") && !says.contains(".envisa-"), "{says}");
+    }
 
     #[test]
     fn files_appear_whole_or_not_at_all() {

@@ -108,9 +108,10 @@ const CHECKED: [&str; 5] = [
     "objects that are never released",
 ];
 /// At what it does not look, and why; without hints, that too.
-const NOT_CHECKED: [&str; 2] = [
+const NOT_CHECKED: [&str; 3] = [
     "uninitialised host memory, shared memory, and memory that kernels reach through pointers in memory",
-    "host memory that the program changes or frees while a kernel uses it (CL_MEM_USE_HOST_PTR), or reads too early",
+    "host memory that the program reads too early",
+    "host memory of CL_MEM_USE_HOST_PTR that the program changes after the kernel has begun, or while other commands run",
 ];
 
 /// The form of `--json`: a new number where a reader of the old one would go wrong. `docs/exec.schema.json` describes it.

@@ -4,7 +4,6 @@
 //! Values are followed: a load of bytes that nothing wrote leaves its registers unwritten, a store of such registers
 //! leaves memory so. What is done with them is complained of: arithmetic, addresses, branches, results.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use envisa_lower::{Message, Space};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
-use super::defined::Origin;
+use super::defined::{Origin, Origins};
 use super::group::Map;
 use super::registers::words;
 use super::rows::Row;
@@ -29,13 +28,14 @@ pub(super) enum Home {
 }
 
 impl Home {
-    /// Whose it is, and the dword.
-    fn dword(self, thread: u32) -> (u32, u64) {
-        match self {
-            Home::Local(at) => (u32::MAX, at / 4),
-            Home::Thread(at) => (thread, at / 4),
-            Home::Fresh(at) => (u32::MAX - 1, at / 4),
-        }
+    /// Whose it is, the dword, and the byte of it.
+    fn byte(self, thread: u32) -> ((u32, u64), u64) {
+        let (whose, at) = match self {
+            Home::Local(at) => (u32::MAX, at),
+            Home::Thread(at) => (thread, at),
+            Home::Fresh(at) => (u32::MAX - 1, at),
+        };
+        ((whose, at / 4), at % 4)
     }
 
     /// Of the bytes `offset` behind.
@@ -77,8 +77,8 @@ pub(super) struct FreshBuffer {
 pub(super) struct Contents {
     local: Vec<u64>,
     threads: Vec<Map<u64>>,
-    /// What values without content that were stored come from, by [`Home::dword`].
-    origins: HashMap<(u32, u64), Origin>,
+    /// What values without content that were stored come from, by [`Home::byte`].
+    origins: Origins<(u32, u64)>,
     pub fresh: Arc<Vec<FreshBuffer>>,
 }
 
@@ -116,19 +116,18 @@ impl Contents {
         self.threads[t].clear();
     }
 
-    /// Remembers what a value without content comes from that is stored, or that it is overwritten.
-    pub fn keep(&mut self, thread: u32, home: Home, origin: Option<Origin>) {
-        let key = home.dword(thread);
-        match origin {
-            Some(origin) => drop(self.origins.insert(key, origin)),
-            None if self.origins.is_empty() => {}
-            None => drop(self.origins.remove(&key)),
+    /// Remembers what bytes without content come from that are stored, or that they are overwritten.
+    pub fn keep(&mut self, thread: u32, home: Home, origins: &[Option<Origin>]) {
+        for (n, origin) in (0..).zip(origins) {
+            let (dword, byte) = home.behind(n).byte(thread);
+            self.origins.set(dword, byte, *origin);
         }
     }
 
-    /// What a value without content comes from that was stored there.
+    /// What a byte without content comes from that was stored there.
     pub fn origin(&self, thread: u32, home: Home) -> Option<Origin> {
-        self.origins.get(&home.dword(thread)).copied()
+        let (dword, byte) = home.byte(thread);
+        self.origins.get(dword, byte)
     }
 
     /// Where an access goes.

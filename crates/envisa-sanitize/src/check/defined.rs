@@ -5,6 +5,7 @@
 //! them is complained of: branches, addresses, and what is stored where others see it.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Message, Modifier, Op, Shape, Src, Touched};
@@ -30,6 +31,50 @@ pub(super) struct Origin {
     pub from: Source,
     /// The calls that led there.
     pub calls: Stack,
+}
+
+/// Where bytes without a value come from, by dwords: parts of one dword may come from different instructions, as an
+/// element of a vector and its padding do.
+#[derive(Clone, Debug)]
+pub(super) struct Origins<K>(HashMap<K, [Option<Origin>; 4]>);
+
+impl<K> Default for Origins<K> {
+    fn default() -> Origins<K> {
+        Origins(HashMap::new())
+    }
+}
+
+impl<K: Copy + Eq + Hash> Origins<K> {
+    /// None is known.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Is none known?
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Of a byte of a dword.
+    pub fn get(&self, dword: K, byte: u64) -> Option<Origin> {
+        self.0.get(&dword).and_then(|all| all[byte as usize & 3])
+    }
+
+    /// A byte of a dword comes from there now, or is written.
+    pub fn set(&mut self, dword: K, byte: u64, origin: Option<Origin>) {
+        match origin {
+            Some(_) => self.0.entry(dword).or_default()[byte as usize & 3] = origin,
+            None if self.0.is_empty() => {}
+            None => {
+                if let Some(all) = self.0.get_mut(&dword) {
+                    all[byte as usize & 3] = None;
+                    if all.iter().all(Option::is_none) {
+                        self.0.remove(&dword);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A stack of calls, by its number in [`Stacks`]; none of them is 0.
@@ -101,6 +146,7 @@ impl Shadow {
     pub fn set_undefined(&mut self, at: u32, bytes: u32, bits: u64, origin: Option<Origin>) {
         for n in 0..bytes.min(8) {
             let byte = (bits >> (8 * n)) as u8;
+            self.set_origin(at + n, origin.filter(|_| byte != 0));
             if byte == 0 {
                 self.written.set(at + n, 1);
                 continue;
@@ -112,14 +158,16 @@ impl Shadow {
                 _ => drop(self.bits.insert(at + n, byte)),
             }
         }
-        for dword in at / 4..(at + bytes.min(8)).div_ceil(4) {
-            match origin {
-                Some(origin) if bits != 0 => drop(self.origins.insert(dword, origin)),
-                _ if self.origins.is_empty() => {}
-                _ if bytes >= 4 => drop(self.origins.remove(&dword)),
-                _ => {}
-            }
-        }
+    }
+
+    /// Where a byte without a value comes from.
+    pub fn origin(&self, at: u32) -> Option<Origin> {
+        self.origins.get(at / 4, u64::from(at % 4))
+    }
+
+    /// A byte without a value comes from there, or has one.
+    pub fn set_origin(&mut self, at: u32, origin: Option<Origin>) {
+        self.origins.set(at / 4, u64::from(at % 4), origin);
     }
 }
 
@@ -156,7 +204,8 @@ fn read(m: &Machine<'_>, (pc, calls): (u32, Stack), shadow: &Shadow, src: &Src, 
         _ => undefined = and_above(undefined),
     }
     let here = || Origin { pc, from: Source::Register(at), calls };
-    let origin = (undefined != 0).then(|| shadow.origins.get(&(at / 4)).copied().unwrap_or_else(here));
+    let first = at + (undefined.trailing_zeros() / 8).min(bytes - 1);
+    let origin = (undefined != 0).then(|| shadow.origin(first).unwrap_or_else(here));
     Element { value, undefined, origin }
 }
 

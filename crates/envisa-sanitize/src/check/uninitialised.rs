@@ -8,7 +8,7 @@ use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 use envisa_machine::thread::{Access, AccessKind, Machine, Mask};
 
 use super::content::{self, Home, RowHome};
-use super::defined::{Flags, Origin, Source};
+use super::defined::{Flags, Origin, Origins, Source};
 use super::registers::Written;
 use super::rows::Row;
 use super::sites::Sites;
@@ -20,8 +20,8 @@ pub(super) struct Shadow {
     pub written: Written,
     /// Of bytes of which nothing wrote some bits: which; of all others that are not written it is all of them.
     pub bits: HashMap<u32, u8>,
-    /// Where dwords that nothing wrote were loaded from.
-    pub origins: HashMap<u32, Origin>,
+    /// Where bytes without a value come from, if not from what nothing wrote.
+    pub origins: Origins<u32>,
     /// Predicates without a value.
     pub flags: Flags,
     /// A load brought what nothing had written: all that the thread does from then on is looked at.
@@ -35,7 +35,7 @@ impl Default for Shadow {
         Shadow {
             written: Written::default(),
             bits: HashMap::new(),
-            origins: HashMap::new(),
+            origins: Origins::default(),
             flags: Flags::new(),
             spoilt: false,
             changes: true,
@@ -92,7 +92,7 @@ impl Checks {
             let there = shadow.written.any(at, bytes);
             written |= u32::from(there) << k;
             if !there && !shadow.origins.is_empty() {
-                origins[k as usize] = shadow.origins.get(&(at / 4)).copied();
+                origins[k as usize] = shadow.origin(at);
             }
         }
         for k in channels(mask) {
@@ -104,10 +104,8 @@ impl Checks {
             shadow.written.unset(at, to_ty.size());
             // Of registers that are written wherever they are read nobody keeps track.
             shadow.written.set_others(at, to_ty.size(), &program.proof.open);
-            match origins[k as usize] {
-                Some(origin) => drop(shadow.origins.insert(at / 4, origin)),
-                None if shadow.origins.is_empty() => {}
-                None => drop(shadow.origins.remove(&(at / 4))),
+            for at in at..at + to_ty.size() {
+                shadow.set_origin(at, origins[k as usize]);
             }
         }
         true
@@ -193,7 +191,7 @@ impl Checks {
     /// Complains of a use of registers that nothing has written: `at` is one of them.
     pub(super) fn unwritten(&mut self, m: &Machine<'_>, pc: u32, channel: u32, at: u32) {
         let here = Origin { pc, from: Source::Register(at), calls: self.stacks.of(m) };
-        let origin = self.whole_shadow(m).origins.get(&(at / 4)).copied().unwrap_or(here);
+        let origin = self.whole_shadow(m).origin(at).unwrap_or(here);
         self.depends(m, pc, channel, origin);
     }
 
@@ -295,7 +293,13 @@ impl Checks {
                 if a.kind == AccessKind::Write {
                     let shadow = self.whole_shadow(m);
                     let there = shadow.written.any(register + offset, n);
-                    let origin = shadow.origins.get(&((register + offset) / 4)).copied().filter(|_| !there);
+                    let all = (0..8).map_while(|b| (b < n).then_some(register + offset + b));
+                    let mut origins = [None; 8];
+                    if !shadow.origins.is_empty() {
+                        let unwritten = all.filter(|at| !shadow.written.any(*at, 1));
+                        unwritten
+                            .for_each(|at| origins[(at - register - offset) as usize] = shadow.origin(at));
+                    }
                     match there && !shadow.written.all(register + offset, n) {
                         true => {
                             for b in 0..n {
@@ -305,18 +309,24 @@ impl Checks {
                         }
                         false => self.contents.set(thread, home, n, there),
                     }
-                    self.contents.keep(thread, home, origin);
+                    self.contents.keep(thread, home, &origins[..n.min(8) as usize]);
                 } else if !self.contents.all(thread, home, n) {
                     let byte = |b: &u32| !self.contents.any(thread, home.behind(*b), 1);
                     let bits = (0..n.min(8)).filter(byte).fold(0, |x, b| x | 0xff << (8 * b));
-                    let stored = self.contents.origin(thread, home);
+                    let stored: [_; 8] =
+                        std::array::from_fn(|b| self.contents.origin(thread, home.behind(b as u32)));
                     let calls = self.stacks.of(m);
                     let shadow = self.whole_shadow(m);
                     (shadow.spoilt, shadow.changes) = (true, true);
-                    let origin = stored.unwrap_or(Origin { pc, from: Source::Memory(home), calls });
+                    let here = Origin { pc, from: Source::Memory(home), calls };
                     let (n, bits) = if bytes == slot { (n, bits) } else { (slot.min(4).max(n), bits) };
                     // Of a slot that has more than was loaded the rest is zeros, or what was there.
-                    shadow.set_undefined(register + offset, n, bits, Some(origin));
+                    shadow.set_undefined(register + offset, n, bits, Some(here));
+                    for (at, stored) in (register + offset..).zip(stored).take(n.min(8) as usize) {
+                        if stored.is_some() && !shadow.written.any(at, 1) {
+                            shadow.set_origin(at, stored);
+                        }
+                    }
                 }
             }
         }
