@@ -31,7 +31,15 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 log=$folder/log
 # Cargo itself would compile all dependencies anew for each crate.
-cargo publish --workspace --dry-run --no-verify --locked --allow-dirty 2>"$log" || { cat "$log" >&2; exit 1; }
+cargo publish --workspace --dry-run --no-verify --locked --allow-dirty 2>"$log" || {
+    cat "$log" >&2
+    # The rest needs the registry's index.
+    if [ "${1:-}" = --quick ] && grep -qiE 'HTTP request|could not (connect|resolve)|timed? ?out|failed to (connect|download)' "$log"; then
+        echo "NOT RUN: the crates' packages, as the registry cannot be reached" >&2
+        exit 0
+    fi
+    exit 1
+}
 # Cargo names each once, in the order of publication.
 crates=$(sed -n 's/^ *Uploading \([^ ]*\) .*/\1/p' "$log")
 for crate in $crates; do
