@@ -34,5 +34,5 @@ fn dumps_beside_the_file() {
     assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
     copy("calls.visaasm", "calls.visaasm");
     let error = job(folder.path()).err().expect("there are two").to_string();
-    assert!(error.contains("one of them is expected"), "{error}");
+    assert!(error.contains("remove one of them from the folder"), "{error}");
 }
