@@ -145,7 +145,7 @@ impl Alive<'_> {
         self.threads
     }
 
-    /// Prepares for the next group of a row, whose id in x this is.
+    /// Prepares for the next group of a row, whose id along it this is.
     ///
     /// # Errors
     /// The launch was cancelled.
