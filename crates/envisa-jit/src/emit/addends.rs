@@ -12,15 +12,47 @@ struct Line {
     addend: Addend,
 }
 
+/// An addend of channels that is known by one register: what is in there, and from so much to so much more.
+#[derive(Clone, Copy, PartialEq)]
+struct Span {
+    at: RegOffset,
+    upper: Option<RegOffset>,
+    signed: bool,
+    far: [i64; 2],
+}
+
+impl Span {
+    fn new(line: &Line) -> Span {
+        let First { at, plus, step } = line.first;
+        let ends = [0, 15].map(|lane| i64::from(plus) + lane * i64::from(step));
+        let far = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+        Span { at, upper: line.upper, signed: line.addend.signed, far }
+    }
+
+    /// Adds the addends of one more part: to those before it where they are known by the same registers.
+    fn add(all: &mut Vec<Vec<Span>>, lines: &[Line]) {
+        let new: Vec<Span> = lines.iter().map(Span::new).collect();
+        let key = |s: &Span| (s.at, s.upper, s.signed);
+        let same = |old: &&mut Vec<Span>| old.iter().map(key).eq(new.iter().map(key));
+        match all.iter_mut().find(same) {
+            Some(old) => old.iter_mut().zip(&new).for_each(|(old, new)| {
+                old.far = [old.far[0].min(new.far[0]), old.far[1].max(new.far[1])];
+            }),
+            None => all.push(new),
+        }
+    }
+}
+
 impl Emit<'_> {
     /// Goes to `entry` unless a message's indices are what their addends are in 64 bits, for all channels that run.
     pub(super) fn sums_fit(&mut self, pc: Pc, s: &Simt, parts: &[Part], entry: Label) -> Result<(), Why> {
         let of = s.extend.addends();
         let mut looked = Vec::new();
+        let mut spans: Vec<Vec<Span>> = Vec::new();
         for part in parts.iter().filter(|_| !of.is_empty()) {
             let lines: Option<Vec<Line>> = of.iter().map(|a| self.addend_line(*a, part)).collect();
             if let (Some(lines), 16) = (lines, part.lanes) {
-                self.lines_fit(&lines, entry);
+                Span::add(&mut spans, &lines);
                 continue;
             }
             let w = part.width;
@@ -54,6 +86,10 @@ impl Emit<'_> {
             self.a.vcmp(VPCMPUD, w, k, 2, Opd::Reg(5), 4, on);
             looked.push(k);
         }
+        let mut fit = Vec::new();
+        for of in spans {
+            self.spans_fit(&of, &mut fit, entry);
+        }
         if let (Some(a), Some(b)) = (looked.first(), looked.last()) {
             self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(*a), kreg(*b));
             self.a.jump(Code::Jne_rel32_64, entry);
@@ -85,58 +121,66 @@ impl Emit<'_> {
         Some(Line { first: first(addend.at)?, upper, addend })
     }
 
-    /// The same of sixteen channels whose addends are known by the first ones: nothing wraps around from there to the last
-    /// ones, and neither does their sum.
-    fn lines_fit(&mut self, of: &[Line], entry: Label) {
+    /// The same of channels whose addends are known by their first ones: nothing wraps around from the least to the largest ones,
+    /// and neither do their sums. Of those in `fit` that is known.
+    fn spans_fit(&mut self, of: &[Span], fit: &mut Vec<Span>, entry: Label) {
         let [sum, other] = [Register::EAX, Register::EDX];
-        for line in of {
-            let checked = line.upper.is_some() || !line.addend.signed;
-            if checked || line.first.step != 0 {
-                self.load_first(sum, &line.first);
-                self.is_extended(sum, line, entry);
+        for s in of {
+            if fit.contains(s) {
+                continue;
             }
-            if line.first.step != 0 {
-                self.goes_far(sum, line.first.step, entry);
-                self.is_extended(sum, line, entry);
+            fit.push(*s);
+            let (checked, far) = (s.upper.is_some() || !s.signed, s.far[1] != s.far[0]);
+            if checked || far {
+                self.load_addend(sum, s, s.far[0], entry);
+                self.is_extended(sum, s, entry);
+            }
+            if far {
+                self.goes_far(sum, s.far[1] - s.far[0], entry);
+                // What is not negative does not become so.
+                if s.upper.is_some() {
+                    self.is_extended(sum, s, entry);
+                }
             }
         }
         let [a, b] = of else { return };
-        self.load_first(sum, &a.first);
-        self.load_first(other, &b.first);
+        self.load_addend(sum, a, a.far[0], entry);
+        self.load_addend(other, b, b.far[0], entry);
         self.a.rr(Code::Add_r32_rm32, sum, other);
         self.a.jump(Code::Jo_rel32_64, entry);
-        let step = a.first.step.wrapping_add(b.first.step);
-        if step != 0 {
-            self.goes_far(sum, step, entry);
+        let far = a.far[1] - a.far[0] + b.far[1] - b.far[0];
+        if far != 0 {
+            self.goes_far(sum, far, entry);
         }
     }
 
-    fn load_first(&mut self, r: Register, first: &First) {
-        let m = self.reg(first.at);
+    /// An addend so far from where it is known.
+    fn load_addend(&mut self, r: Register, span: &Span, far: i64, entry: Label) {
+        let m = self.reg(span.at);
         self.a.rm(Code::Mov_r32_rm32, r, m);
-        if first.plus != 0 {
-            self.a.ri(Code::Add_rm32_imm32, r, first.plus);
+        if far != 0 {
+            self.goes_far(r, far, entry);
         }
     }
 
-    /// From the first channel's to the last one's; goes to `entry` if that wraps around.
-    fn goes_far(&mut self, r: Register, step: i32, entry: Label) {
-        match step.checked_mul(15) {
-            Some(far) => self.a.ri(Code::Add_rm32_imm32, r, far),
-            None => return self.a.jmp(entry),
+    /// Adds so much; goes to `entry` if that wraps around.
+    fn goes_far(&mut self, r: Register, far: i64, entry: Label) {
+        match i32::try_from(far) {
+            Ok(far) => self.a.ri(Code::Add_rm32_imm32, r, far),
+            Err(_) => return self.a.jmp(entry),
         }
         self.a.jump(Code::Jo_rel32_64, entry);
     }
 
     /// Goes to `entry` unless a dword's sign says all of its upper half; it is taken for one with a sign.
-    fn is_extended(&mut self, r: Register, line: &Line, entry: Label) {
-        if let Some(upper) = line.upper {
+    fn is_extended(&mut self, r: Register, span: &Span, entry: Label) {
+        if let Some(upper) = span.upper {
             let upper = self.reg(upper);
             self.a.rr(Code::Mov_r32_rm32, Register::ESI, r);
             self.a.ri(Code::Sar_rm32_imm8, Register::ESI, 31);
             self.a.rm(Code::Cmp_r32_rm32, Register::ESI, upper);
             self.a.jump(Code::Jne_rel32_64, entry);
-        } else if !line.addend.signed {
+        } else if !span.signed {
             self.a.rr(Code::Test_rm32_r32, r, r);
             self.a.jump(Code::Js_rel32_64, entry);
         }

@@ -640,6 +640,9 @@ impl Emit<'_> {
             0x55 => Code::INVALID,
             _ => return Err("a rare truth table"),
         };
+        // Of a predicate that is one bit everywhere, the others stay zero.
+        let bits = |at: RegOffset| self.cells.at(at).map_or(32, |c| self.cells.get(c).bits);
+        let single = i.channels == 1 && i.first == 0 && bits(to) == 1;
         for (s, r) in sources.iter().zip([Register::EAX, Register::ECX]) {
             let Src::Pred { offset, invert } = *s else { return Err("a source that is no predicate") };
             let from = self.reg(offset);
@@ -653,9 +656,14 @@ impl Emit<'_> {
         } else {
             self.a.rr(code, Register::EAX, Register::ECX);
         }
+        let m = self.reg(to);
+        if single {
+            self.a.ri(Code::And_rm32_imm32, Register::EAX, 1);
+            self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
+            return Ok(());
+        }
         // Bits of other channels stay.
         let of = ((1u32 << i.channels) - 1) << i.first;
-        let m = self.reg(to);
         self.a.ri(Code::And_rm32_imm32, Register::EAX, of as i32);
         self.a.rm(Code::Mov_r32_rm32, Register::ECX, m);
         self.a.ri(Code::And_rm32_imm32, Register::ECX, !of as i32);

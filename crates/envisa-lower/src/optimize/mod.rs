@@ -3,7 +3,9 @@
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
+//! - [`carries`]: halves of quads that are an extended dword and a constant are worked out in dwords;
 //! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
+//! - [`products`]: products of quads that were worked out in dwords are one instruction;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
 //! - [`uniform`]: what is compared and branched on for all channels alike is so once;
@@ -16,6 +18,7 @@
 //! Observers are shown the program as it was written, so they run the one that [`crate::lower`] made.
 
 mod bytes;
+mod carries;
 mod dead;
 mod dominators;
 mod fold;
@@ -23,6 +26,7 @@ mod fresh;
 mod halves;
 mod indices;
 mod pairs;
+mod products;
 mod rename;
 mod sums;
 mod terms;
@@ -67,7 +71,15 @@ fn improved(program: &ProgramParts) -> ProgramParts {
         fold::addresses(&mut p, &uses, &blocks, 8);
     }
     let before = p.code.len();
+    carries::work_out(&mut p, &uses, &blocks);
+    if p.code.len() != before {
+        (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
+    }
+    let before = p.code.len();
     indices::add(&mut p, &uses, &blocks);
+    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
+    let before = p.code.len();
+    products::join(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     uniform::branches(&mut p, &blocks);
     let before = p.code.len();
