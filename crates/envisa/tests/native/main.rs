@@ -31,3 +31,4 @@ mod thread_start;
 mod varying_surfaces;
 mod vector_compute;
 mod wide_indices;
+mod wide_products;
