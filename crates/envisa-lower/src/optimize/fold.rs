@@ -31,8 +31,8 @@ pub(super) struct Linear {
 pub(super) struct Place {
     pub pc: Pc,
     pub channels: u8,
-    first: u8,
-    no_mask: bool,
+    pub first: u8,
+    pub no_mask: bool,
     function: u16,
 }
 

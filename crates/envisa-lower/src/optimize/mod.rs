@@ -6,6 +6,7 @@
 //! - [`carries`]: halves of quads that are an extended dword and a constant are worked out in dwords;
 //! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
 //! - [`products`]: products of quads that were worked out in dwords are one instruction;
+//! - [`narrow`]: bytes and words that messages have in dwords stay there;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
 //! - [`uniform`]: what is compared and branched on for all channels alike is so once;
@@ -25,6 +26,7 @@ mod fold;
 mod fresh;
 mod halves;
 mod indices;
+mod narrow;
 mod pairs;
 mod products;
 mod rename;
@@ -69,6 +71,11 @@ fn improved(program: &ProgramParts) -> ProgramParts {
         // What was a message for each half has addresses of all channels now.
         (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
         fold::addresses(&mut p, &uses, &blocks, 8);
+    }
+    let before = p.code.len();
+    narrow::keep_in_dwords(&mut p, &uses, &blocks);
+    if p.code.len() != before {
+        (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
     }
     let before = p.code.len();
     carries::work_out(&mut p, &uses, &blocks);
