@@ -50,8 +50,14 @@ impl Half {
     /// What an instruction moves, if it is such a half.
     fn of(p: &ProgramParts, uses: &Uses, blocks: &Blocks, pc: Pc) -> Option<Half> {
         let i = &p.code[pc as usize];
-        let Src::Reg { offset, ty: Type::D | Type::Ud, strides, modifier: Modifier::None, constant: false, .. } =
-            i.src[0]
+        let Src::Reg {
+            offset,
+            ty: Type::D | Type::Ud,
+            strides,
+            modifier: Modifier::None,
+            constant: false,
+            ..
+        } = i.src[0]
         else {
             return None;
         };
@@ -146,12 +152,5 @@ fn scalar(offset: RegOffset, ty: Type) -> Src {
 
 /// One element a channel.
 fn vector(offset: RegOffset, ty: Type, modifier: Modifier) -> Src {
-    Src::Reg {
-        offset,
-        ty,
-        strides: Strides::CONTIGUOUS,
-        shape: Shape::Contiguous,
-        modifier,
-        constant: false,
-    }
+    Src::Reg { offset, ty, strides: Strides::CONTIGUOUS, shape: Shape::Contiguous, modifier, constant: false }
 }

@@ -8,9 +8,9 @@ use envisa_isa::{Modifier, Type};
 
 use super::fold::{Place, Search};
 use super::{Blocks, CHUNK, Uses, chunks, range};
+use crate::Message;
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
-use crate::Message;
 
 /// Most instructions between a store and what it stores is made of.
 const DEEPEST: u32 = 6;
@@ -20,7 +20,10 @@ const MOST: usize = 256;
 /// Does what is described above.
 pub(super) fn keep_in_dwords(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     read_unpacked(p, uses, blocks);
-    let mut made = Made { room: p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK), insts: Vec::new() };
+    let mut made = Made {
+        room: p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK),
+        insts: Vec::new(),
+    };
     let mut stored = Vec::new();
     let readers = readers(p);
     for pc in 0..p.code.len() {
@@ -57,17 +60,24 @@ struct Made {
 /// Where a message has the dwords of which it stores the lower bits, and how many.
 fn stored_bits(p: &ProgramParts, pc: usize) -> Option<(RegOffset, u32)> {
     let i = &p.code[pc];
-    let Some(Message::Simt(s)) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else { return None };
-    let one = (s.write, s.elements, s.slot, s.upper) == (true, 1, 4, false) && s.element < 4 && i.channels >= 8;
+    let Some(Message::Simt(s)) = p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else {
+        return None;
+    };
+    let one =
+        (s.write, s.elements, s.slot, s.upper) == (true, 1, 4, false) && s.element < 4 && i.channels >= 8;
     Some((s.data.filter(|_| one)?, 8 * u32::from(s.element)))
 }
 
 /// The bytes of an integer narrower than a dword, of which there is one for each channel.
 fn narrow_size(s: &Src) -> Option<u32> {
     match *s {
-        Src::Reg { ty, shape: Shape::Contiguous | Shape::General, modifier: Modifier::None, constant: false, .. } => {
-            (ty.is_int() && ty.size() < 4).then_some(ty.size())
-        }
+        Src::Reg {
+            ty,
+            shape: Shape::Contiguous | Shape::General,
+            modifier: Modifier::None,
+            constant: false,
+            ..
+        } => (ty.is_int() && ty.size() < 4).then_some(ty.size()),
         _ => None,
     }
 }
@@ -147,23 +157,35 @@ impl Search<'_> {
     fn loaded(&self, s: &Src, reader: Pc) -> Option<Src> {
         let n = u32::from(self.at.channels);
         let Src::Reg { offset, ty: ty @ (Type::Ub | Type::Uw), strides, .. } = *s else { return None };
-        let pc = self.uses.last_before(offset..offset + 4 * n, reader).filter(|pc| self.blocks.same(*pc, reader))?;
+        let pc = self
+            .uses
+            .last_before(offset..offset + 4 * n, reader)
+            .filter(|pc| self.blocks.same(*pc, reader))?;
         let i = &self.p.code[pc as usize];
-        let Some(Message::Simt(s)) = self.p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message) else {
+        let Some(Message::Simt(s)) = self.p.messages.get(i.aux as usize).filter(|_| i.op == Op::Message)
+        else {
             return None;
         };
         let alike = (i.channels, i.first, i.pred) == (self.at.channels, self.at.first, Pred::default())
             && (i.no_mask || !self.at.no_mask);
         let whole = (s.write, s.data, s.elements, u32::from(s.element), s.slot, s.upper)
             == (false, Some(offset), 1, ty.size(), 4, false);
-        (alike && whole && strides.step(n)? * ty.size() == 4).then_some(vector(offset, Type::Ud, Modifier::None))
+        (alike && whole && strides.step(n)? * ty.size() == 4).then_some(vector(
+            offset,
+            Type::Ud,
+            Modifier::None,
+        ))
     }
 
     /// Dwords whose lower bits are those of a source as an instruction reads it, made there where they are not yet.
     fn dwords(&self, s: &Src, reader: Pc, bits: u32, depth: u32, made: &mut Made) -> Option<Src> {
         let n = u32::from(self.at.channels);
         let Src::Reg { offset, ty, shape, strides, modifier, .. } = *s else { return None };
-        if !ty.is_int() || ty.size() > 4 || 8 * ty.size() < bits || !matches!(modifier, Modifier::None | Modifier::Neg) {
+        if !ty.is_int()
+            || ty.size() > 4
+            || 8 * ty.size() < bits
+            || !matches!(modifier, Modifier::None | Modifier::Neg)
+        {
             return None;
         }
         let size = ty.size();
@@ -178,7 +200,8 @@ impl Search<'_> {
         }
         let pc = self.whole_definition_before(offset, size, reader)?;
         let d = self.p.code[pc as usize];
-        let low = matches!(d.op, Op::Mov | Op::Add | Op::Add3 | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Not);
+        let low =
+            matches!(d.op, Op::Mov | Op::Add | Op::Add3 | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Not);
         let signs = matches!(d.op, Op::Add | Op::Add3 | Op::Mul);
         let fits = |s: &Src| signs || !matches!(s, Src::Reg { modifier: Modifier::Neg, .. });
         if !low || !is_plain(&d) || !d.src.iter().all(fits) || self.blocks.before(pc).is_empty() {

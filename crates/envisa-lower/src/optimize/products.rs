@@ -57,7 +57,9 @@ impl Product {
         let i = &p.code[pc as usize];
         let stride = if i.channels == 1 { 1 } else { 2 };
         let half = |i: &Inst| match i.dst {
-            Dst::Reg { offset, ty: Type::D | Type::Ud, stride: s, sat: false } if s == stride || i.channels == 1 => {
+            Dst::Reg { offset, ty: Type::D | Type::Ud, stride: s, sat: false }
+                if s == stride || i.channels == 1 =>
+            {
                 Some(offset)
             }
             _ => None,
@@ -159,7 +161,8 @@ impl View<'_> {
     /// Does an instruction write for the channels that the last one writes for?
     fn alike(&self, pc: Pc) -> bool {
         let (i, last) = (&self.p.code[pc as usize], &self.p.code[self.at as usize]);
-        (i.channels, i.first, i.no_mask, i.function) == (last.channels, last.first, last.no_mask, last.function)
+        (i.channels, i.first, i.no_mask, i.function)
+            == (last.channels, last.first, last.no_mask, last.function)
             && i.pred == Pred::default()
             && i.dst2 == 0
     }
@@ -168,12 +171,14 @@ impl View<'_> {
     fn bytes(&self, s: &Src) -> Option<Range<RegOffset>> {
         let n = u32::from(self.p.code[self.at as usize].channels);
         match *s {
-            Src::Reg { offset, ty: Type::D | Type::Ud, shape, strides, modifier: Modifier::None, .. } => match shape {
-                Shape::Contiguous => Some(offset..offset + 4 * n),
-                _ if strides.step(n) == Some(0) => Some(offset..offset + 4),
-                _ if strides.step(n) == Some(2) => Some(offset..offset + 8 * n - 4),
-                _ => None,
-            },
+            Src::Reg { offset, ty: Type::D | Type::Ud, shape, strides, modifier: Modifier::None, .. } => {
+                match shape {
+                    Shape::Contiguous => Some(offset..offset + 4 * n),
+                    _ if strides.step(n) == Some(0) => Some(offset..offset + 4),
+                    _ if strides.step(n) == Some(2) => Some(offset..offset + 8 * n - 4),
+                    _ => None,
+                }
+            }
             _ => None,
         }
     }
@@ -189,7 +194,8 @@ impl View<'_> {
     fn made(&self, d: Dwords) -> Option<Pc> {
         let bytes = self.bytes(&d.src)?;
         let pc = self.writer(bytes.clone(), d.reader).filter(|pc| self.alike(*pc))?;
-        let Dst::Reg { offset, ty: Type::D | Type::Ud, stride: 1, sat: false } = self.p.code[pc as usize].dst else {
+        let Dst::Reg { offset, ty: Type::D | Type::Ud, stride: 1, sat: false } = self.p.code[pc as usize].dst
+        else {
             return None;
         };
         let n = u32::from(self.p.code[pc as usize].channels);
@@ -271,7 +277,9 @@ impl View<'_> {
         let bytes = self.bytes(&d.src).filter(|b| b.len() == 4)?;
         let pc = self.writer(bytes.clone(), d.reader).filter(copies)?;
         let i = &self.p.code[pc as usize];
-        let Dst::Reg { offset: to, ty: Type::D | Type::Ud, stride: 1, sat: false } = i.dst else { return None };
+        let Dst::Reg { offset: to, ty: Type::D | Type::Ud, stride: 1, sat: false } = i.dst else {
+            return None;
+        };
         let both = (i.channels, i.first, i.no_mask, i.pred) == (2, 0, true, Pred::default());
         let Src::Reg { offset: from, ty: Type::D | Type::Ud, shape: Shape::Contiguous, .. } = i.src[0] else {
             return None;

@@ -27,8 +27,7 @@ pub(super) fn branches(p: &mut ProgramParts, blocks: &Blocks) {
     if p.simd <= 1 {
         return;
     }
-    let mut all: Vec<Decision> =
-        (0..p.code.len()).filter_map(|goto| Decision::of(p, blocks, goto)).collect();
+    let mut all: Vec<Decision> = (0..p.code.len()).filter_map(|goto| Decision::of(p, blocks, goto)).collect();
     // Nobody else reads what was compared.
     let mut readers: BTreeMap<RegOffset, Vec<usize>> = BTreeMap::new();
     readers.extend(all.iter().flat_map(|d| d.predicates(p)).map(|at| (at, Vec::new())));

@@ -128,8 +128,14 @@ impl Case {
         };
         let (x0, y0) = ("X0(0,0)<1;1,0>", "Y0(0,0)<1;1,0>");
         let _ = writeln!(t, "mul (M1, 32) L(0,0)<1> {x0} {x1}\nmulh (M1, 32) M(0,0)<1> {x0} {x1}");
-        let _ = writeln!(t, "mul (M1, 32) W(0,0)<1> {x0} {y1}\nadd (M1, 32) M(0,0)<1> M(0,0)<1;1,0> W(0,0)<1;1,0>");
-        let _ = writeln!(t, "mul (M1, 32) W(0,0)<1> {x1} {y0}\nadd (M1, 32) R(0,0)<1> M(0,0)<1;1,0> W(0,0)<1;1,0>");
+        let _ = writeln!(
+            t,
+            "mul (M1, 32) W(0,0)<1> {x0} {y1}\nadd (M1, 32) M(0,0)<1> M(0,0)<1;1,0> W(0,0)<1;1,0>"
+        );
+        let _ = writeln!(
+            t,
+            "mul (M1, 32) W(0,0)<1> {x1} {y0}\nadd (M1, 32) R(0,0)<1> M(0,0)<1;1,0> W(0,0)<1;1,0>"
+        );
         for (half, name) in [(0, "L"), (1, "R")] {
             let _ = writeln!(t, "mov (M1, 16) PH(0,{half})<2> {name}(0,0)<1;1,0>");
             let _ = writeln!(t, "mov (M5, 16) PH(2,{half})<2> {name}(1,0)<1;1,0>");
@@ -161,7 +167,10 @@ impl Case {
             let _ = writeln!(t, ".decl U{k} v_type=G type=ud num_elts=32 align=wordx32 alias=<Low{k}, 0>");
             for (quads, dwords) in [("Q", "H"), ("S", "G")] {
                 let _ = writeln!(t, ".decl {quads}{k} v_type=G type=q num_elts=32 align=wordx32");
-                let _ = writeln!(t, ".decl {dwords}{k} v_type=G type=ud num_elts=64 align=wordx32 alias=<{quads}{k}, 0>");
+                let _ = writeln!(
+                    t,
+                    ".decl {dwords}{k} v_type=G type=ud num_elts=64 align=wordx32 alias=<{quads}{k}, 0>"
+                );
             }
             let _ = writeln!(t, ".decl One{k} v_type=G type=ud num_elts=2 align=qword");
         }
