@@ -98,13 +98,19 @@ fn statement(r: &mut Random, m: &str, out: &mut String, stored: &mut u32) {
     };
 }
 
-/// Stores a vector behind what has been stored, as so many bytes a channel.
+/// Most vectors that are stored.
+const STORED: u32 = 64;
+
+/// Stores a vector behind what has been stored, as so many bytes a channel; some of those that are narrow as dwords as well.
 fn store(out: &mut String, m: &str, of: &str, size: &str, stored: &mut u32) {
-    let at = 4 * 32 * *stored;
-    let _ = writeln!(out, "mov {m} Y(0,0)<1> {of}(0,0)<1;1,0>");
-    let _ = writeln!(out, "add {m} To(0,0)<1> From(0,0)<1;1,0> {at:#x}:uq");
-    let _ = writeln!(out, "lsc_store.ugm {m} flat[To]:a64 Y:{size}");
-    *stored += 1;
+    let y = *stored;
+    let _ = writeln!(out, "mov {m} Y{y}(0,0)<1> {of}(0,0)<1;1,0>");
+    let sizes = if size != "d32" && y % 4 == 3 { vec![size, "d32"] } else { vec![size] };
+    for size in sizes {
+        let _ = writeln!(out, "add {m} To(0,0)<1> From(0,0)<1;1,0> {:#x}:uq", 4 * 32 * *stored);
+        let _ = writeln!(out, "lsc_store.ugm {m} flat[To]:a64 Y{y}:{size}");
+        *stored += 1;
+    }
 }
 
 fn program(seed: u64, simd: u32) -> (String, u32) {
@@ -127,6 +133,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
             2 * simd
         );
     }
+    (0..STORED).for_each(|k| vector(&mut text, &format!("Y{k}"), "d", ""));
     (0..TRUTHS).for_each(|k| vector(&mut text, &format!("Q{k}"), "uw", ""));
     for (name, ty) in [
         ("Lane", "uw"),
