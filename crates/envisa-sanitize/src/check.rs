@@ -29,6 +29,7 @@ mod hints;
 mod histories;
 mod interest;
 mod launch;
+mod moves;
 mod numbers;
 mod past;
 mod proof;
@@ -43,6 +44,7 @@ mod stores;
 mod uninitialised;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use envisa_lower::{Message, Op};
@@ -124,7 +126,7 @@ pub struct Checks {
     /// What is told is no more than is wanted.
     selects: bool,
     /// The allocation that was accessed last, and what it is looked at for.
-    last: (std::ops::Range<u64>, Class),
+    last: (Range<u64>, Class),
     /// A store that went where none was expected.
     elsewhere: Arc<Elsewhere>,
 }
@@ -210,6 +212,11 @@ impl Checks {
         let mut all: Vec<_> = all.into_iter().collect();
         all.sort_by_key(|(k, _)| *k);
         all
+    }
+
+    /// Bytes of buffers that had no content when the launch began, and have none still.
+    pub fn without_content(&self) -> Vec<Range<u64>> {
+        self.contents.without_content()
     }
 
     /// What was not looked at, if anything.
@@ -428,7 +435,7 @@ impl Observer for Checks {
             let data = stores.is_some_and(|message| is_data(message, t));
             let found = if data { &mut stored } else { &mut missing };
             if found.is_none() {
-                *found = self.missing(m, t, looked_at, (whole, !data));
+                *found = self.missing(m, t, looked_at, whole);
             }
         });
         let here = |(channel, at): (u32, u32)| (channel + u32::from(i.first), at);

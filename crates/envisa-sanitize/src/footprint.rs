@@ -49,6 +49,18 @@ impl Footprint {
         ranges(self.pages.iter().map(|(at, p)| (*at, &p.read)))
     }
 
+    /// Stores left these addresses as they were.
+    pub fn leave(&mut self, left: &[Range<u64>]) {
+        for range in left {
+            for (start, page) in self.pages.range_mut(range.start / PAGE..range.end.div_ceil(PAGE)) {
+                let start = start * PAGE;
+                for at in range.start.max(start) - start..range.end.min(start + PAGE) - start {
+                    page.written[at as usize / 64] &= !(1 << (at % 64));
+                }
+            }
+        }
+    }
+
     /// Addresses that are written; of atomics too.
     pub fn written(&self) -> Vec<Range<u64>> {
         ranges(self.pages.iter().map(|(at, p)| (*at, &p.written)))
@@ -120,5 +132,7 @@ mod tests {
         one.merge(other);
         assert_eq!(one.read(), [7 * 4096 + 4090..8 * 4096 + 3]);
         assert_eq!(one.written(), [8 * 4096 + 100..8 * 4096 + 164]);
+        one.leave(&[0..8 * 4096 + 104, 8 * 4096 + 160..9 * 4096 + 1]);
+        assert_eq!(one.written(), [8 * 4096 + 104..8 * 4096 + 160]);
     }
 }

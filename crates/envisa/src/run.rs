@@ -210,7 +210,8 @@ impl Run {
             ));
             outcome.not_checked = checks.not_checked();
         }
-        if let Some(f) = &instruments.footprint {
+        if let Some(f) = &mut instruments.footprint {
+            f.leave(&instruments.checks.as_ref().map(Checks::without_content).unwrap_or_default());
             outcome.footprint = Some(Footprint { read: f.read(), written: f.written() });
         }
         if let Some(stats) = &instruments.stats {

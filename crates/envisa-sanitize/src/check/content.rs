@@ -102,6 +102,24 @@ impl Contents {
         Contents { fresh: Arc::clone(&self.fresh), ..Contents::default() }
     }
 
+    /// Bytes of buffers that had no content, and have none still.
+    pub fn without_content(&self) -> Vec<Range<u64>> {
+        let mut all: Vec<Range<u64>> = Vec::new();
+        for f in self.fresh.iter() {
+            let words = f.written.iter().enumerate().map(|(n, w)| (64 * n as u64, w.load(Ordering::Relaxed)));
+            for (n, word) in words.filter(|(_, word)| *word != u64::MAX) {
+                let none = (0..64).filter(|b| word >> b & 1 == 0 && n + b < f.bytes);
+                for at in none.map(|b| f.start + n + b) {
+                    match all.last_mut() {
+                        Some(last) if last.end == at => last.end += 1,
+                        _ => all.push(at..at + 1),
+                    }
+                }
+            }
+        }
+        all
+    }
+
     /// A thread starts, as the first of its group or not.
     pub fn start(&mut self, m: &Machine<'_>, first: bool) {
         let t = m.t.index as usize;

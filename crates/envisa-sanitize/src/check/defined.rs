@@ -13,7 +13,7 @@ use envisa_machine::thread::{Machine, Mask};
 
 use super::content::Home;
 use super::uninitialised::{Shadow, element};
-use super::{Checks, MAX_CALLS, channels};
+use super::{Checks, MAX_CALLS, channels, moves};
 
 /// Where bits without a value come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +29,8 @@ pub(super) enum Source {
 pub(super) struct Origin {
     pub pc: u32,
     pub from: Source,
+    /// They were moved since, and not computed with.
+    pub copy: bool,
     /// The calls that led there.
     pub calls: Stack,
 }
@@ -160,6 +162,15 @@ impl Shadow {
         }
     }
 
+    /// Where bytes without a value come from, if that is known of them.
+    pub fn set_copied(&mut self, at: u32, bytes: u32, origins: [Option<Origin>; 8]) {
+        for (at, origin) in (at..at + bytes).zip(origins) {
+            if origin.is_some() && !self.written.any(at, 1) {
+                self.set_origin(at, origin);
+            }
+        }
+    }
+
     /// Where a byte without a value comes from.
     pub fn origin(&self, at: u32) -> Option<Origin> {
         self.origins.get(at / 4, u64::from(at % 4))
@@ -173,9 +184,12 @@ impl Shadow {
 
 /// An element that an instruction reads.
 #[derive(Clone, Copy, Debug, Default)]
-struct Element {
-    value: u64,
-    undefined: u64,
+pub(super) struct Element {
+    pub value: u64,
+    pub undefined: u64,
+    /// Its bytes in the register file, if it is taken as it is.
+    pub at: u32,
+    pub bytes: u32,
     origin: Option<Origin>,
 }
 
@@ -203,10 +217,11 @@ fn read(m: &Machine<'_>, (pc, calls): (u32, Stack), shadow: &Shadow, src: &Src, 
         Modifier::None => {}
         _ => undefined = and_above(undefined),
     }
-    let here = || Origin { pc, from: Source::Register(at), calls };
+    let here = || Origin { pc, from: Source::Register(at), copy: false, calls };
     let first = at + (undefined.trailing_zeros() / 8).min(bytes - 1);
     let origin = (undefined != 0).then(|| shadow.origin(first).unwrap_or_else(here));
-    Element { value, undefined, origin }
+    let taken = if constant || modifier != Modifier::None { 0 } else { bytes };
+    Element { value, undefined, at, bytes: taken, origin }
 }
 
 fn source_type(src: &Src) -> Option<Type> {
@@ -216,17 +231,20 @@ fn source_type(src: &Src) -> Option<Type> {
     }
 }
 
+/// Is the result of a move or a selection its source, or the low part of that?
+fn is_plain(i: &Inst) -> bool {
+    let (Dst::Reg { ty, sat, .. } | Dst::Indirect { ty, sat, .. }) = i.dst else { return false };
+    let integers = i.src.iter().filter_map(source_type).all(|ty| ty.is_int() && !ty.is_packed());
+    !sat && (source_type(&i.src[0]) == Some(ty) || integers && ty.is_int())
+}
+
 /// The bits without a value of what a channel computes of such elements. `picked`: the source that a selection takes, if
 /// that is known.
 fn result(i: &Inst, [a, b, c, d]: [Element; 4], picked: Option<usize>) -> u64 {
     let any = a.undefined | b.undefined | c.undefined | d.undefined;
     let integers = i.src.iter().filter_map(source_type).all(|ty| ty.is_int() && !ty.is_packed());
-    let (to, sat) = match i.dst {
-        Dst::Reg { ty, sat, .. } | Dst::Indirect { ty, sat, .. } => (Some(ty), sat),
-        Dst::None | Dst::Pred { .. } => (None, false),
-    };
-    let copies = source_type(&i.src[0]) == to || integers && to.is_some_and(|ty| ty.is_int());
-    let plain = copies && !sat;
+    let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
+    let plain = is_plain(i);
     if i.op == Op::Sel {
         return match picked {
             Some(n) if plain => [a, b][n & 1].undefined,
@@ -252,10 +270,11 @@ fn result(i: &Inst, [a, b, c, d]: [Element; 4], picked: Option<usize>) -> u64 {
     }
     let width = if matches!(i.exec, ExecType::I64 | ExecType::U64) { 64 } else { 32 };
     let count = b.value & (width - 1);
+    if let Some(table) = moves::table(i) {
+        return moves::undefined(table, [a, b, c]);
+    }
     match i.op {
-        Op::And => any & !(!a.value & !a.undefined | !b.value & !b.undefined),
-        Op::Or => any & !(a.value & !a.undefined | b.value & !b.undefined),
-        Op::Xor | Op::Not | Op::Bfn => any,
+        Op::Not => any,
         Op::Shl if b.undefined == 0 => a.undefined << count,
         Op::Shr if b.undefined == 0 => extend(a.undefined, width, false) >> count,
         Op::Asr if b.undefined == 0 => (extend(a.undefined, width, true) as i64 >> count) as u64,
@@ -340,6 +359,7 @@ impl Checks {
         let shadow = self.whole_shadow(m);
         let picks: u32 = m.t.regs.peek(i.pred.offset);
         let (mut results, mut undefined, mut origin) = ([0u64; 32], 0u32, None);
+        let mut copied = Vec::new();
         let also = unsure.filter(|_| i.op != Op::Sel).map_or(0, |f| f.0);
         for k in channels(mask | also) {
             let elements = [0, 1, 2, 3].map(|n| read(m, (pc, calls), shadow, &i.src[n], k));
@@ -362,13 +382,24 @@ impl Checks {
             if bits != 0 {
                 let from = elements.iter().find_map(|e| e.origin).or(unsure.map(|f| f.1));
                 origin = origin.or(from);
+                if !is_unsure {
+                    let source = if i.op == Op::Mov { Some(0) } else { picked }.filter(|_| is_plain(i));
+                    let bytes = moves::copied(i, elements, source);
+                    copied.push((k, bytes.map(|at| shadow.origin(at?))));
+                }
                 (results[k as usize], undefined) = (bits, undefined | 1 << k);
             }
         }
         if undefined != 0 {
             (shadow.spoilt, shadow.changes) = (true, true);
         }
-        let origin = origin.unwrap_or(Origin { pc, from: Source::Register(0), calls });
+        let mut copied = copied.into_iter().peekable();
+        let origin = origin.map(|o| Origin { copy: false, ..o }).unwrap_or(Origin {
+            pc,
+            from: Source::Register(0),
+            copy: false,
+            calls,
+        });
         let base = m.env.program.registers().address_base;
         let mut uses = false;
         for k in channels(mask | also & undefined) {
@@ -387,7 +418,12 @@ impl Checks {
             // Address registers and states decide what other instructions do.
             match at {
                 Some((at, _)) if at < base => uses |= bits != 0,
-                Some((at, bytes)) => shadow.set_undefined(at, bytes, bits, Some(origin)),
+                Some((at, bytes)) => {
+                    shadow.set_undefined(at, bytes, bits, Some(origin));
+                    if let Some((_, origins)) = copied.next_if(|c| c.0 == k) {
+                        shadow.set_copied(at, bytes, origins);
+                    }
+                }
                 None => {}
             }
             if i.dst2 != 0 && !matches!(i.op, Op::Add3o | Op::Invm | Op::Rsqtm) {
@@ -433,7 +469,7 @@ impl Checks {
         if undefined != 0 {
             (shadow.spoilt, shadow.changes) = (true, true);
         }
-        let origin = a.2.or(b.2).unwrap_or(Origin { pc, from: Source::Register(0), calls });
+        let origin = a.2.or(b.2).unwrap_or(Origin { pc, from: Source::Register(0), copy: false, calls });
         match i.dst {
             Dst::Pred { offset } if i.op == Op::Setp => {
                 let scalar = !matches!(i.src[0], Src::Reg { shape, .. } if shape != Shape::Scalar);
@@ -460,11 +496,17 @@ impl Checks {
 impl Shadow {
     /// Of these channels of a predicate, those of the second mask have no value now, and the others have one.
     fn set_flags(&mut self, at: u32, channels: Mask, undefined: Mask, origin: Origin) {
-        let before = self.flags.get(&at).map_or(0, |f| f.0);
-        match before & !channels | undefined {
-            0 if before == 0 => {}
+        let before = self.flags.get(&at).copied();
+        let others = before.map(|f| (f.0 & !channels, f.1)).filter(|f| f.0 != 0);
+        match others.map_or(0, |f| f.0) | undefined {
+            0 if before.is_none() => {}
             0 => drop(self.flags.remove(&at)),
-            now => drop(self.flags.insert(at, (now, origin))),
+            // The lowest channel's is told.
+            now => {
+                let first =
+                    others.filter(|f| undefined == 0 || f.0.trailing_zeros() < undefined.trailing_zeros());
+                self.flags.insert(at, (now, first.map_or(origin, |f| f.1)));
+            }
         }
     }
 

@@ -148,17 +148,12 @@ impl Checks {
         m: &Machine<'_>,
         t: Touched,
         mask: Mask,
-        (any, strict): (bool, bool),
+        any: bool,
     ) -> Option<(u32, u32)> {
         let shadow = self.whole_shadow(m);
-        // Where bits are followed, one without a value is enough, and of what is stored the first byte, which is never
-        // padding; else values are packed byte by byte and read whole.
+        // Where bits are followed, one without a value is enough; else values are packed byte by byte and read whole.
         let (spoilt, shadow) = (shadow.spoilt, &shadow.written);
-        let is_there = |at, bytes| match (spoilt, strict) {
-            (true, true) => shadow.all(at, bytes),
-            (true, false) => shadow.any(at, 1),
-            (false, _) => shadow.any(at, bytes),
-        };
+        let is_there = |at, bytes| if spoilt { shadow.all(at, bytes) } else { shadow.any(at, bytes) };
         if let Touched::Whole { offset, bytes } = t {
             return shadow.hole(offset, bytes).filter(|_| any).map(|at| (0, at));
         }
@@ -190,7 +185,7 @@ impl Checks {
 
     /// Complains of a use of registers that nothing has written: `at` is one of them.
     pub(super) fn unwritten(&mut self, m: &Machine<'_>, pc: u32, channel: u32, at: u32) {
-        let here = Origin { pc, from: Source::Register(at), calls: self.stacks.of(m) };
+        let here = Origin { pc, from: Source::Register(at), copy: false, calls: self.stacks.of(m) };
         let origin = self.whole_shadow(m).origin(at).unwrap_or(here);
         self.depends(m, pc, channel, origin);
     }
@@ -263,7 +258,7 @@ impl Checks {
             let moved = content::registers(message, a, first, part).filter(|_| content::moves(message, a));
             let Some(home) = home else {
                 if let Some((register, bytes, _)) = moved.filter(|_| pending && a.kind == AccessKind::Write) {
-                    self.stores(m, pc, (message, a), part, register..register + bytes);
+                    self.stores(m, pc, (message, a, None), part, register..register + bytes);
                 }
                 continue;
             };
@@ -283,7 +278,7 @@ impl Checks {
                 continue;
             };
             if a.kind == AccessKind::Write && matches!(home, Home::Fresh(_)) && pending {
-                self.stores(m, pc, (message, a), part, register..register + bytes);
+                self.stores(m, pc, (message, a, Some(home)), part, register..register + bytes);
             }
             // Blocks dword by dword.
             let step = if bytes == slot { bytes.min(4) } else { bytes };
@@ -291,25 +286,7 @@ impl Checks {
                 let home = home.behind(offset);
                 let n = step.min(bytes - offset);
                 if a.kind == AccessKind::Write {
-                    let shadow = self.whole_shadow(m);
-                    let there = shadow.written.any(register + offset, n);
-                    let all = (0..8).map_while(|b| (b < n).then_some(register + offset + b));
-                    let mut origins = [None; 8];
-                    if !shadow.origins.is_empty() {
-                        let unwritten = all.filter(|at| !shadow.written.any(*at, 1));
-                        unwritten
-                            .for_each(|at| origins[(at - register - offset) as usize] = shadow.origin(at));
-                    }
-                    match there && !shadow.written.all(register + offset, n) {
-                        true => {
-                            for b in 0..n {
-                                let there = self.shadow(m).any(register + offset + b, 1);
-                                self.contents.set(thread, home.behind(b), 1, there);
-                            }
-                        }
-                        false => self.contents.set(thread, home, n, there),
-                    }
-                    self.contents.keep(thread, home, &origins[..n.min(8) as usize]);
+                    self.keep(m, home, register + offset, n);
                 } else if !self.contents.all(thread, home, n) {
                     let byte = |b: &u32| !self.contents.any(thread, home.behind(*b), 1);
                     let bits = (0..n.min(8)).filter(byte).fold(0, |x, b| x | 0xff << (8 * b));
@@ -318,16 +295,41 @@ impl Checks {
                     let calls = self.stacks.of(m);
                     let shadow = self.whole_shadow(m);
                     (shadow.spoilt, shadow.changes) = (true, true);
-                    let here = Origin { pc, from: Source::Memory(home), calls };
                     let (n, bits) = if bytes == slot { (n, bits) } else { (slot.min(4).max(n), bits) };
                     // Of a slot that has more than was loaded the rest is zeros, or what was there.
-                    shadow.set_undefined(register + offset, n, bits, Some(here));
-                    for (at, stored) in (register + offset..).zip(stored).take(n.min(8) as usize) {
-                        if stored.is_some() && !shadow.written.any(at, 1) {
-                            shadow.set_origin(at, stored);
-                        }
-                    }
+                    shadow.set_undefined(register + offset, n, bits, None);
+                    let here = |b| Origin { pc, from: Source::Memory(home.behind(b)), copy: true, calls };
+                    let origins = std::array::from_fn(|b| stored[b].or(Some(here(b as u32))));
+                    shadow.set_copied(register + offset, n.min(8), origins);
                 }
+            }
+        }
+    }
+
+    /// Notes which bytes of memory have content once these registers, at most eight bytes, are stored there. What is only
+    /// put back where it came from is as it was.
+    fn keep(&mut self, m: &Machine<'_>, home: Home, register: u32, n: u32) {
+        let thread = m.t.index;
+        let shadow = self.whole_shadow(m);
+        let none = shadow.origins.is_empty();
+        let origins: [_; 8] = std::array::from_fn(|b| {
+            let at = register + b as u32;
+            let is = !none && (b as u32) < n && !shadow.written.any(at, 1);
+            shadow.origin(at).filter(|_| is)
+        });
+        let there = shadow.written.any(register, n);
+        if none && (!there || shadow.written.all(register, n)) {
+            self.contents.set(thread, home, n, there);
+            self.contents.keep(thread, home, &origins[..n.min(8) as usize]);
+            return;
+        }
+        for (b, origin) in (0..n).zip(origins) {
+            let (at, home) = (register + b, home.behind(b));
+            let shadow = self.whole_shadow(m);
+            if !shadow.is_of(at, home) {
+                let there = shadow.written.any(at, 1);
+                self.contents.set(thread, home, 1, there);
+                self.contents.keep(thread, home, &[origin]);
             }
         }
     }
@@ -338,7 +340,7 @@ impl Checks {
         &mut self,
         m: &Machine<'_>,
         pc: u32,
-        (message, a): (&Message, &Access),
+        (message, a, home): (&Message, &Access, Option<Home>),
         part: u32,
         data: Range<u32>,
     ) {
@@ -347,24 +349,28 @@ impl Checks {
             Message::Simt(s) if s.elements.count_ones() == 4 && part == 3 => Some(s.component_stride),
             _ => None,
         };
-        let written = self.shadow(m);
+        let shadow = self.whole_shadow(m);
         let bytes = data.end - data.start;
-        if bytes <= 8 {
-            let others = |s: u32| (1..4).all(|n| written.any(data.start.wrapping_sub(n * s), bytes));
+        // What is put back where it came from is left as it is.
+        let stays = |at: u32| home.is_some_and(|home| shadow.is_of(at, home.behind(at - data.start)));
+        let missing = |at: u32| !shadow.written.any(at, 1) && !stays(at);
+        let computed = data.clone().find(|at| shadow.is_computed(*at));
+        let hole = if bytes <= 8 {
+            let others = |s: u32| (1..4).all(|n| shadow.written.any(data.start.wrapping_sub(n * s), bytes));
             // Padding of structures is never the first byte: what has none there is no copy of such.
-            if !written.any(data.start, 1) && (whole || !stride.is_some_and(others)) {
-                self.unwritten(m, pc, u32::from(a.channel), data.start);
-            }
-            return;
-        }
-        // A block.
-        let there = |at: u32| written.any(at, 4);
-        let hole = data.clone().step_by(4).find(|at| {
-            let third = (a.address + u64::from(at - data.start)) % 16 == 12 && at - data.start >= 12;
-            let padding = !whole && third && (1..4).all(|n| there(at - 4 * n));
-            !there(*at) && !padding && written.hole(at - (at - data.start) % 16, 16).is_some()
-        });
-        if let Some(at) = hole {
+            let first = missing(data.start) && (whole || !stride.is_some_and(others));
+            first.then_some(data.start)
+        } else {
+            // A block.
+            let there = |at: u32| (at..at + 4).any(|at| !missing(at));
+            data.clone().step_by(4).find(|at| {
+                let third = (a.address + u64::from(at - data.start)) % 16 == 12 && at - data.start >= 12;
+                let padding = !whole && third && (1..4).all(|n| there(at - 4 * n));
+                let start = at - (at - data.start) % 16;
+                !there(*at) && !padding && (start..start + 16).step_by(4).all(|at| !there(at))
+            })
+        };
+        if let Some(at) = hole.or(computed) {
             self.unwritten(m, pc, u32::from(a.channel), at);
         }
     }
