@@ -2,7 +2,7 @@
 //!
 //! Groups count their atomics that change something, and know up to which of the others' they were told of what those did
 //! before: by the atomics that gave them a value, one place after the other. An access of another group that they do not
-//! know of races with theirs. What groups access before that is looked at by `launch`.
+//! know of races with theirs. Of two accesses before anything was told, `launch` knows.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -32,6 +32,8 @@ struct Note {
     who: Who,
     changes: u32,
     value: u32,
+    /// Something had been told its group by then.
+    told: bool,
 }
 
 #[derive(Debug, Default)]
@@ -69,19 +71,21 @@ impl State {
         self.races.entry(pair).or_insert(new).count += 1;
     }
 
-    fn dword(&mut self, key: u64, who: Who, access: RaceAccess, value: u32) {
+    fn dword(&mut self, key: u64, (who, told): (Who, bool), access: RaceAccess, value: u32) {
         if self.places.len() >= MOST_PLACES && !self.places.contains_key(&key) {
             return;
         }
         let group = self.groups.entry(who.group()).or_default();
         // A plain load of what others change by atomics is a mistake of its own.
-        if let Some(told) = self.told.get(&key).filter(|_| access == RaceAccess::Read) {
-            join(&mut group.known, told);
+        if let Some(there) = self.told.get(&key).filter(|_| access == RaceAccess::Read) {
+            join(&mut group.known, there);
         }
-        let new = Note { who, changes: group.changes, value };
+        let new = Note { who, changes: group.changes, value, told };
         let (mine, known) = (who.group(), &group.known);
         let races = |n: &Note| {
-            n.who.group() != mine && known.get(&n.who.group()).is_none_or(|up_to| *up_to <= n.changes)
+            (told || n.told)
+                && n.who.group() != mine
+                && known.get(&n.who.group()).is_none_or(|up_to| *up_to <= n.changes)
         };
         let place = self.places.entry(key).or_default();
         let written = place.write.filter(&races);
@@ -130,8 +134,8 @@ impl Handed {
         }
     }
 
-    /// Notes accesses of a group that was told something.
-    pub fn access(&self, run: &Run<'_>, who: Who, access: RaceAccess) {
+    /// Notes accesses of a group, which was told something by then or not.
+    pub fn access(&self, run: &Run<'_>, who: (Who, bool), access: RaceAccess) {
         let mut state = self.state();
         // Parts of dwords are left to others.
         if state.full || (run.key | u64::from(run.bytes)) & 3 != 0 {
@@ -162,7 +166,7 @@ mod tests {
     fn at(handed: &Handed, group: u64, access: RaceAccess, value: u8) {
         let who = Who::new(group, 0, access as u32).expect("small");
         let run = Run { key: 0, bytes: 4, by: super::super::group::By::one(0), values: &[value; 4] };
-        handed.access(&run, who, access);
+        handed.access(&run, (who, true), access);
     }
 
     /// A group takes a lock, adds to what it guards, and gives it back: before its store, or behind it.
@@ -203,5 +207,29 @@ mod tests {
         assert!(handed.races().is_empty());
         at(&handed, 3, Read, 0);
         assert_eq!(handed.races().len(), 1, "nobody told it");
+    }
+
+    #[test]
+    fn what_is_stored_behind_the_flag_races_with_who_saw_that() {
+        let access = |handed: &Handed, group: u64, access: RaceAccess, told: bool| {
+            let who = Who::new(group, 0, access as u32).expect("small");
+            let run = Run { key: 0, bytes: 4, by: super::super::group::By::one(0), values: &[7; 4] };
+            handed.access(&run, (who, told), access);
+        };
+        for early in [false, true] {
+            let handed = Handed::default();
+            if early {
+                handed.atomic(0, LOCK, true, false);
+            }
+            access(&handed, 0, Write, false);
+            if !early {
+                handed.atomic(0, LOCK, true, false);
+            }
+            access(&handed, 1, Read, false);
+            assert!(handed.races().is_empty(), "another looks at these");
+            handed.atomic(2, LOCK, false, true);
+            access(&handed, 2, Read, true);
+            assert_eq!(handed.races().len(), usize::from(early));
+        }
     }
 }

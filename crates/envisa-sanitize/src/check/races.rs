@@ -119,8 +119,8 @@ impl Checks {
             let bytes = bytes.wrapping_mul(count as u32);
             let run = Run { key, bytes, by, values };
             self.race_run(m, (pc, row.access.channel), &run, now(false), who);
-            if let Some(handed) = handed.filter(|_| who.is_none()) {
-                self.handed.access(&run, handed, access);
+            if let Some(handed) = handed {
+                self.handed.access(&run, (handed, who.is_none()), access);
             }
             self.stored = buffer;
             return;

@@ -214,16 +214,17 @@ impl Checks {
             self.race(m, (pc, access, dwords[n].told), dwords[n].key, race);
         }
         let number = self.sites.number(m.group.id);
-        match Who::new(number, m.t.index, pc).filter(|_| !local) {
-            Some(who) if !self.group.has_acquired() => self.launch.dwords(dwords, who, access),
-            Some(who) if self.facts.program.hands_over() => {
-                for d in dwords {
-                    let values = &d.value.to_le_bytes();
-                    let run = Run { key: d.key, bytes: 4, by: By::one(d.by), values };
-                    self.handed.access(&run, who, access);
-                }
+        let Some(who) = Who::new(number, m.t.index, pc).filter(|_| !local) else { return };
+        let told = self.group.has_acquired();
+        if !told {
+            self.launch.dwords(dwords, who, access);
+        }
+        if self.facts.program.hands_over() {
+            for d in dwords {
+                let values = &d.value.to_le_bytes();
+                let run = Run { key: d.key, bytes: 4, by: By::one(d.by), values };
+                self.handed.access(&run, (who, told), access);
             }
-            _ => {}
         }
     }
 }
