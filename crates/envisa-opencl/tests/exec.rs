@@ -14,6 +14,8 @@
 mod cl;
 #[path = "exec/debugged.rs"]
 mod debugged;
+#[path = "exec/memory.rs"]
+mod memory;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,6 +39,7 @@ kernel void wild(global int *x) {
     *(global int *)((ulong)x + 0x700000000000UL) = 1;
 }
 kernel void copied(global int *x, global int *y) { y[get_global_id(0)] = x[get_global_id(0)]; }
+kernel void first(global int2 *x) { x[get_global_id(0)].x = 1; }
 kernel void beyond(global int *x, int n) { x[get_global_id(0) + n] = 1; }
 kernel void stuck(global int *x) { while (*(volatile global int *)x == 0) {} }
 "#;
@@ -71,30 +74,7 @@ fn program() {
     if does("queues") {
         queues(&s, program, does("ordered"));
     }
-    if does("content") {
-        let kernel = s.kernel(program, "copied");
-        let blank = make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 512, null_mut()));
-        s.arg(kernel, 0, &blank);
-        s.arg(kernel, 1, &x);
-        let zero = 0u32;
-        let from = std::ptr::from_ref(&zero).cast();
-        // The kernel reads 256 bytes; half of them were written.
-        call!(s, clEnqueueFillBuffer(s.queue, blank, from, 4, 0, 128, 0, null(), null_mut()));
-        assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
-        // Half of this has content, the rest of the buffer has not.
-        s.read::<u32>(blank, 64);
-        let mut out = [0u32; 8];
-        let to = out.as_mut_ptr().cast();
-        call!(s, clEnqueueReadBuffer(s.queue, blank, CL_TRUE, 256, 32, to, 0, null(), null_mut()));
-        call!(s, clReleaseMemObject(blank));
-        call!(s, clReleaseKernel(kernel));
-    }
-    if does("lent") {
-        lent(&s, program, does("ordered"));
-    }
-    if does("mapped") {
-        mapped(&s, program, x, does("written"));
-    }
+    memory::memory(&s, program, x, &does);
     if does("unawaited") {
         let to: &mut [i32; 64] = Box::leak(Box::new([0; 64]));
         let to = to.as_mut_ptr().cast();
@@ -237,47 +217,6 @@ fn linked(s: &Session) {
         call!(s, clReleaseProgram(program));
     }
     call!(s, clReleaseMemObject(out));
-}
-
-/// What a launch before a mapping writes is its result; what the program writes through one for reading is a mistake.
-fn mapped(s: &Session, program: cl_program, x: cl_mem, written: bool) {
-    let twice = s.kernel(program, "twice");
-    assert_eq!(s.arg(twice, 0, &x), CL_SUCCESS);
-    assert_eq!(s.launch(twice, 64, Some(16)), CL_SUCCESS);
-    let at: *mut i32 =
-        make!(s, clEnqueueMapBuffer(s.queue, x, CL_TRUE, CL_MAP_READ, 0, 256, 0, null(), null_mut())).cast();
-    // SAFETY: 256 bytes are mapped.
-    unsafe {
-        assert_eq!(at.read(), 8);
-        if written {
-            at.write(9);
-        }
-    }
-    call!(s, clEnqueueUnmapMemObject(s.queue, x, at.cast(), 0, null(), null_mut()));
-    call!(s, clFinish(s.queue));
-    call!(s, clReleaseKernel(twice));
-}
-
-/// A kernel works on memory of the program, which changes it before the kernel may begin, or not.
-fn lent(s: &Session, program: cl_program, ordered: bool) {
-    let mut memory = vec![1i32; 64];
-    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
-    let buffer = make!(s, clCreateBuffer(s.context, flags, 256, memory.as_mut_ptr().cast()));
-    let twice = s.kernel(program, "twice");
-    s.arg(twice, 0, &buffer);
-    let gate = make!(s, clCreateUserEvent(s.context));
-    let (global, after) = (64usize, &raw const gate);
-    let size = &raw const global;
-    call!(s, clEnqueueNDRangeKernel(s.queue, twice, 1, null(), size, null(), 1, after, null_mut()));
-    if !ordered {
-        // SAFETY: it is one of the vector's elements.
-        unsafe { memory.as_mut_ptr().write_volatile(5) };
-    }
-    call!(s, clSetUserEventStatus(gate, CL_COMPLETE));
-    call!(s, clFinish(s.queue));
-    call!(s, clReleaseEvent(gate));
-    call!(s, clReleaseMemObject(buffer));
-    call!(s, clReleaseKernel(twice));
 }
 
 /// A program that was compiled, and one with what it calls.
@@ -644,30 +583,6 @@ fn the_programs_own_code_wins() {
 }
 
 #[test]
-fn memory_of_the_program_is_left_alone_until_it_has_waited() {
-    for (does, says) in [
-        ("lent", "which the program changed before the kernel ended"),
-        ("unawaited", "the program never waited for what it reads"),
-    ] {
-        let Some((code, _, err)) = exec(&["--check"], does) else { return };
-        assert_eq!(code, 1, "{err}");
-        assert!(err.contains(says), "{err}");
-        assert!(err.ends_with("0 faults, 0 findings, 1 mistake of the program\n"), "{err}");
-        let Some((code, _, err)) = exec(&["--check"], &format!("{does} ordered")) else { return };
-        assert_eq!(code, 0, "{err}");
-    }
-}
-
-#[test]
-fn a_launch_before_a_mapping_writes_nothing_that_is_mapped() {
-    let Some((code, _, err)) = exec(&["--check"], "mapped") else { return };
-    assert_eq!(code, 0, "{err}");
-    let (code, _, err) = exec(&["--check"], "mapped written").expect("as before");
-    assert_eq!(code, 1, "{err}");
-    assert!(err.contains("mapped for reading only, and was written"), "{err}");
-}
-
-#[test]
 fn commands_that_nothing_orders_are_mistakes() {
     let Some((code, _, err)) = exec(&["--check"], "queues") else { return };
     assert_eq!(code, 1);
@@ -679,16 +594,6 @@ fn commands_that_nothing_orders_are_mistakes() {
     assert!(err.ends_with("0 faults, 0 findings, 1 mistake of the program\n"), "{err}");
     let (code, _, err) = exec(&["--check"], "queues ordered").expect("as before");
     assert_eq!(code, 0, "{err}");
-}
-
-#[test]
-fn memory_that_nothing_wrote_has_no_content() {
-    let Some((code, _, err)) = exec(&["--check"], "content") else { return };
-    assert_eq!(code, 1);
-    let kernel = "error[F0006]: uses buffer x at byte 0x80 (x[32]), which nothing has written";
-    assert!(err.contains(kernel) && err.contains("kernel `copied`"), "{err}");
-    assert!(err.contains("32 bytes of memory are read that nothing has written"), "{err}");
-    assert!(err.ends_with("0 faults, 1 finding, 1 mistake of the program\n"), "{err}");
 }
 
 /// Libraries that files of its folder name are loaded: who makes that folder first must not have their own loaded.

@@ -246,6 +246,8 @@ pub struct Report {
     pub not_checked: Option<String>,
     /// Addresses that it read, and that it wrote, if that was looked at.
     pub footprint: Option<(Vec<Addresses>, Vec<Addresses>)>,
+    /// Addresses without content, of which findings tell how they were used.
+    pub followed: Vec<Addresses>,
     /// Work-items of the range.
     pub work_items: u64,
     /// Time that it ran.
@@ -525,11 +527,13 @@ impl Machine {
             .order(order())
             .stray_register_reads(!checking)
             .footprint(checking);
-        let mut given = Vec::with_capacity(args.len());
+        let (mut given, mut followed) = (Vec::with_capacity(args.len()), Vec::new());
         for (i, value) in args.iter().enumerate() {
             if let (true, Value::Memory(backing, offset, bytes)) = (checking, value) {
                 let start = (backing.address() + offset) as u64;
-                launch = launch.fresh_ranges(backing.holes(&(start..start + *bytes as u64)));
+                let holes = backing.holes(&(start..start + *bytes as u64));
+                followed.extend(holes.iter().cloned());
+                launch = launch.fresh_ranges(holes);
             }
             given.push((ArgKey::Index(i as u32), self.arg(value, info.args.get(i))?));
         }
@@ -560,6 +564,7 @@ impl Machine {
             findings,
             not_checked: outcome.not_checked,
             footprint: outcome.footprint.map(|f| (f.read, f.written)),
+            followed,
             work_items: outcome.work_items,
             time: outcome.time,
         })

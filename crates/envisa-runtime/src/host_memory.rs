@@ -135,7 +135,8 @@ impl Backing {
         self.written.get().map_or_else(|| vec![range.clone()], |w| w.lock().unwrap().within(range))
     }
 
-    fn is_lent(&self) -> bool {
+    /// Is it the application's own?
+    pub fn is_lent(&self) -> bool {
         self.memory.owned.is_none()
     }
 

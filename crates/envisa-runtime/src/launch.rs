@@ -9,8 +9,10 @@ use crate::host_memory::Backing;
 
 pub use crate::device::Launch;
 
-/// Notes what a launch read and wrote; tells of what it read and nothing has written.
-fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), told: bool) {
+/// Notes what a launch read and wrote; tells of what it read and nothing has written, unless its use was followed.
+fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), report: &Report) {
+    // What came of bytes that nothing has written is told at its statement, once.
+    let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
     let (info, name) = (launch.info, &launch.info.name);
     command_order::name(|| format!("kernel `{name}`"));
     let mut own = Ranges::default();
@@ -18,6 +20,7 @@ fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), t
         command_order::touch(range.clone(), true);
         own.add(range.clone());
     }
+    report.followed.iter().for_each(|range| own.add(range.clone()));
     let buffers: Vec<(usize, &Arc<Backing>)> = launch
         .args
         .iter()
@@ -94,9 +97,7 @@ impl Launch<'_> {
             crate::report::finding(f);
         }
         if let Some((read, written)) = &report.footprint {
-            // What came of bytes that nothing has written is told at its statement, once.
-            let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
-            account(self, (read, written), told);
+            account(self, (read, written), &report);
         }
         if let Some(what) = &report.not_checked {
             crate::report::note(&format!("kernel `{name}`: {what}"));

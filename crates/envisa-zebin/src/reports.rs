@@ -49,6 +49,8 @@ pub enum Kind {
     Changes = 10,
     /// A note: it is done.
     Changed = 11,
+    /// The number of a work-item of a sub-group, not below how many that has.
+    Lane = 12,
 }
 
 /// Local memory.
@@ -103,6 +105,7 @@ impl What {
             9 => Kind::Together,
             10 => Kind::Changes,
             11 => Kind::Changed,
+            12 => Kind::Lane,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

@@ -18,6 +18,7 @@
 mod copies;
 mod pointer_origins;
 mod pointer_path;
+mod sub_groups;
 mod types;
 mod uniform;
 mod variables;
@@ -117,6 +118,7 @@ pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
         checking.copies(i);
         checking.together(i);
         checking.changes(i);
+        checking.of_sub_group(i);
         if let Some(access) = checking.access(i) {
             let types = &checking.types;
             let path = Path::of(&checking.module, types, &checking.variables, access.pointer);
@@ -156,6 +158,8 @@ struct Ids {
     bool: Option<u32>,
     /// A pointer to a number of 64 bits in a variable of a function.
     variable: Option<u32>,
+    /// The variable that is built in of how many work-items a sub-group has at most.
+    sub_group_size: Option<u32>,
 }
 
 struct Checking {
@@ -196,7 +200,15 @@ impl Checking {
             }
         };
         let (void, long) = (declared(op::TYPE_VOID, &[]), declared(op::TYPE_INT, &[64, 0]));
-        let ids = Ids { void, long, check: module.id(), pointer: None, bool: None, variable: None };
+        let ids = Ids {
+            void,
+            long,
+            check: module.id(),
+            pointer: None,
+            bool: None,
+            variable: None,
+            sub_group_size: None,
+        };
         let variables = Variables::of(&module, &types);
         let kernels = copies::kernels(&module);
         Checking {

@@ -89,11 +89,13 @@ impl Maps {
         }
     }
 
-    /// The object is gone.
+    /// The object is gone. What the application then has in memory of its own is nobody else's matter.
     pub fn close(&self) {
         if !checking() {
             return;
         }
+        let is_own = |ended: &(Region, u64)| ended.0.backing().is_some_and(|b| b.is_lent());
+        self.ended.lock().unwrap().take_if(|ended| is_own(ended));
         self.look();
         for mapping in self.open.lock().unwrap().iter() {
             mistake("map", &format!("{} was mapped and never unmapped", named(&mapping.region)));

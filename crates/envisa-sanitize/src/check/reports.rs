@@ -83,7 +83,7 @@ impl Checks {
         let kind = match what.kind {
             Kind::FlatIndex if !self.facts.hints => return,
             Kind::FlatIndex => FindingKind::LocalNeighbour,
-            Kind::Index | Kind::Offset => FindingKind::OutOfBounds,
+            Kind::Index | Kind::Offset | Kind::Lane => FindingKind::OutOfBounds,
             Kind::Alignment => FindingKind::Misaligned,
             Kind::Copies
             | Kind::Copied
@@ -126,10 +126,14 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
                 n => format!("{does} {size} at byte {n} of {of}, which has {end}"),
             }
         }
+        Kind::Lane => {
+            let value = value as i64;
+            format!("takes the value of work-item {value} of a sub-group, which has {bound} at most")
+        }
         Kind::Alignment => {
             let of = if name.is_empty() { String::new() } else { format!(" computed from {name}") };
             format!(
-                "{does} {size} at an address{of} that is {} beyond a multiple of {bound}, which their type asks for",
+                "{does} {size} at an address{of} that is {} beyond a multiple of {bound}, which is asked for",
                 bytes(value)
             )
         }
@@ -151,5 +155,7 @@ mod tests {
         assert_eq!(sentence(&offset, "v", 36), "writes 4 bytes 4 bytes past the end of v, which has 32");
         assert_eq!(sentence(&offset, "", 30), "writes 4 bytes at byte 30 of a variable, which has 32");
         assert_eq!(sentence(&offset, "v", -4i64 as u64), "writes 4 bytes 4 bytes before the start of v");
+        let lane = "takes the value of work-item -1 of a sub-group, which has 16 at most";
+        assert_eq!(sentence(&of(Kind::Lane, 16), "", -1i64 as u64), lane);
     }
 }

@@ -1,0 +1,105 @@
+//! What work-items of a sub-group do together: blocks that they move, at addresses that the extension asks for, and values
+//! that they take of each other.
+//!
+//! (SPV_INTEL_subgroups; cl_intel_subgroups: blocks are read at multiples of 4 bytes, and written at multiples of 16.
+//! OpGroupNonUniformShuffle: SPIR-V specification, 3.42.24. What is taken of a work-item that there is not is undefined.)
+
+use envisa_zebin::reports::{self, Does, Kind, What};
+
+use super::super::Instruction;
+use super::{ALIGNED, Checking, op};
+
+mod own {
+    pub const DECORATE: u32 = 71;
+    pub const VARIABLE: u32 = 59;
+    pub const U_CONVERT: u32 = 113;
+    pub const NON_UNIFORM_SHUFFLE: u32 = 345;
+    pub const SHUFFLE: u32 = 5571;
+    pub const BLOCK_READ: u32 = 5575;
+    pub const BLOCK_WRITE: u32 = 5576;
+}
+
+/// The decoration of variables that are built in, the one that says how many work-items a sub-group has at most, and the
+/// class that these are of (3.20, 3.21, 3.7).
+const BUILT_IN: u32 = 11;
+const SUB_GROUP_MAX_SIZE: u32 = 37;
+const INPUT: u32 = 1;
+/// Types are declared behind decorations (2.4).
+const TYPES: std::ops::RangeInclusive<u32> = 19..=39;
+
+const READ_ALIGN: u64 = 4;
+const WRITE_ALIGN: u64 = 16;
+
+impl Checking {
+    /// Holds against what there is what the work-items of a sub-group do together.
+    pub(super) fn of_sub_group(&mut self, i: &Instruction) {
+        match (i.op, self.module.operands(i)) {
+            (own::SHUFFLE, [_, _, _, lane]) | (own::NON_UNIFORM_SHUFFLE, [_, _, _, _, lane]) => {
+                self.shuffle(i.at, *lane);
+            }
+            _ => self.block(i),
+        }
+    }
+
+    /// Holds the number of the work-item of which a value is taken against how many a sub-group has.
+    fn shuffle(&mut self, at: usize, lane: u32) {
+        let Some(most) = self.sub_group_size(at) else { return };
+        let lane = self.long(at, lane);
+        let known = self.constant(What { kind: Kind::Lane, does: Does::Reads, bytes: 0, bound: 0 }.pack());
+        let bits = self.constant(u64::from(u32::BITS));
+        let bound = self.make(at, op::SHIFT_LEFT_LOGICAL, &[most, bits]);
+        let what = self.make(at, op::BITWISE_OR, &[known, bound]);
+        let none = [self.constant(0); reports::NAME_WORDS];
+        self.call_with(at, [lane, most, what], &none);
+    }
+
+    /// How many work-items a sub-group has at most; `None` if the module has no numbers of 32 bits.
+    fn sub_group_size(&mut self, at: usize) -> Option<u32> {
+        let all = self.module.all.clone();
+        let int = all.iter().find(|i| i.op == op::TYPE_INT && self.module.operands(i).get(1) == Some(&32))?;
+        let int = self.module.operands(int)[0];
+        let is_it = |i: &&Instruction| {
+            i.op == own::DECORATE
+                && self.module.operands(i).get(1..3) == Some(&[BUILT_IN, SUB_GROUP_MAX_SIZE])
+        };
+        let known = all.iter().find(is_it).map(|i| self.module.operands(i)[0]).or(self.ids.sub_group_size);
+        let variable = match known {
+            Some(id) => id,
+            None => {
+                let types = all.iter().find(|i| TYPES.contains(&i.op))?.at;
+                let (id, pointer) = (self.module.id(), self.module.id());
+                self.module.put(types, own::DECORATE, &[id, BUILT_IN, SUB_GROUP_MAX_SIZE]);
+                self.module.put(self.first, op::TYPE_POINTER, &[pointer, INPUT, int]);
+                self.module.put(self.first, own::VARIABLE, &[pointer, id, INPUT]);
+                self.ids.sub_group_size = Some(id);
+                id
+            }
+        };
+        let size = self.module.id();
+        self.module.put(at, op::LOAD, &[int, size, variable, ALIGNED, 4]);
+        Some(self.make(at, own::U_CONVERT, &[size]))
+    }
+
+    /// Holds the address of a block of a sub-group against what it has to be a multiple of.
+    fn block(&mut self, i: &Instruction) {
+        let (pointer, does, align) = match (i.op, self.module.operands(i)) {
+            (own::BLOCK_READ, [_, _, pointer, ..]) => (*pointer, Does::Reads, READ_ALIGN),
+            (own::BLOCK_WRITE, [pointer, _, ..]) => (*pointer, Does::Writes, WRITE_ALIGN),
+            _ => return,
+        };
+        let Some(element) = self.types.pointer(pointer).and_then(|(_, pointee)| self.types.get(pointee))
+        else {
+            return;
+        };
+        let what = What {
+            kind: Kind::Alignment,
+            does,
+            bytes: u16::try_from(element.bytes).unwrap_or(u16::MAX),
+            bound: align as u32,
+        };
+        let address = self.make(i.at, op::CONVERT_PTR_TO_U, &[pointer]);
+        let mask = self.constant(align - 1);
+        let beyond = self.make(i.at, op::BITWISE_AND, &[address, mask]);
+        self.call(i.at, beyond, 1, what, "");
+    }
+}

@@ -1,0 +1,184 @@
+//! Memory of programs under the checks: what was never written, what is mapped, and what is the program's own.
+
+use super::cl::*;
+use super::exec;
+use std::ptr::{null, null_mut};
+
+/// What the program does with memory, of all that is wanted.
+pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(&str) -> bool) {
+    if does("content") {
+        content(s, program, x);
+    }
+    if does("lent") {
+        lent(s, program, does("ordered"));
+    }
+    if does("mapped") {
+        mapped(s, program, x, does("written"));
+    }
+    if does("own") {
+        own(s, program, does("used"));
+    }
+    if does("components") {
+        components(s, program, x, does("both"));
+    }
+}
+
+/// A kernel and the program read memory of which a part was never written.
+fn content(s: &Session, program: cl_program, x: cl_mem) {
+    let kernel = s.kernel(program, "copied");
+    let blank = make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 512, null_mut()));
+    s.arg(kernel, 0, &blank);
+    s.arg(kernel, 1, &x);
+    let zero = 0u32;
+    let from = std::ptr::from_ref(&zero).cast();
+    // The kernel reads 256 bytes; half of them were written.
+    call!(s, clEnqueueFillBuffer(s.queue, blank, from, 4, 0, 128, 0, null(), null_mut()));
+    assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
+    // Half of this has content, the rest of the buffer has not.
+    s.read::<u32>(blank, 64);
+    let mut out = [0u32; 8];
+    let to = out.as_mut_ptr().cast();
+    call!(s, clEnqueueReadBuffer(s.queue, blank, CL_TRUE, 256, 32, to, 0, null(), null_mut()));
+    call!(s, clReleaseMemObject(blank));
+    call!(s, clReleaseKernel(kernel));
+}
+
+/// What a launch before a mapping writes is its result; what the program writes through one for reading is a mistake.
+fn mapped(s: &Session, program: cl_program, x: cl_mem, written: bool) {
+    let twice = s.kernel(program, "twice");
+    assert_eq!(s.arg(twice, 0, &x), CL_SUCCESS);
+    assert_eq!(s.launch(twice, 64, Some(16)), CL_SUCCESS);
+    let at: *mut i32 =
+        make!(s, clEnqueueMapBuffer(s.queue, x, CL_TRUE, CL_MAP_READ, 0, 256, 0, null(), null_mut())).cast();
+    // SAFETY: 256 bytes are mapped.
+    unsafe {
+        assert_eq!(at.read(), 8);
+        if written {
+            at.write(9);
+        }
+    }
+    call!(s, clEnqueueUnmapMemObject(s.queue, x, at.cast(), 0, null(), null_mut()));
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseKernel(twice));
+}
+
+/// A kernel works on memory of the program, which changes it before the kernel may begin, or not.
+fn lent(s: &Session, program: cl_program, ordered: bool) {
+    let mut memory = vec![1i32; 64];
+    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    let buffer = make!(s, clCreateBuffer(s.context, flags, 256, memory.as_mut_ptr().cast()));
+    let twice = s.kernel(program, "twice");
+    s.arg(twice, 0, &buffer);
+    let gate = make!(s, clCreateUserEvent(s.context));
+    let (global, after) = (64usize, &raw const gate);
+    let size = &raw const global;
+    call!(s, clEnqueueNDRangeKernel(s.queue, twice, 1, null(), size, null(), 1, after, null_mut()));
+    if !ordered {
+        // SAFETY: it is one of the vector's elements.
+        unsafe { memory.as_mut_ptr().write_volatile(5) };
+    }
+    call!(s, clSetUserEventStatus(gate, CL_COMPLETE));
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseEvent(gate));
+    call!(s, clReleaseMemObject(buffer));
+    call!(s, clReleaseKernel(twice));
+}
+
+/// The program writes to its own memory again once it was mapped and unmapped; then a kernel uses it, or nobody does.
+fn own(s: &Session, program: cl_program, used: bool) {
+    let mut memory = vec![1i32; 64];
+    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    let buffer = make!(s, clCreateBuffer(s.context, flags, 256, memory.as_mut_ptr().cast()));
+    let at =
+        make!(s, clEnqueueMapBuffer(s.queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, 256, 0, null(), null_mut()));
+    call!(s, clEnqueueUnmapMemObject(s.queue, buffer, at, 0, null(), null_mut()));
+    call!(s, clFinish(s.queue));
+    // SAFETY: it is one of the vector's elements.
+    unsafe { memory.as_mut_ptr().write_volatile(5) };
+    if used {
+        let twice = s.kernel(program, "twice");
+        s.arg(twice, 0, &buffer);
+        assert_eq!(s.launch(twice, 64, None), CL_SUCCESS);
+        call!(s, clFinish(s.queue));
+        call!(s, clReleaseKernel(twice));
+    }
+    call!(s, clReleaseMemObject(buffer));
+}
+
+/// A kernel sets the first of two components of memory that nothing wrote; another one reads both.
+fn components(s: &Session, program: cl_program, x: cl_mem, both: bool) {
+    let [first, copied] = ["first", "copied"].map(|name| s.kernel(program, name));
+    let blank = make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 256, null_mut()));
+    if both {
+        let from = std::ptr::from_ref(&0u32).cast();
+        call!(s, clEnqueueFillBuffer(s.queue, blank, from, 4, 0, 256, 0, null(), null_mut()));
+    }
+    s.arg(first, 0, &blank);
+    assert_eq!(s.launch(first, 8, None), CL_SUCCESS);
+    s.arg(copied, 0, &blank);
+    s.arg(copied, 1, &x);
+    assert_eq!(s.launch(copied, 16, None), CL_SUCCESS);
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseMemObject(blank));
+    for kernel in [first, copied] {
+        call!(s, clReleaseKernel(kernel));
+    }
+}
+
+#[test]
+fn memory_of_the_program_is_left_alone_until_it_has_waited() {
+    for (does, says) in [
+        ("lent", "which the program changed before the kernel ended"),
+        ("unawaited", "the program never waited for what it reads"),
+    ] {
+        let Some((code, _, err)) = exec(&["--check"], does) else { return };
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(says), "{err}");
+        assert!(err.ends_with("0 faults, 0 findings, 1 mistake of the program\n"), "{err}");
+        let Some((code, _, err)) = exec(&["--check"], &format!("{does} ordered")) else { return };
+        assert_eq!(code, 0, "{err}");
+    }
+}
+
+#[test]
+fn a_launch_before_a_mapping_writes_nothing_that_is_mapped() {
+    let Some((code, _, err)) = exec(&["--check"], "mapped") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "mapped written").expect("as before");
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("mapped for reading only, and was written"), "{err}");
+}
+
+#[test]
+fn memory_that_nothing_wrote_has_no_content() {
+    let Some((code, _, err)) = exec(&["--check"], "content") else { return };
+    assert_eq!(code, 1);
+    let kernel = "error[F0006]: uses buffer x at byte 0x80 (x[32]), which nothing has written";
+    assert!(err.contains(kernel) && err.contains("kernel `copied`"), "{err}");
+    assert!(err.contains("32 bytes of memory are read that nothing has written"), "{err}");
+    assert!(err.ends_with("0 faults, 1 finding, 1 mistake of the program\n"), "{err}");
+}
+
+#[test]
+fn a_program_may_write_to_its_own_memory_until_a_command_uses_it() {
+    let Some((code, _, err)) = exec(&["--check"], "own") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "own used").expect("as before");
+    assert!(code == 1 && err.contains("was written through a mapping that had ended"), "{err}");
+}
+
+/// To set a component, compiled code loads and stores the whole vector: the other one is no more written than before.
+#[test]
+fn a_component_that_is_put_back_has_no_content() {
+    let Some((code, _, err)) = exec(&["--check"], "components both") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "components").expect("as before");
+    assert!(
+        code == 1 && err.contains("uses buffer x at byte 0x4 (x[1]), which nothing has written"),
+        "{err}"
+    );
+    assert!(
+        err.contains("kernel `copied`") && err.ends_with("0 faults, 1 finding, 0 mistakes of the program\n"),
+        "{err}"
+    );
+}
