@@ -5,6 +5,8 @@ use envisa_isa::{Object, Operand, Type, predefined};
 
 use crate::program::*;
 
+mod sharing;
+
 pub(crate) use crate::registers::CHUNK;
 
 /// Bytes that 16-bit addresses can name.
@@ -180,7 +182,11 @@ pub fn layout(
     // What address registers can name: predefined variables, and those whose address is taken.
     l.address_base = at.0;
     predefined_vars(&mut l, objects, &reaches, grf, &mut at)?;
+    let before = at.0;
     roots(&mut l, objects, &reaches, &mut at, |o, i| reaches[o].taken[i])?;
+    if at.0 - l.address_base > ADDRESSABLE {
+        share(&mut l, objects, before, &mut at);
+    }
     if at.0 - l.address_base > ADDRESSABLE {
         return Err("the variables whose address is taken exceed the 64 KiB an address can name".into());
     }
@@ -309,7 +315,31 @@ fn roots(
     Ok(())
 }
 
-/// Which variable each chunk belongs to that an address may name.
+/// Puts variables whose address is taken, which have their places from `first` on, into places that they share, if that is possible.
+fn share(l: &mut Layout, objects: &[&Object], first: RegOffset, at: &mut Cursor) {
+    let ([o], [h]) = (objects, &mut l.objects[..]) else { return };
+    let index = |id: u32| (id - predefined::FIRST_VAR) as usize;
+    let sizes: Vec<(usize, u32)> = h.homes.iter().map(|home| (index(home.id), home.bytes / CHUNK)).collect();
+    let inputs: Vec<usize> = o
+        .inputs
+        .iter()
+        .filter(|input| input.kind & 7 == 0)
+        .filter_map(|input| o.root(input.id)?.0.checked_sub(predefined::FIRST_VAR))
+        .map(|i| i as usize)
+        .collect();
+    let Some((places, chunks)) = sharing::shared_places(o, &sizes, &inputs) else { return };
+    for (home, place) in h.homes.iter_mut().zip(places) {
+        home.offset = first + place * CHUNK;
+        h.vars[index(home.id)] = home.offset;
+        h.end_of_home[index(home.id)] = home.offset + home.bytes;
+    }
+    at.0 = first + chunks * CHUNK;
+    if let Some(range) = h.ranges.last_mut() {
+        *range = first..at.0;
+    }
+}
+
+/// Which variable each chunk belongs to that an address may name; of variables that share places, all of them together.
 fn address_homes(l: &mut Layout, end: u32) {
     // Addresses name general registers, which the mode of the thread is none of.
     let general = |i: &usize| *i != predefined::var::CR0 as usize;
@@ -317,8 +347,17 @@ fn address_homes(l: &mut Layout, end: u32) {
     let mut homes: Vec<(u32, u32)> = predefined.map(|i| (l.predefined[i], l.predefined_bytes[i])).collect();
     homes.extend(l.objects.iter().flat_map(|h| &h.homes).map(|h| (h.offset, h.bytes)));
     l.address_homes = vec![(0, 0); ((end - l.address_base) / CHUNK) as usize];
+    // Predefined variables that nothing touches are in one place, and have one home.
+    homes.sort_unstable();
+    let mut apart: Vec<(u32, u32)> = Vec::new();
     for (start, bytes) in homes {
-        let (s, e) = (start - l.address_base, start - l.address_base + bytes);
+        match apart.last_mut() {
+            Some((_, end)) if start < *end => *end = (start + bytes).max(*end),
+            _ => apart.push((start, start + bytes)),
+        }
+    }
+    for (start, end) in apart {
+        let (s, e) = (start - l.address_base, end - l.address_base);
         for chunk in s / CHUNK..e / CHUNK {
             if let Some(h) = l.address_homes.get_mut(chunk as usize) {
                 *h = (s, e);

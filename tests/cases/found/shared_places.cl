@@ -1,6 +1,8 @@
-// Addresses have 16 bits, and the compiler's copies of an array exceed what they can name: that is not supported, and named.
+// Addresses have 16 bits, and the compiler's copies of an array exceed what they can name: copies that are not wanted at the
+// same time share a place.
 // NEEDS: ocloc
-// RUN: envisa run %s --device dg2 --kernel unrolled --global 32 --local 32 --arg out=zeros:i32:32 --arg in=iota:i32:97 --arg n=97
+// RUN: envisa run %s --device dg2 --kernel unrolled --global 32 --local 32 --arg out=zeros:i32:32 --arg in=iota:i32:97 --arg n=97 --print out:32 --engine interp
+// RUN: envisa run %s --device dg2 --kernel unrolled --global 32 --local 32 --arg out=zeros:i32:32 --arg in=iota:i32:97 --arg n=97 --print out:32
 kernel void unrolled(global int *out, global const int *in, int n)
 {
     int p[17];
