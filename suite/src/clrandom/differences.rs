@@ -139,7 +139,30 @@ fn names(sides: &[Side]) -> String {
     sides.iter().map(|s| s.name()).collect::<Vec<_>>().join(", ")
 }
 
+impl Explained {
+    /// Whose fault it is that sides differ on the program of a number, if it is named by that.
+    pub fn of(known: &[Explained], number: u64) -> Option<&str> {
+        known.iter().find(|e| e.programs.contains(&number)).map(|e| e.whose.as_str())
+    }
+}
+
 impl Difference {
+    /// The program's number.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whose fault it is, if that is known.
+    pub fn whose<'a>(&self, known: &'a [Explained]) -> Option<&'a str> {
+        self.explained(known).map(|e| e.whose.as_str())
+    }
+
+    /// Do envisa's engines have different results, or some of them none?
+    pub fn engines_differ(&self) -> bool {
+        let with = self.groups.iter().filter(|sides| sides.iter().any(|s| s.is_envisa())).count();
+        with + usize::from(self.failures.iter().any(|(s, _)| s.is_envisa())) > 1
+    }
+
     /// Why, if that is known. Every failure has to be, and different results have to be known by the program's number.
     fn explained<'a>(&self, known: &'a [Explained]) -> Option<&'a Explained> {
         if let Some(by_number) = known.iter().find(|e| e.programs.contains(&self.number)) {

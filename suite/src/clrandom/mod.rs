@@ -2,13 +2,15 @@
 //! implementations, bit by bit.
 
 mod differences;
+mod record;
 mod run;
 mod shrink;
 
 use std::path::PathBuf;
 
-use differences::{differences, explanations, section};
+use differences::{Explained, differences, explanations, section};
 use envisa_smith::opencl as kernel;
+use record::Runs;
 use run::{All, How, Left, Side, TURN};
 pub use run::{Work, work};
 
@@ -33,6 +35,12 @@ pub struct Args {
     /// Write the section of `docs/RANDOM-PROGRAMS.md`.
     #[arg(long)]
     write: bool,
+    /// Add this run to `suite/opencl-random-runs.toml`, and write the page's table of all runs.
+    #[arg(long)]
+    record: bool,
+    /// Only write the page's table of all runs.
+    #[arg(long)]
+    table: bool,
 }
 
 /// Runs programs; `true` if all sides agree, or it is known why they do not.
@@ -40,6 +48,11 @@ pub struct Args {
 /// # Errors
 /// If no side can run, or files cannot be read or written.
 pub fn command(args: &Args) -> Result<bool, String> {
+    if args.table {
+        let (runs, known) = (Runs::read()?, explanations()?);
+        write_runs(&runs, &known)?;
+        return Ok(runs.is_explained(&known));
+    }
     let first = run::of(args.first);
     if args.print {
         print!("{}{}", kernel::PREAMBLE, first.text());
@@ -88,14 +101,34 @@ pub fn command(args: &Args) -> Result<bool, String> {
     let text = section(args, &sides, &all, &found, &known);
     println!("{}", text.0);
     if args.write {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/RANDOM-PROGRAMS.md");
-        let page = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let (path, page) = page()?;
         let before = page.split(HEAD).next().unwrap_or_default();
         let wrong =
             if text.1 { vec![] } else { vec!["programs with different results, or too few that ran".into()] };
-        crate::performance::publish(&path, &format!("{}\n\n{}", before.trim_end(), text.0), &wrong)?;
+        let runs = Runs::read()?.section(&known);
+        crate::performance::publish(&path, &format!("{}\n\n{}{runs}", before.trim_end(), text.0), &wrong)?;
+    }
+    if args.record {
+        let mut runs = Runs::read()?;
+        runs.add(record::run_of(args.first, args.programs, &sides, &found, &known)?)?;
+        write_runs(&runs, &known)?;
     }
     Ok(text.1)
+}
+
+/// The page `docs/RANDOM-PROGRAMS.md`: where it is, and its text.
+fn page() -> Result<(PathBuf, String), String> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/RANDOM-PROGRAMS.md");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok((path, text))
+}
+
+/// Writes the page's table of all runs, which is its end.
+fn write_runs(runs: &Runs, known: &[Explained]) -> Result<(), String> {
+    let (path, page) = page()?;
+    let before = page.split("\n### All runs\n").next().unwrap_or_default();
+    std::fs::write(&path, format!("{}\n{}", before.trim_end(), runs.section(known)))
+        .map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Begins the section of the page.

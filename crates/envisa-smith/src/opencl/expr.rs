@@ -38,6 +38,8 @@ pub struct Scope {
     pub tables: Vec<Array>,
     /// Functions.
     pub functions: Vec<Function>,
+    /// Whether there is what only programs from number 5,000 on have.
+    pub more: bool,
 }
 
 const FLOOR: [&str; 4] = ["floor", "ceil", "trunc", "rint"];
@@ -249,6 +251,10 @@ fn choice(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
 fn converted(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     let from = Type { width: ty.width, ..d.integers() };
     let name = ty.name();
+    if s.more && d.once_in(3) {
+        let value = expr(d, s, from, depth);
+        return super::kinds::rounded(d, ty, from, &value);
+    }
     match d.below(4) {
         // From a float, whose number an `int` holds.
         0 => {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::expr::{Array, Function, Scope, condition, expr};
+use super::kinds;
 use super::types::{Base, Dice, Type, UINT, ULONG};
 
 /// Elements of the input.
@@ -99,23 +100,28 @@ fn write_all(body: &[Statement], depth: usize, text: &mut String) {
 }
 
 /// What a kernel is made with.
-struct Maker {
-    d: Dice,
-    s: Scope,
+pub struct Maker {
+    /// Its choices.
+    pub d: Dice,
+    /// What expressions can name.
+    pub s: Scope,
     /// Numbers of names.
     names: usize,
     /// Work-items of a group.
-    items: usize,
+    pub items: usize,
+    /// And in each dimension.
+    pub local: [usize; 3],
     /// The kind of sum that each element of `shared` is.
-    sums: Vec<&'static str>,
+    pub sums: Vec<&'static str>,
     /// Declarations of local memory, which stand outside of blocks.
-    locals: Vec<Statement>,
+    pub locals: Vec<Statement>,
 }
 
 const SUMS: [&str; 8] = ["add", "sub", "and", "or", "xor", "min", "max", "inc"];
 
 impl Maker {
-    fn name(&mut self, what: &str) -> String {
+    /// A new name.
+    pub fn name(&mut self, what: &str) -> String {
         self.names += 1;
         format!("{what}{}", self.names)
     }
@@ -131,12 +137,13 @@ impl Maker {
         }
     }
 
-    fn expr(&mut self, ty: Type, depth: usize) -> String {
+    /// An expression of a type.
+    pub fn expr(&mut self, ty: Type, depth: usize) -> String {
         expr(&mut self.d, &self.s, ty, depth)
     }
 
     /// An assignment.
-    fn assign(&mut self) -> Statement {
+    pub fn assign(&mut self) -> Statement {
         let (name, ty) = self.s.places[self.d.below(self.s.places.len())].clone();
         if ty.width > 1 && !ty.is_float() && self.d.once_in(4) {
             let k = self.d.below(ty.width);
@@ -234,6 +241,9 @@ impl Maker {
 
     fn statement(&mut self, depth: usize, leave: bool) -> Statement {
         let inner = depth.saturating_sub(1);
+        if self.s.more && self.d.once_in(6) {
+            return kinds::statement(self);
+        }
         match self.d.below(if depth == 0 { 12 } else { 18 }) {
             0..=5 => self.assign(),
             6 | 7 => self.store(),
@@ -283,6 +293,9 @@ impl Maker {
 
     /// Work-items tell each other something by local memory: all come here.
     fn exchange(&mut self) -> Statement {
+        if self.s.more && self.d.once_in(2) {
+            return kinds::exchange(self);
+        }
         let (name, ty) = self.s.places[self.d.below(self.s.places.len())].clone();
         let (l, n) = (self.name("l"), self.items);
         let barrier = "barrier(CLK_LOCAL_MEM_FENCE);";
@@ -343,8 +356,8 @@ impl Maker {
         let known = self.s.functions.clone();
         let places = takes.iter().enumerate().map(|(k, t)| (format!("p{k}"), *t)).collect();
         let tables = self.s.tables.clone();
-        let outer =
-            std::mem::replace(&mut self.s, Scope { places, tables, functions: known, ..Scope::default() });
+        let inner = Scope { places, tables, functions: known, more: self.s.more, ..Scope::default() };
+        let outer = std::mem::replace(&mut self.s, inner);
         let mut text = String::new();
         let attribute = if self.d.once_in(3) { "__attribute__((noinline)) " } else { "" };
         let list: Vec<String> = takes.iter().enumerate().map(|(k, t)| format!("{} p{k}", t.name())).collect();
@@ -408,7 +421,8 @@ pub fn kernel(number: u64, double: bool) -> Kernel {
     let items = local.iter().product::<usize>();
     let short = 1 + d.below(40);
     let sums = (0..SHARED).map(|_| d.pick(&SUMS)).collect();
-    let mut m = Maker { d, s: Scope::default(), names: 0, items, sums, locals: Vec::new() };
+    let s = Scope { more: number >= kinds::FROM, ..Scope::default() };
+    let mut m = Maker { d, s, names: 0, items, local, sums, locals: Vec::new() };
     let mut before = String::new();
     if m.d.once_in(2) {
         let (ty, len) = (m.d.integers().scalar(), 3 + m.d.below(14));
@@ -483,6 +497,9 @@ fn declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -
         body.push(Statement::Kept(format!("{} {name}[{len}];", ty.name())));
         body.push(Statement::Kept(format!("for (uint {i} = 0u; {i} < {len}u; {i}++) {name}[{i}] = {e};")));
         m.s.arrays.push(Array { name, ty, len });
+    }
+    if m.s.more {
+        body.extend(kinds::declarations(m, number, before));
     }
     let own = format!("for (uint i = 0u; i < {OWN}u; i++) scratch[gid * {OWN}u + i] = gid ^ i;");
     body.push(Statement::Kept(own));

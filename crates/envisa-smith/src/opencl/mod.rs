@@ -2,6 +2,7 @@
 
 mod expr;
 mod kernel;
+mod kinds;
 mod types;
 
 pub use kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, Statement, kernel};
