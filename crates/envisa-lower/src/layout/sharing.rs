@@ -90,8 +90,8 @@ fn lives(o: &Object) -> Option<Vec<Option<Range<usize>>>> {
         }
     }
     // What is wanted in a part of a loop may be wanted in its next round.
-    let loops: Vec<Range<usize>> =
-        jumps.iter().filter_map(|(at, l)| (labels.get(*l)? <= at).then(|| labels[*l]..at + 1)).collect();
+    let backwards = jumps.iter().filter(|(at, l)| labels.get(*l).is_some_and(|to| to <= at));
+    let loops: Vec<Range<usize>> = backwards.map(|(at, l)| labels[*l]..at + 1).collect();
     loop {
         let mut grown = false;
         for life in lives.iter_mut().flatten() {
