@@ -105,6 +105,7 @@ impl Runs {
                     whose.entry(Explained::of(known, *n).unwrap_or(who)).or_default().push(*n);
                 }
             }
+            whose.values_mut().for_each(|all| all.sort_unstable());
             let differ: Vec<String> =
                 whose.iter().map(|(who, all)| format!("{who}: {}", list(all))).collect();
             let on: Vec<&str> = r.on.iter().map(|s| s.name()).collect();
