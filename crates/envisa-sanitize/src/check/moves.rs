@@ -48,8 +48,9 @@ pub(super) fn copied(i: &Inst, all: [Element; 4], picked: Option<usize>) -> [Opt
     let [a, b, c, d] = all;
     let byte = |e: Element, n: i64| u32::try_from(n).ok().filter(|n| *n < e.bytes).map(|n| e.at + n);
     // Of a count of bits: of bytes.
-    let whole =
-        |e: Element| (e.undefined == 0 && e.value % 8 == 0 && e.value < 64).then_some(e.value as i64 / 8);
+    let whole = |e: Element| {
+        (e.undefined == 0 && e.value.is_multiple_of(8) && e.value < 64).then_some(e.value as i64 / 8)
+    };
     let each = |f: &dyn Fn(i64) -> Option<u32>| std::array::from_fn(|n| f(n as i64));
     if let Some(source) = picked {
         return each(&|n| byte(all[source & 1], n));
