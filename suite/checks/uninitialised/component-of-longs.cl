@@ -3,14 +3,12 @@ what = "the middle of three components is never set and then summed"
 finds = ["F0006", "F0002"]
 global = [64]
 local = [32]
-absent.dg2 = "the device has no doubles"
-absent.tgllp = "the device has no doubles"
 [args]
-a = "rand:f64:192:1"
-o = "fresh:f64:256"
-s = "zeros:f64:64"
+a = "rand:i64:192:1"
+o = "fresh:i64:256"
+s = "zeros:i64:64"
 */
-kernel void k(global const double *a, global double3 *o, global double *s)
+kernel void k(global const long *a, global long3 *o, global long *s)
 {
     int i = get_global_id(0);
     o[i].x = a[3 * i];
