@@ -89,7 +89,7 @@ fn pages_have_no_differences() {
         assert_eq!(number(3) + number(4), said, "{row:?}");
         assert!(number(2) > 30 * number(3), "{row:?}");
     }
-    assert!(checks.contains("Alarms for twins: envisa none"));
+    assert!(checks.contains("Alarms on twins: envisa none of "));
     let conformance = page("CONFORMANCE.md");
     // Of devices; witnesses, which are others, stand with what they are.
     let of_device = |l: &&str| l.contains(" kernels give PoCL's result") && !l.contains('(');
