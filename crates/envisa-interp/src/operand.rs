@@ -1,7 +1,7 @@
 //! Reading and writing operands that are not plain vectors: other types, regions, indirect ones.
 
 use envisa_isa::Type;
-use envisa_lower::{Dst, Inst, Op, Src, Strides};
+use envisa_lower::{Dst, Inst, Op, Src};
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier};
 
 use crate::registers::Operands;
@@ -224,12 +224,12 @@ exec! {
 
 /// Register offsets of an indirect operand's elements, for the channels of `mask` (others: the first
 /// valid address register's place is not looked at; they get offset 0, where zeros are). `stray`: so do those that
-/// are not variable's.
+/// are not variable's. `element`: how many elements a channel's is behind where its address points.
 fn indirect(
     m: &Machine<'_>,
     stray: bool,
     (address, bytes, per_log2): (u32, i16, u8),
-    strides: Strides,
+    element: impl Fn(u32) -> u32,
     size: u32,
     mask: Mask,
     at: &mut [u32],
@@ -241,9 +241,8 @@ fn indirect(
         if mask >> i & 1 == 0 {
             continue;
         }
-        let (which, element) = (i / per, strides.element(i % per));
-        let base: u16 = m.t.regs.get(address + 2 * which);
-        let base = base.wrapping_add((element * size) as u16);
+        let base: u16 = m.t.regs.get(address + 2 * (i / per));
+        let base = base.wrapping_add((element(i) * size) as u16);
         *a = match m.indirect(base, bytes, size) {
             Ok(at) => at,
             Err(_) if stray => 0,
@@ -280,8 +279,11 @@ pub(crate) fn read_general<T: Exec>(
         }
         Src::Indirect { address, bytes, per_address_log2, ty, strides, modifier } => {
             let (from, stray) = ((address, bytes, per_address_log2), m.env.stray_reads);
-            let found = indirect(m, stray, from, strides, ty.size(), mask, &mut at[..n]);
+            let per = 1 << per_address_log2.min(5);
+            let element = |k: u32| strides.element(k % per);
+            let found = indirect(m, stray, from, element, ty.size(), mask, &mut at[..n]);
             if let Err((channel, address)) = found {
+                let channel = channel + u32::from(inst(m, pc).first);
                 m.fault(pc, Some(channel), Cause::Indirect { address });
                 return false;
             }
@@ -352,10 +354,11 @@ pub(crate) fn write_general<T: Exec>(
             true
         }
         Dst::Indirect { address, bytes, per_address_log2, ty, stride, sat } => {
-            let strides = Strides { vertical: stride, width_log2: 0, horizontal: stride };
             let to = (address, bytes, per_address_log2);
-            let found = indirect(m, false, to, strides, ty.size(), mask, &mut at[..n]);
+            let element = |k: u32| k * u32::from(stride);
+            let found = indirect(m, false, to, element, ty.size(), mask, &mut at[..n]);
             if let Err((channel, address)) = found {
+                let channel = channel + u32::from(inst(m, pc).first);
                 m.fault(pc, Some(channel), Cause::Indirect { address });
                 return false;
             }

@@ -144,8 +144,9 @@ fn fine(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
     );
     match base {
         // The same of one element, or of a row.
-        Register::RBX if index == Register::RDI => {
-            i.memory_index_scale() == 1 && at >= 0 && end <= i64::from(sizes.registers)
+        Register::RBX if matches!(index, Register::RDI | Register::RSI | Register::RAX) => {
+            let place = i.memory_index_scale() == 1 && at >= 0 && end <= i64::from(sizes.registers);
+            place && (index == Register::RDI || !may_write(i))
         }
         // An element of such a row that is made, by the number of a lane.
         Register::RBX if index == Register::R9 => {

@@ -125,7 +125,7 @@ impl Inst {
             Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } => {
                 let strides = Strides { vertical: stride, width_log2: 0, horizontal: 0 };
                 let (add, bytes) = (bytes, ty.size());
-                visit(Touched::Indirect { address, add, per_address_log2, bytes, strides });
+                visit(Touched::Indirect { address, add, per_address_log2, bytes, strides, anew: false });
             }
             Dst::Pred { offset } => visit(Touched::Whole { offset, bytes: 4 }),
         }

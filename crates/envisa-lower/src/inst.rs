@@ -244,7 +244,8 @@ pub enum Dst {
         per_address_log2: u8,
         /// Type of the elements.
         ty: Type,
-        /// Elements from channel to channel.
+        /// Elements from channel to channel: channel `k`'s is `k` times so many behind where its address points, whichever
+        /// channels have the same address.
         stride: u8,
         /// Saturation.
         sat: bool,

@@ -170,15 +170,16 @@ impl Op {
             Fbh => OpFacts { usual: Usual::SignOf(0), ..U32 },
             Bfi | Bfrev | Fbl | Lzd => U32,
             Cbit => OpFacts { usual: Usual::Unsigned, ..COMPUTES },
-            Lrp | Frc | Rndd | Rndu | Rnde | Rndz => COMPUTES,
+            PredLogic | Lrp | Frc | Rndd | Rndu | Rnde | Rndz => COMPUTES,
             Sqrt => OpFacts { rounds_once: true, ..STAYS },
-            PredLogic | Inv | Rsqrt | Exp | Log | Pow | Sin | Cos => STAYS,
+            Inv | Rsqrt | Exp | Log | Pow | Sin | Cos => STAYS,
             // The optimiser leaves them alone.
             Sad2 | Sad2add | Dp4a | Pln | Line | Dp2 | Dp3 | Dp4 | Dph | Tanh | Sigm | Divm | Sqrtm
             | Invm | Rsqtm | Fcvt | Srnd | Dnscl | ShflIdx4 => OpFacts::ACTS,
-            Setp | Dpas | Dpasw | Bdpas | ChannelEnables | Join | Goto | Call | Ret | Fcall | Ifcall
-            | Fret | Faddr | SwitchJmp | Barrier | SplitBarrier | NamedBarrier | Fence | Message
-            | Unsupported | End | Nop => OpFacts::ACTS,
+            Setp => OpFacts { pure: true, ..OpFacts::ACTS },
+            Dpas | Dpasw | Bdpas | ChannelEnables | Join | Goto | Call | Ret | Fcall | Ifcall | Fret
+            | Faddr | SwitchJmp | Barrier | SplitBarrier | NamedBarrier | Fence | Message | Unsupported
+            | End | Nop => OpFacts::ACTS,
         }
     }
 }

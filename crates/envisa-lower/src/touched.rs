@@ -53,6 +53,8 @@ pub enum Touched {
         bytes: u32,
         /// Where the elements of one address are.
         strides: Strides,
+        /// Does the region begin at each address, as that of a source does? That of a destination goes on over all channels.
+        anew: bool,
     },
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn source(src: &Src, together: u32, visit: Visit<'_>) {
         Src::Indirect { address, bytes, per_address_log2, ty, strides, .. } => {
             addresses(address, per_address_log2, visit);
             let (add, bytes) = (bytes, ty.size());
-            visit(Touched::Indirect { address, add, per_address_log2, bytes, strides });
+            visit(Touched::Indirect { address, add, per_address_log2, bytes, strides, anew: true });
         }
         Src::Pred { offset, .. } => visit(Touched::Whole { offset, bytes: 4 }),
     }

@@ -8,9 +8,10 @@ use envisa_lower::Simt;
 use super::memory::{Form, PTR};
 use super::*;
 
-/// Places, and how they become addresses: indices in a vector, their factor, what is added.
+/// Places, and how they become addresses: what they count from, indices in a vector, their factor, what is added.
 #[derive(Clone, Copy)]
 pub(super) struct Places {
+    pub base: Register,
     pub index: V,
     pub scale: u32,
     pub plus: u32,
@@ -19,7 +20,7 @@ pub(super) struct Places {
 impl Places {
     /// One, by a general register.
     fn at(self, r: Register) -> Mem {
-        Mem::indexed(PTR, r, self.scale, i64::from(self.plus))
+        Mem::indexed(self.base, r, self.scale, i64::from(self.plus))
     }
 }
 
@@ -156,7 +157,7 @@ impl Emit<'_> {
         on: Option<K>,
     ) -> Result<(), Why> {
         for h in 0..2 {
-            let of = Places { index: v, scale: form.scale, plus: 0 };
+            let of = Places { base: PTR, index: v, scale: form.scale, plus: 0 };
             self.load_quads(part, of, (h as V, h), on);
         }
         for c in 0..2 {

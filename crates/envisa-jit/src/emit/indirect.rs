@@ -1,8 +1,12 @@
 //! Instructions whose operands are found through address registers: dwords that each channel finds by itself.
 
+use super::gather::Places;
 use super::pointed::Found;
 use super::*;
 use crate::known::Picked;
+
+/// How many instructions before one its addresses are looked for.
+const NEARBY: usize = 256;
 
 impl Emit<'_> {
     /// An instruction with operands that are found by address registers.
@@ -50,19 +54,10 @@ impl Emit<'_> {
             self.places(f, part, 6 + part.index as u8, on, Some(entry))?;
         }
         for part in &parts {
-            let (v, w) = (6 + part.index as u8, part.width);
+            let v = 6 + part.index as u8;
             let on = self.transfer_mask(pc, part);
             let to = to + 4 * part.lane;
-            match on {
-                Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
-                None => {
-                    self.a.ri(Code::Mov_r32_imm32, Register::EAX, (1 << part.lanes) - 1);
-                    self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::EAX);
-                }
-            }
-            self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
-            let m = Mem::indexed(REGS, Register::None, 1, i64::from(homes.start));
-            self.a.gather(VPGATHERDD, w, 0, m, v, 5);
+            self.load_dwords(part, Places { base: REGS, index: v, scale: 1, plus: homes.start }, on);
             let mask = self.lanes(pc, part, to)?;
             self.store_part(to, 0, 4, part, mask)?;
         }
@@ -77,7 +72,8 @@ impl Emit<'_> {
     /// The same where all channels find dwords of one variable that one or two vectors hold, as they do who shuffle:
     /// these are permuted. Leaves where it goes then, if there is such a variable; what follows does the rest.
     fn near(&mut self, pc: Pc, i: &Inst, f: Found, parts: &[Part]) -> Result<Option<Label>, Why> {
-        let Some(aim) = self.aim(pc, f.address) else { return Ok(None) };
+        let two = |aim: &Range<u32>| (8..=128).contains(&(aim.end - aim.start));
+        let Some(aim) = self.aim(pc, f.address).filter(two) else { return Ok(None) };
         let Dst::Reg { offset: to, .. } = i.dst else { return Ok(None) };
         let bytes = aim.end - aim.start;
         let (far, done) = (self.a.label(), self.a.label());
@@ -145,11 +141,11 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// The variable that address registers were made from, as addresses name it, if it is no larger than two vectors.
-    fn aim(&self, pc: Pc, address: RegOffset) -> Option<Range<u32>> {
+    /// The variable that address registers were made from nearby, as addresses name it.
+    pub(super) fn aim(&self, pc: Pc, address: RegOffset) -> Option<Range<u32>> {
         let r = self.p.registers();
         let wanted = self.cells.at(address)?;
-        for before in (0..pc).rev() {
+        for before in (0..pc).rev().take(NEARBY) {
             let i = self.inst(before);
             if matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Call | Op::Fcall | Op::Ifcall) {
                 return None;
@@ -161,7 +157,7 @@ impl Emit<'_> {
             }
             let first = i.src.iter().find_map(|s| crate::shape::constant(self.p, s))?;
             let (start, end) = *r.address_homes.get(usize::try_from(first / 64).ok()?)?;
-            return (i.op == Op::Add && (8..=128).contains(&(end - start))).then_some(start..end);
+            return (i.op == Op::Add && start < end).then_some(start..end);
         }
         None
     }

@@ -4,6 +4,7 @@
 use envisa_lower::{REGISTER_PADDING, Strides};
 
 use super::each::{Array, PLACE};
+use super::gather::Places;
 use super::*;
 
 /// An operand that is found by address registers.
@@ -16,6 +17,8 @@ pub(super) struct Found {
     /// Channels of each.
     per: u32,
     strides: Strides,
+    /// Does the region begin at each address?
+    anew: bool,
     /// Bytes of an element.
     pub size: u32,
 }
@@ -23,13 +26,27 @@ pub(super) struct Found {
 impl Found {
     pub fn source(s: &Src) -> Option<Found> {
         let Src::Indirect { address, bytes, per_address_log2, ty, strides, .. } = *s else { return None };
-        Some(Found { address, bytes, per: 1 << per_address_log2.min(5), strides, size: ty.size() })
+        Some(Found {
+            address,
+            bytes,
+            per: 1 << per_address_log2.min(5),
+            strides,
+            anew: true,
+            size: ty.size(),
+        })
     }
 
     pub fn destination(d: &Dst) -> Option<Found> {
         let Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } = *d else { return None };
         let strides = Strides { vertical: stride, width_log2: 0, horizontal: stride };
-        Some(Found { address, bytes, per: 1 << per_address_log2.min(5), strides, size: ty.size() })
+        Some(Found {
+            address,
+            bytes,
+            per: 1 << per_address_log2.min(5),
+            strides,
+            anew: false,
+            size: ty.size(),
+        })
     }
 
     /// Have so many channels one address?
@@ -49,7 +66,7 @@ impl Found {
 
     /// The same without what is added to all.
     fn inside(self, channel: u32) -> u32 {
-        self.strides.element(channel % self.per) * self.size
+        self.strides.element(if self.anew { channel % self.per } else { channel }) * self.size
     }
 
     /// How the elements of so many channels lie, if they have one address.
@@ -272,6 +289,20 @@ impl Emit<'_> {
             self.a.v3(VPANDD, w, v, v, Opd::Bcast(low), Lanes::All);
         }
         let Some(entry) = entry else { return Ok(()) };
+        if let Some(aim) = self.aim(self.now, f.address).filter(|aim| aim.end - aim.start >= f.size) {
+            // Those of one variable, as nearly all are. What lies in another one is the machine's.
+            let mut from = v;
+            if aim.start != 0 {
+                let start = self.literal(aim.start);
+                self.a.v3(VPSUBD, w, 1, v, Opd::Bcast(start), Lanes::All);
+                from = 1;
+            }
+            let last = self.literal(aim.end - aim.start - f.size);
+            self.a.vcmp(VPCMPUD, w, 5, from, Opd::Bcast(last), 6, on);
+            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.jump(Code::Jne_rel32_64, entry);
+            return Ok(());
+        }
         let chunks = self.p.registers().address_homes.len() as u32;
         let (most, ends) = (self.literal(chunks), self.ends());
         self.a.v2i(VPSRLD, w, 1, Opd::Reg(v), 6, Lanes::All);
@@ -360,13 +391,9 @@ impl Emit<'_> {
                 }
                 continue;
             }
-            match on {
-                Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
-                None => self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5)),
-            }
-            self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
             // Behind the last variable there are bytes for a whole dword.
-            self.a.gather(VPGATHERDD, w, 0, m, PLACES, 5);
+            let plus = self.p.registers().address_base;
+            self.load_dwords(part, Places { base: REGS, index: PLACES, scale: 1, plus }, on);
             match f.size {
                 4 => self.a.store(STORE32, w, to, 0, Lanes::All),
                 2 => self.a.store(VPMOVDW, w, to, 0, Lanes::All),
@@ -446,16 +473,44 @@ impl Emit<'_> {
             }
             self.places(f, part, PLACES, None, None)?;
             self.a.store(STORE32, part.width, Array::Places.all(), PLACES, Lanes::All);
-            let ((load, wide), (store, datum)) = (load(f.size), store(f.size));
-            let element = Mem::indexed(REGS, Register::R9, f.size, i64::from(from + at));
-            self.each(part, on, |e| {
-                e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
-                e.a.rm(load, wide, element);
-                e.a.mr(store, place, datum);
-                Ok(())
-            })?;
+            let done = self.a.label();
+            if let Some(on) = on {
+                let some = self.a.label();
+                self.all_lanes(part, on, some);
+                self.put_lanes(part, f.size, from + at, place);
+                self.a.jmp(done);
+                self.a.bind(some);
+                let ((load, wide), (store, datum)) = (load(f.size), store(f.size));
+                let element = Mem::indexed(REGS, Register::R9, f.size, i64::from(from + at));
+                self.each(part, Some(on), |e| {
+                    e.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.one(4));
+                    e.a.rm(load, wide, element);
+                    e.a.mr(store, place, datum);
+                    Ok(())
+                })?;
+            } else {
+                self.put_lanes(part, f.size, from + at, place);
+            }
+            self.a.bind(done);
         }
         Ok(())
+    }
+
+    /// Goes to `some` unless all of a part's lanes are in a mask.
+    fn all_lanes(&mut self, part: &Part, on: K, some: Label) {
+        self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, kreg(on));
+        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (1 << part.lanes) - 1);
+        self.a.jump(Code::Jne_rel32_64, some);
+    }
+
+    /// Puts the elements of all lanes from a row to their places, which the context has.
+    fn put_lanes(&mut self, part: &Part, size: u32, from: RegOffset, place: Mem) {
+        let ((load, wide), (store, datum)) = (load(size), store(size));
+        for lane in 0..part.lanes {
+            self.a.rm(Code::Mov_r32_rm32, PLACE[0], Array::Places.all().plus(4 * lane));
+            self.a.rm(load, wide, Mem::at(REGS, from + size * lane));
+            self.a.mr(store, place, datum);
+        }
     }
 
     /// Overwrites the elements of a mask, as dwords if they are narrower.

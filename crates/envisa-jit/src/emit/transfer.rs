@@ -140,7 +140,7 @@ impl Emit<'_> {
             if s.write {
                 self.store_anywhere(s, part, (v, form.scale), data, on)?;
             } else {
-                let of = self.readable(Places { index: v, scale: form.scale, plus: 0 }, on);
+                let of = self.readable(Places { base: PTR, index: v, scale: form.scale, plus: 0 }, on);
                 let of = self.lay_places(of.index, of.scale);
                 self.load_channels(pc, s, part, of, data, on)?;
             }
@@ -732,7 +732,7 @@ impl Emit<'_> {
                     let d = self.data_in(to, 64, 0)?;
                     self.a.scatter(VPSCATTERDQ, Width::Z, m, index, d, 5);
                 } else {
-                    self.load_quads(part, Places { index, scale, plus: disp }, (0, h), on);
+                    self.load_quads(part, Places { base: PTR, index, scale, plus: disp }, (0, h), on);
                     let k = self.half(on, h);
                     let k = if self.load_lanes(pc, to, on).is_some() { k } else { None };
                     let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
@@ -753,7 +753,7 @@ impl Emit<'_> {
         if let Some(line) = self.line(pc).filter(|_| disp == 0) {
             self.gather_lines(pc, &line, std::slice::from_ref(part), (&[index], scale), &[on])?;
         } else {
-            self.load_dwords(part, Places { index, scale, plus: disp }, on);
+            self.load_dwords(part, Places { base: PTR, index, scale, plus: disp }, on);
         }
         if s.element != 4 {
             let and = self.literal(if s.element == 1 { 0xff } else { 0xffff });

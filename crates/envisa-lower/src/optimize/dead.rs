@@ -1,6 +1,8 @@
 //! What nobody reads, and labels where nobody waits.
 
-use super::{chunks, range};
+use std::ops::Range;
+
+use super::{CHUNK, range};
 use crate::program::*;
 
 /// Drops instructions without an effect.
@@ -41,8 +43,7 @@ const PASSES: usize = 8;
 
 /// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others.
 fn unread(p: &ProgramParts, keep: &mut [bool]) {
-    let chunk_count = p.registers.bytes.div_ceil(super::CHUNK) as usize;
-    let mut readers = vec![0u32; chunk_count];
+    let mut readers = vec![0u32; places(p, 0..p.registers.bytes).end as usize];
     for i in &p.code {
         count(p, i, &mut readers, 1);
     }
@@ -50,15 +51,19 @@ fn unread(p: &ProgramParts, keep: &mut [bool]) {
         let mut dropped = false;
         // Backward: readers come after what they read, mostly.
         for (pc, i) in p.code.iter().enumerate().rev() {
-            let local = matches!(i.dst, Dst::Reg { offset, .. } if offset >= p.registers.locals_start);
+            let local = match i.dst {
+                Dst::Reg { offset, .. } => offset >= p.registers.locals_start,
+                Dst::Pred { .. } => true,
+                _ => false,
+            };
             let own = i.dst2 == 0 || i.op == Op::Addc && i.dst2 >= p.registers.locals_start;
             if !keep[pc] || !local || !own || !i.op.facts().pure {
                 continue;
             }
             let mut wanted = false;
             i.writes(p, &mut |t| {
-                wanted |=
-                    chunks(range(&t, i.channels, p)).any(|c| readers.get(c as usize).is_none_or(|r| *r != 0));
+                let mut at = places(p, range(&t, i.channels, p));
+                wanted |= at.any(|c| readers.get(c as usize).is_none_or(|r| *r != 0));
             });
             if wanted {
                 continue;
@@ -73,10 +78,20 @@ fn unread(p: &ProgramParts, keep: &mut [bool]) {
     }
 }
 
-/// Counts an instruction among the readers of each chunk, or no more.
+/// Where readers of a range are counted: by chunks, and by dwords below the variables, where predicates are.
+fn places(p: &ProgramParts, range: Range<RegOffset>) -> Range<u32> {
+    let locals = p.registers.locals_start;
+    let place = |at: RegOffset| match at.checked_sub(locals) {
+        Some(behind) => locals.div_ceil(4) + behind / CHUNK,
+        None => at / 4,
+    };
+    place(range.start)..range.end.checked_sub(1).map_or(0, |last| place(last) + 1)
+}
+
+/// Counts an instruction among the readers of each place, or no more.
 fn count(p: &ProgramParts, i: &Inst, readers: &mut [u32], by: i32) {
     i.reads(p, &mut |t| {
-        for c in chunks(range(&t, i.channels, p)) {
+        for c in places(p, range(&t, i.channels, p)) {
             if let Some(r) = readers.get_mut(c as usize) {
                 *r = r.wrapping_add_signed(by);
             }

@@ -1,5 +1,6 @@
 //! A program for engines that nobody observes: the same results and the same faults with less work.
 //!
+//! - [`scattered`]: moves of one channel each, to registers that the channel finds by itself, are one;
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
@@ -30,6 +31,7 @@ mod narrow;
 mod pairs;
 mod products;
 mod rename;
+mod scattered;
 mod sums;
 mod terms;
 mod uniform;
@@ -57,6 +59,7 @@ pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
 
 fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
+    scattered::join(&mut p);
     let blocks = Blocks::new(&p);
     rename::apart(&mut p, &blocks);
     let uses = Uses::new(&p);

@@ -201,7 +201,14 @@ fn read(m: &Machine<'_>, (pc, calls): (u32, Stack), shadow: &Shadow, src: &Src, 
             (offset + strides.element(k) * ty.size(), ty, modifier)
         }
         Src::Indirect { address, bytes, per_address_log2, ty, strides, modifier } => {
-            let t = Touched::Indirect { address, add: bytes, per_address_log2, bytes: ty.size(), strides };
+            let t = Touched::Indirect {
+                address,
+                add: bytes,
+                per_address_log2,
+                bytes: ty.size(),
+                strides,
+                anew: true,
+            };
             let Some((at, _)) = element(m, t, k) else { return Element::default() };
             (at, ty, modifier)
         }
@@ -411,7 +418,11 @@ impl Checks {
                 Dst::Indirect { address, bytes, per_address_log2, ty, stride, .. } => {
                     let strides = envisa_lower::Strides { vertical: stride, width_log2: 0, horizontal: 0 };
                     let (add, bytes) = (bytes, ty.size());
-                    element(m, Touched::Indirect { address, add, per_address_log2, bytes, strides }, k)
+                    element(
+                        m,
+                        Touched::Indirect { address, add, per_address_log2, bytes, strides, anew: false },
+                        k,
+                    )
                 }
                 Dst::None | Dst::Pred { .. } => None,
             };

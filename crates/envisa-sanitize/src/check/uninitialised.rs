@@ -403,10 +403,11 @@ pub(super) fn is_data(message: &Message, t: Touched) -> bool {
 /// Offset and bytes of channel `k`'s element; `None` if an address register names no variable.
 pub(super) fn element(m: &Machine<'_>, t: Touched, k: u32) -> Option<(u32, u32)> {
     match t {
-        Touched::Indirect { address, add, per_address_log2, bytes, strides } => {
+        Touched::Indirect { address, add, per_address_log2, bytes, strides, anew } => {
             let per = 1u32 << per_address_log2.min(5);
             let base: u16 = m.t.regs.peek(address + 2 * (k / per));
-            let base = base.wrapping_add((strides.element(k % per) * bytes) as u16);
+            let element = strides.element(if anew { k % per } else { k });
+            let base = base.wrapping_add((element * bytes) as u16);
             m.indirect(base, add, bytes).ok().map(|at| (at, bytes))
         }
         t => t.channel(k).map(|r| (r.start, r.end - r.start)),
