@@ -14,6 +14,7 @@
 //! - [`sums`]: messages add to their addresses what was added in halves of 64 bits;
 //! - [`bytes`]: bytes are compared and picked as bytes, not as words;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
+//! - [`sink`]: what is read once is made where it is read, if that takes no register longer;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
 //!
@@ -32,6 +33,7 @@ mod pairs;
 mod products;
 mod rename;
 mod scattered;
+mod sink;
 mod sums;
 mod terms;
 mod uniform;
@@ -98,6 +100,8 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     bytes::keep(&mut p, &blocks);
     dead::sweep(&mut p);
     dead::messages(&mut p);
+    let blocks = Blocks::new(&p);
+    sink::down(&mut p, &blocks);
     p.registers.fresh = fresh::ranges(&p);
     p
 }

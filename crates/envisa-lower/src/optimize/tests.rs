@@ -703,3 +703,33 @@ fn two_scalars_are_added_up_for_the_message() {
     assert_eq!((p.code[0].dst, p.code[0].channels), (to(offset, Type::Uq), 1));
     assert_eq!(p.code[0].src[..2], [scalar(v(9), Type::Q), scalar(BASE, Type::Q)]);
 }
+
+/// Differences of what every round reads: each is made where it is multiplied, and the last ones, which end what they read, stay.
+#[test]
+fn results_that_are_read_once_move_to_where_they_are_read() {
+    let difference = |to_: u32, of: u32| {
+        inst(Op::Add, ExecType::F32, to(v(to_), Type::F), vector(v(of), Type::F), scalar(TWO, Type::F))
+    };
+    let square = |of: u32, sum: u32| {
+        let mut i =
+            inst(Op::Mad, ExecType::F32, to(v(sum), Type::F), vector(v(of), Type::F), vector(v(of), Type::F));
+        i.src[2] = vector(v(sum), Type::F);
+        i
+    };
+    let round = |sum: u32| {
+        [difference(4 + sum, 0), difference(6 + sum, 1), square(4 + sum, sum), square(6 + sum, sum)]
+    };
+    let mut code: Vec<Inst> = [round(2), round(3)].concat();
+    code.extend([message(0), message(1), ret()]);
+    let messages = vec![access(true, v(12), v(2)), access(true, v(12), v(3))];
+    let p = improved(&program(code, messages));
+    let ops = |p: &ProgramParts, n: usize| p.code.iter().map(|i| i.op).take(n).collect::<Vec<_>>();
+    let (a, m) = (Op::Add, Op::Mad);
+    assert_eq!(ops(&p, 8), [a, m, a, m, a, a, m, m]);
+    // Not past what changes an operand.
+    let mut code: Vec<Inst> = [round(2), round(3)].concat();
+    code.insert(2, difference(0, 1));
+    code.extend([message(0), message(1), ret()]);
+    let p = improved(&program(code, vec![access(true, v(12), v(2)), access(true, v(12), v(3))]));
+    assert_eq!(ops(&p, 6), [a, a, m, a, m, a]);
+}
