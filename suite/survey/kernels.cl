@@ -37,6 +37,21 @@ kernel void k(global const uchar4 *a, global const uchar *b, global uchar *c)
     c[i] = convert_uchar_sat(0.3f * f.x + 0.59f * f.y + 0.11f * f.z);
 }
 
+// grey of RGB: 524288; 1572864, 1, 524288
+kernel void k(global const uchar *a, global const uchar *b, global uchar *c)
+{
+    int i = get_global_id(0);
+    c[i] = (a[3 * i] * 77 + a[3 * i + 1] * 150 + a[3 * i + 2] * 29) >> 8;
+}
+
+// brighter RGB: 524288; 1572864, 1, 1572864
+kernel void k(global const uchar *a, global const uchar *b, global uchar *c)
+{
+    int i = get_global_id(0);
+    for (int k = 0; k < 3; k++)
+        c[3 * i + k] = min(a[3 * i + k] + 40, 255);
+}
+
 // RGB turned round: 524288; 1572864, 1, 1572864
 kernel void k(global const uchar *a, global const uchar *b, global uchar *c)
 {

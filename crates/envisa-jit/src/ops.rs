@@ -285,6 +285,7 @@ ops! {
     VPSCATTERDQ: EVEX_Vpscatterdq_vm32x_k1_xmm EVEX_Vpscatterdq_vm32x_k1_ymm EVEX_Vpscatterdq_vm32y_k1_zmm;
     VPSCATTERQD: EVEX_Vpscatterqd_vm64x_k1_xmm EVEX_Vpscatterqd_vm64y_k1_xmm EVEX_Vpscatterqd_vm64z_k1_ymm;
     VPSCATTERQQ: EVEX_Vpscatterqq_vm64x_k1_xmm EVEX_Vpscatterqq_vm64y_k1_ymm EVEX_Vpscatterqq_vm64z_k1_zmm;
+    STORE8: EVEX_Vmovdqu8_xmmm128_k1z_xmm EVEX_Vmovdqu8_ymmm256_k1z_ymm EVEX_Vmovdqu8_zmmm512_k1z_zmm;
     STORE32: EVEX_Vmovdqu32_xmmm128_k1z_xmm EVEX_Vmovdqu32_ymmm256_k1z_ymm EVEX_Vmovdqu32_zmmm512_k1z_zmm;
     STORE64: EVEX_Vmovdqu64_xmmm128_k1z_xmm EVEX_Vmovdqu64_ymmm256_k1z_ymm EVEX_Vmovdqu64_zmmm512_k1z_zmm;
     VPMOVWB: EVEX_Vpmovwb_xmmm64_k1z_xmm EVEX_Vpmovwb_xmmm128_k1z_ymm EVEX_Vpmovwb_ymmm256_k1z_zmm;

@@ -36,6 +36,8 @@ enum How {
     Packed(Plan),
     /// Elements of up to three bytes together.
     Small,
+    /// One byte or word of each channel, which others are between: up to four bytes from channel to channel.
+    Sparse,
     /// Dwords of one channel after the other.
     Channels,
 }
@@ -76,7 +78,8 @@ impl How {
         } else if dense && step % 4 == 0 {
             plan(Steps { element: 4, elements: (1 << (step / 4)) - 1, ..all }).map(How::Packed)
         } else {
-            (dense && step < 4 && count > 1).then_some(How::Small)
+            let sparse = (count == 1 && (element as i32 + 1..=4).contains(&step)).then_some(How::Sparse);
+            (dense && step < 4 && count > 1).then_some(How::Small).or(sparse)
         }
     }
 }
@@ -357,7 +360,9 @@ impl Emit<'_> {
             true => Some(How::Channels),
             false => How::of(s, bytes),
         };
-        let how = how.filter(|_| index > 0 && all && aligned)?;
+        // Stores by masks of bytes.
+        let has = |how: &How| *how != How::Sparse || self.level == Level::Avx512;
+        let how = how.filter(|how| index > 0 && all && aligned && has(how))?;
         Some(Stepped { how, step: bytes, index, rows: &ROWS })
     }
 
@@ -449,6 +454,19 @@ impl Emit<'_> {
             How::Channels => {
                 let of = Channels::Apart(m, known.step);
                 self.load_channels(pc, s, part, of, data, on)?;
+            }
+            How::Sparse => {
+                let (step, element) = (known.step, u32::from(s.element));
+                // Nothing behind the last element is read.
+                self.bytes_in_mask(|k| k < 15 * step + element);
+                let from = m.plus(places[0]);
+                self.a.v2(VMOVDQU8, Width::Z, 0, Opd::Mem(from), Lanes::Zero(5));
+                self.move_groups(step, true);
+                let which = self.bytes_of(|k| (k % 4 < element).then(|| k / 4 * step + k % 4));
+                self.a.v3(VPSHUFB, Width::Z, 2, 0, Opd::Mem(which), Lanes::All);
+                for (h, to) in all {
+                    self.loaded(pc, s, part, (h, to), 2, on)?;
+                }
             }
             How::Small => {
                 let bytes = 16 * known.step;
@@ -577,6 +595,13 @@ impl Emit<'_> {
         self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::ESI);
     }
 
+    /// The same of bytes of a vector.
+    fn bytes_in_mask(&mut self, of: impl Fn(u32) -> bool) {
+        let half = |h: u32| (0..32).filter(|k| of(32 * h + k)).fold(0, |all, k| all | 1 << k);
+        let mask = self.literals(std::array::from_fn(|h| if h < 2 { half(h as u32) } else { 0 }));
+        self.a.rm(Code::VEX_Kmovq_kr_km64, kreg(5), mask);
+    }
+
     /// Moves what belongs to four channels each, so many bytes a channel, from one after another in a vector to its
     /// quarters, or back: in the first vector.
     fn move_groups(&mut self, step: u32, apart: bool) {
@@ -640,6 +665,17 @@ impl Emit<'_> {
                 self.store_rows(plan, &from, m)?;
             }
             How::Channels => self.store_channels(s, part, Channels::Apart(m, known.step), data, None)?,
+            How::Sparse => {
+                let (step, element) = (known.step, u32::from(s.element));
+                self.pack(0, &all, element)?;
+                let own = |k: u32| k % step < element;
+                let which = self.bytes_of(|k| (k < 4 * step && own(k)).then(|| k / step * 4 + k % step));
+                self.a.v3(VPSHUFB, Width::Z, 0, 0, Opd::Mem(which), Lanes::All);
+                self.move_groups(step, false);
+                self.bytes_in_mask(|k| k < 16 * step && own(k));
+                let to = m.plus(Self::places_of(s)[0]);
+                self.a.store(STORE8, Width::Z, to, 0, Lanes::Of(5));
+            }
             How::Small => {
                 self.pack(0, &all, s.element.into())?;
                 let step = known.step;
