@@ -131,6 +131,8 @@ impl Case {
              .decl Quad v_type=G type=uq num_elts={n} align=wordx32\n\
              .decl To v_type=G type=uq num_elts={n} align=wordx32\n\
              .decl P v_type=P num_elts={n}\n\
+             .decl Apart v_type=G type=ud num_elts={n} align=wordx32\n\
+             .decl Index v_type=G type=ud num_elts={n} align=wordx32\n\
              .decl First v_type=G type=ud num_elts=1\n.decl Round v_type=G type=ud num_elts=1\n.decl More v_type=P num_elts=1\n\
              .decl A v_type=G type=uq num_elts=1 align=qword\n\
              .decl B v_type=G type=uq num_elts=1 align=qword\n\
@@ -152,9 +154,9 @@ impl Case {
         let _ = writeln!(t, "lsc_load.ugm (M1, {n}) Quad:d64 flat[To]:a64");
         if let Some(step) = self.step {
             let _ = writeln!(t, "mov (M1_NM, 1) First(0,0)<1> Quad(0,0)<0;1,0>");
-            let _ = writeln!(t, "mul (M1, {n}) Off(0,0)<1> L(0,0)<1;1,0> {step:#x}:ud");
-            let _ = writeln!(t, "add (M1, {n}) Off(0,0)<1> Off(0,0)<1;1,0> First(0,0)<0;1,0>");
-            let _ = writeln!(t, "add (M1, {n}) To(0,0)<1> Off(0,0)<1;1,0> A(0,0)<0;1,0>");
+            let _ = writeln!(t, "mul (M1, {n}) Apart(0,0)<1> L(0,0)<1;1,0> {step:#x}:ud");
+            let _ = writeln!(t, "add (M1, {n}) Index(0,0)<1> Apart(0,0)<1;1,0> First(0,0)<0;1,0>");
+            let _ = writeln!(t, "add (M1, {n}) To(0,0)<1> Index(0,0)<1;1,0> A(0,0)<0;1,0>");
         } else if self.wide {
             if self.shift != 0 {
                 let _ = writeln!(t, "shl (M1, {n}) Quad(0,0)<1> Quad(0,0)<1;1,0> {:#x}:uq", self.shift);
