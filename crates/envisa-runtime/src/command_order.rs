@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::left_alone;
+
 /// Commands that are kept, at most: races with older ones are not found.
 const MOST: usize = 2048;
 
@@ -118,6 +120,9 @@ pub fn name(what: impl FnOnce() -> String) {
 
 /// The command that runs on this thread reads memory of a device, or writes it.
 pub fn touch(range: Range<u64>, write: bool) {
+    if write {
+        left_alone::forget(&range);
+    }
     current(|c| {
         if let Some(c) = c {
             if write { c.written.add(range) } else { c.read.add(range) }
@@ -145,6 +150,8 @@ struct Ledger {
     commands: BTreeMap<u64, Command>,
     /// How many commands have begun to run.
     begun: u64,
+    /// How many of them are not over.
+    running: u64,
     /// Memory that was freed, the last of it.
     freed: VecDeque<Range<u64>>,
     /// How much was freed before that.
@@ -155,6 +162,7 @@ static LEDGER: Mutex<Ledger> = Mutex::new(Ledger {
     clock: 0,
     commands: BTreeMap::new(),
     begun: 0,
+    running: 0,
     freed: VecDeque::new(),
     freed_before: 0,
 });
@@ -269,6 +277,13 @@ pub fn idle() -> Option<u64> {
     ledger.commands.values().all(|c| c.over).then_some(ledger.begun)
 }
 
+/// How many commands have begun to run, if none runs now but the one that asks.
+pub fn quiet() -> Option<u64> {
+    let own = u64::from(current_command().is_some());
+    let ledger = LEDGER.lock().unwrap();
+    (ledger.running == own).then_some(ledger.begun)
+}
+
 /// How many commands have begun to run.
 pub fn begun() -> u64 {
     LEDGER.lock().unwrap().begun
@@ -304,6 +319,7 @@ pub fn comes_after(other: u64) {
 pub fn begin(number: u64) {
     let mut ledger = LEDGER.lock().unwrap();
     ledger.begun += 1;
+    ledger.running += 1;
     let freed = ledger.freed_before + ledger.freed.len() as u64;
     drop(ledger);
     current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
@@ -311,13 +327,16 @@ pub fn begin(number: u64) {
 
 /// Memory was freed that commands may have touched.
 pub fn freed(range: Range<u64>) {
+    left_alone::forget(&range);
     LEDGER.lock().unwrap().free(range);
 }
 
 /// The command that runs on this thread is over; tells of races with others.
 pub fn end(number: u64) {
-    let Some(touched) = current(Option::take).flatten() else { return };
+    let touched = current(Option::take).flatten();
     let mut ledger = LEDGER.lock().unwrap();
+    ledger.running -= 1;
+    let Some(touched) = touched else { return };
     let touched = ledger.settle(touched);
     let Some(c) = ledger.commands.get_mut(&number) else { return };
     c.over = true;

@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
+use crate::left_alone;
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -305,21 +306,25 @@ impl Region {
     }
 
     /// The addresses of it.
-    fn range(&self) -> Range<u64> {
+    pub fn range(&self) -> Range<u64> {
         self.start as u64..self.start as u64 + self.len as u64
     }
 
     /// Something writes all of it.
     pub fn note_write(&self) {
-        if let Some(backing) = &self.keep {
-            command_order::touch(self.range(), true);
-            backing.wrote(self.range());
+        match &self.keep {
+            Some(backing) => {
+                command_order::touch(self.range(), true);
+                backing.wrote(self.range());
+            }
+            None => left_alone::forget(&self.range()),
         }
     }
 
     /// So many bytes are copied here: what was never written stays so.
     fn note_copy(&self, from: &Region, bytes: u64) {
         let (source, target) = (from.start as u64, self.start as u64);
+        left_alone::forget(&(target..target + bytes));
         if let Some(backing) = &from.keep {
             command_order::touch(source..source + bytes, false);
             let written = backing.written(&(source..source + bytes));

@@ -10,6 +10,7 @@ pub mod device;
 pub mod device_properties;
 pub mod host_memory;
 pub mod launch;
+pub mod left_alone;
 pub mod lines;
 pub mod log;
 pub mod process;

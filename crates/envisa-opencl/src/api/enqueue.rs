@@ -419,7 +419,7 @@ pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
 /// Begins a mapping at a place; what may be written through it is `reach`.
 pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_flags) -> Work {
     let writes = flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-    mem.maps.begin(place, writes);
+    mem.maps.begin(place.address(), reach, writes);
     if writes {
         // What the application writes there nobody sees.
         reach.note_write();

@@ -357,7 +357,9 @@ create! {
         }
         let at = info.place(origin);
         let place = mem.region.part(at.offset, info.texel).ok_or(Error::INVALID_VALUE)?;
-        let work = map(&mem, &place, &mem.region, map_flags);
+        let end = at.end([size[0] * info.texel, size[1], size[2]]).ok_or(Error::INVALID_VALUE)?;
+        let reach = mem.region.part(at.offset, end - at.offset).ok_or(Error::INVALID_VALUE)?;
+        let work = map(&mem, &place, &reach, map_flags);
         let done = queue.enqueue(cl::CL_COMMAND_MAP_IMAGE, Order::Normal, after, work)?;
         let pointer = mapped(c, done, event, blocking_map != 0, &mem, &place)?;
         c.write(image_row_pitch, info.row_pitch);

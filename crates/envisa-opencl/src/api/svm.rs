@@ -264,6 +264,10 @@ command! {
         if svm_ptr.is_null() || size == 0 || flags & !known != 0 {
             return Err(Error::INVALID_VALUE);
         }
+        if flags & !cl::CL_MAP_READ != 0 {
+            // A buffer may lie there, too.
+            c.memory(svm_ptr, size).note_write();
+        }
         Ok(Box::new(|| Ok(())))
     }
 

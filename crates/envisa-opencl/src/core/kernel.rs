@@ -12,6 +12,7 @@ use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
 use super::host_memory::{Backing, Region};
+use super::maps::look;
 use super::mem::{Mem, Sampler};
 use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
@@ -391,6 +392,7 @@ impl Kernel {
             if let Some(lent) = lent {
                 lent.look(&kernel.info.name);
             }
+            captured.mems.iter().for_each(|mem| look(&mem.region));
             let result = run(&kernel, &device, &range, &captured);
             drop(captured);
             result
@@ -492,8 +494,8 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
 
 /// Tells of a launch that is given memory which the application has mapped for writing.
 fn is_free(mem: &Arc<Mem>, info: &KernelInfo, argument: usize) {
+    look(&mem.region);
     for mem in std::iter::once(mem).chain(&mem.parent) {
-        mem.maps.look();
         if mem.maps.writes() == Some(true) {
             let (what, name) = (info.argument(argument), &info.name);
             crate::report::mistake(

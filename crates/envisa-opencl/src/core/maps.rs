@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use envisa_runtime::left_alone;
+
 use super::host_memory::Region;
 use crate::report::{checking, mistake};
 
@@ -13,8 +15,6 @@ struct Mapping {
     writes: bool,
     /// Its command ran: commands before it are over.
     began: bool,
-    /// The bytes as they were then, of a mapping for reading.
-    before: Option<u64>,
     region: Region,
 }
 
@@ -22,16 +22,15 @@ struct Mapping {
 #[derive(Debug, Default)]
 pub struct Maps {
     open: Mutex<Vec<Mapping>>,
-    /// The last one that ended, and the bytes as they were then.
-    ended: Mutex<Option<(Region, u64)>>,
 }
 
 impl Maps {
-    /// A mapping is enqueued.
-    pub fn begin(&self, region: &Region, writes: bool) {
-        self.ended.lock().unwrap().take();
-        let address = region.address();
-        let mapping = Mapping { address, writes, began: false, before: None, region: region.clone() };
+    /// A mapping at an address is enqueued.
+    pub fn begin(&self, address: usize, region: &Region, writes: bool) {
+        if checking() && writes {
+            left_alone::open(region.range());
+        }
+        let mapping = Mapping { address, writes, began: false, region: region.clone() };
         self.open.lock().unwrap().push(mapping);
     }
 
@@ -40,7 +39,9 @@ impl Maps {
         let mut open = self.open.lock().unwrap();
         if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
             mapping.began = true;
-            mapping.before = if mapping.writes { None } else { mapping.region.digest() };
+            if checking() && !mapping.writes {
+                left_alone::keep(&mapping.region);
+            }
         }
     }
 
@@ -56,14 +57,14 @@ impl Maps {
         let Some(at) = open.iter().position(|m| m.address == address) else { return false };
         let mapping = open.swap_remove(at);
         if checking() {
-            let now = mapping.region.digest();
-            if mapping.before.is_some() && mapping.before != now {
-                mistake(
-                    "map",
-                    &format!("{} is mapped for reading only, and was written", named(&mapping.region)),
-                );
+            let range = mapping.region.range();
+            if mapping.writes {
+                left_alone::close(&range);
             }
-            *self.ended.lock().unwrap() = now.map(|now| (mapping.region, now));
+            for region in left_alone::changed(&range) {
+                mistake("map", &format!("{} is mapped for reading only, and was written", named(&region)));
+            }
+            left_alone::keep(&mapping.region);
         }
         true
     }
@@ -79,26 +80,30 @@ impl Maps {
         (!open.is_empty()).then(|| open.iter().any(|m| m.writes))
     }
 
-    /// A command is about to use the object: by now the application must have left alone what it had mapped.
-    pub fn look(&self) {
-        let ended = self.ended.lock().unwrap().take();
-        if let Some((region, then)) = ended
-            && region.digest() != Some(then)
-        {
-            mistake("map", &format!("{} was written through a mapping that had ended", named(&region)));
-        }
-    }
-
-    /// The object is gone. What the application then has in memory of its own is nobody else's matter.
-    pub fn close(&self) {
+    /// The object, which has these bytes, is gone. What the application then has in memory of its own is nobody else's
+    /// matter.
+    pub fn close(&self, bytes: &Region) {
         if !checking() {
             return;
         }
-        let is_own = |ended: &(Region, u64)| ended.0.backing().is_some_and(|b| b.is_lent());
-        self.ended.lock().unwrap().take_if(|ended| is_own(ended));
-        self.look();
+        if bytes.backing().is_some_and(|b| b.is_lent()) {
+            left_alone::forget(&bytes.range());
+        }
+        look(bytes);
         for mapping in self.open.lock().unwrap().iter() {
+            if mapping.writes {
+                left_alone::close(&mapping.region.range());
+            }
             mistake("map", &format!("{} was mapped and never unmapped", named(&mapping.region)));
+        }
+    }
+}
+
+/// A command uses these bytes: by now the application must have left alone what it had mapped.
+pub fn look(bytes: &Region) {
+    if checking() {
+        for region in left_alone::changed(&bytes.range()) {
+            mistake("map", &format!("{} was written through a mapping that had ended", named(&region)));
         }
     }
 }

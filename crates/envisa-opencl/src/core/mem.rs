@@ -227,7 +227,7 @@ impl Mem {
 
 impl Drop for Mem {
     fn drop(&mut self) {
-        self.maps.close();
+        self.maps.close(&self.region);
         let destructors = std::mem::take(&mut *self.destructors.lock().unwrap());
         if !destructors.is_empty() {
             call_back(move || destructors.into_iter().rev().for_each(|d| d()));

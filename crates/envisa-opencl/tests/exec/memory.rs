@@ -18,6 +18,9 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
     if does("own") {
         own(s, program, does("used"));
     }
+    if does("reused") {
+        reused(s, program, does("stale"));
+    }
     if does("components") {
         components(s, program, x, does("both"));
     }
@@ -105,6 +108,56 @@ fn own(s: &Session, program: cl_program, used: bool) {
     call!(s, clReleaseMemObject(buffer));
 }
 
+/// Memory that was unmapped is written by a command, by a mapping of a part of it, or by a kernel that has the part; then a
+/// kernel uses it. Or the program writes it through the mapping that has ended.
+fn reused(s: &Session, program: cl_program, stale: bool) {
+    let twice = s.kernel(program, "twice");
+    let buffer = make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 4096, null_mut()));
+    let origin = cl_buffer_region { origin: 0, size: 256 };
+    let kind = CL_BUFFER_CREATE_TYPE_REGION;
+    let part = make!(s, clCreateSubBuffer(buffer, 0, kind, std::ptr::from_ref(&origin).cast()));
+    let set = |value: i32| {
+        let at: *mut i32 = make!(
+            s,
+            clEnqueueMapBuffer(s.queue, buffer, CL_TRUE, CL_MAP_WRITE, 0, 256, 0, null(), null_mut())
+        )
+        .cast();
+        // SAFETY: 256 bytes are mapped.
+        (0..64).for_each(|i| unsafe { at.add(i).write(value) });
+        call!(s, clEnqueueUnmapMemObject(s.queue, buffer, at.cast(), 0, null(), null_mut()));
+        call!(s, clFinish(s.queue));
+        at
+    };
+    let used = |mem: &cl_mem| {
+        s.arg(twice, 0, mem);
+        assert_eq!(s.launch(twice, 64, None), CL_SUCCESS);
+        call!(s, clFinish(s.queue));
+    };
+    set(1);
+    let from = [2i32; 64].as_ptr().cast();
+    call!(s, clEnqueueWriteBuffer(s.queue, buffer, CL_TRUE, 0, 256, from, 0, null(), null_mut()));
+    used(&buffer);
+    set(3);
+    used(&part);
+    used(&buffer);
+    set(4);
+    let at =
+        make!(s, clEnqueueMapBuffer(s.queue, part, CL_TRUE, CL_MAP_WRITE, 0, 256, 0, null(), null_mut()));
+    // SAFETY: 256 bytes are mapped.
+    unsafe { at.cast::<i32>().write(5) };
+    call!(s, clEnqueueUnmapMemObject(s.queue, part, at, 0, null(), null_mut()));
+    used(&buffer);
+    let at = set(6);
+    if stale {
+        // SAFETY: the buffer is still there.
+        unsafe { at.write_volatile(7) };
+    }
+    used(&part);
+    call!(s, clReleaseMemObject(part));
+    call!(s, clReleaseMemObject(buffer));
+    call!(s, clReleaseKernel(twice));
+}
+
 /// A kernel sets the first of two components of memory that nothing wrote; another one reads both.
 fn components(s: &Session, program: cl_program, x: cl_mem, both: bool) {
     let [first, copied] = ["first", "copied"].map(|name| s.kernel(program, name));
@@ -165,6 +218,16 @@ fn a_program_may_write_to_its_own_memory_until_a_command_uses_it() {
     assert_eq!(code, 0, "{err}");
     let (code, _, err) = exec(&["--check"], "own used").expect("as before");
     assert!(code == 1 && err.contains("was written through a mapping that had ended"), "{err}");
+}
+
+/// What else writes memory that was mapped is no doing of the program's.
+#[test]
+fn memory_that_was_mapped_is_written_by_commands_and_other_mappings() {
+    let Some((code, _, err)) = exec(&["--check"], "reused") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "reused stale").expect("as before");
+    assert!(code == 1 && err.contains("was written through a mapping that had ended"), "{err}");
+    assert!(err.ends_with("0 faults, 0 findings, 1 mistake of the program\n"), "{err}");
 }
 
 /// To set a component, compiled code loads and stores the whole vector: the other one is no more written than before.
