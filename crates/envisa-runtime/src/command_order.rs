@@ -50,11 +50,13 @@ impl Ranges {
     /// The first part of a range that is not in it.
     pub fn hole(&self, range: &Range<u64>) -> Option<Range<u64>> {
         let mut at = range.start;
-        for part in self.within(range) {
-            if part.start > at {
-                return Some(at..part.start);
+        let first = self.0.range(..=at).next_back().map_or(at, |(s, _)| *s);
+        // Neighbours are one range: there are no two parts side by side.
+        for (start, end) in self.0.range(first..range.end) {
+            if *start > at {
+                return Some(at..*start);
             }
-            at = part.end;
+            at = at.max(*end);
         }
         (at < range.end).then_some(at..range.end)
     }

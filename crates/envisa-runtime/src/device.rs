@@ -204,6 +204,8 @@ pub struct Launch<'a> {
     pub args: &'a [Value],
     /// Shared memory that it may reach by pointers in memory.
     pub shared: &'a [Arc<Backing>],
+    /// Which arguments are buffers that kernels may not read, as the program said.
+    pub unreadable: &'a [usize],
     /// What the program was built from, where that was OpenCL C, for captures.
     pub source: Option<Written<'a>>,
 }
@@ -231,6 +233,17 @@ fn order() -> envisa::Order {
         }
         Err(_) => envisa::Order::Forward,
     })
+}
+
+/// Is a finding about the content of an argument?
+fn is_in(f: &envisa::Finding, info: &KernelInfo, argument: usize) -> bool {
+    let source = info.args.get(argument).and_then(|a| a.source.as_ref());
+    let Some(name) = source.map(|s| s.name.as_str()).filter(|n| !n.is_empty()) else { return false };
+    f.kind == envisa::FindingKind::UninitialisedMemory
+        && f.subject
+            .strip_prefix("buffer ")
+            .and_then(|s| s.strip_prefix(name))
+            .is_some_and(|s| s.starts_with(' '))
 }
 
 /// What a launch gave.
@@ -512,6 +525,7 @@ impl Machine {
         range: &Range,
         args: &[Value],
         shared: &[Arc<Backing>],
+        unreadable: &[usize],
     ) -> Result<Report, Trouble> {
         // Memory is found by its address: what kernels reach by pointers must be there, nothing more.
         for backing in shared {
@@ -531,7 +545,9 @@ impl Machine {
         for (i, value) in args.iter().enumerate() {
             if let (true, Value::Memory(backing, offset, bytes)) = (checking, value) {
                 let start = (backing.address() + offset) as u64;
-                let holes = backing.holes(&(start..start + *bytes as u64));
+                let all = start..start + *bytes as u64;
+                // A kernel may not count on what is in there, whoever wrote it.
+                let holes = if unreadable.contains(&i) { vec![all] } else { backing.holes(&all) };
                 followed.extend(holes.iter().cloned());
                 launch = launch.fresh_ranges(holes);
             }
@@ -555,7 +571,12 @@ impl Machine {
         let findings = found.iter().map(|f| {
             let data = serde_json::to_value(f).unwrap_or_default();
             let other = f.race.as_ref().map_or(0, |r| r.other.instruction);
-            told(f.code, &f.place, other, f.diagnostic(), data)
+            let mut d = f.diagnostic();
+            if unreadable.iter().any(|i| is_in(f, info, *i)) {
+                let said = d.message.replace("which nothing has written", "which was made for writing only");
+                d.message = said.into();
+            }
+            told(f.code, &f.place, other, d, data)
         });
         let findings = findings.collect();
         Ok(Report {

@@ -272,6 +272,7 @@ impl Launch {
             range,
             args: &self.values,
             shared: &shared,
+            unreadable: &[],
             // Level Zero programs are SPIR-V or native.
             source: None,
         };

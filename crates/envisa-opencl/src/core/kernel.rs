@@ -418,6 +418,20 @@ struct Captured {
     shared: Vec<Arc<Backing>>,
 }
 
+impl Captured {
+    /// Arguments whose memory was made `CL_MEM_WRITE_ONLY`, and that no other argument may read.
+    fn unreadable(&self) -> Vec<usize> {
+        let may_not = |m: &Mem| m.image.is_none() && m.flags & cl::CL_MEM_WRITE_ONLY != 0;
+        let meet = |a: &Mem, b: &Mem| {
+            let (a, b) = (a.region.range(), b.region.range());
+            a.start < b.end && b.start < a.end
+        };
+        let others = |m: &Mem| self.mems.iter().any(|o| !may_not(o) && meet(m, o));
+        let all = self.mems.iter().zip(&self.places).filter(|(m, _)| may_not(m) && !others(m));
+        all.map(|(_, at)| *at).collect()
+    }
+}
+
 /// Memory of the application that a launch was given (`CL_MEM_USE_HOST_PTR`), as it was when nothing else ran.
 struct Lent {
     /// The memory, and its digest.
@@ -513,7 +527,9 @@ fn keeps_to(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writ
         let start = mem.region.address() as u64;
         range.start < start + mem.region.len() as u64 && start < range.end
     };
-    for (mem, at) in captured.mems.iter().zip(&captured.places) {
+    // What a kernel uses of buffers was followed: compiled code also loads what it only stores back.
+    let looked_at = |mem: &Mem| writes || mem.image.is_some();
+    for (mem, at) in captured.mems.iter().zip(&captured.places).filter(|(mem, _)| looked_at(mem)) {
         let hit = |range: &&Addresses| {
             // By another argument it may.
             let other = |m: &&Arc<Mem>| m.flags & flag == 0 && overlaps(m, range);
@@ -548,6 +564,7 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         range,
         args: &captured.values,
         shared: &captured.shared,
+        unreadable: &captured.unreadable(),
         source: kernel.program.text_for(device),
     };
     let report = launch.run(&device.machine, kernel.loaded(device)?).map_err(|e| match e {

@@ -24,6 +24,12 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
     if does("components") {
         components(s, program, x, does("both"));
     }
+    if does("parts") {
+        many_parts(s, program, x, does("used"));
+    }
+    if does("write-only") {
+        write_only(s, program, does("read"));
+    }
 }
 
 /// A kernel and the program read memory of which a part was never written.
@@ -134,7 +140,8 @@ fn reused(s: &Session, program: cl_program, stale: bool) {
         call!(s, clFinish(s.queue));
     };
     set(1);
-    let from = [2i32; 64].as_ptr().cast();
+    let other = [2i32; 64];
+    let from = other.as_ptr().cast();
     call!(s, clEnqueueWriteBuffer(s.queue, buffer, CL_TRUE, 0, 256, from, 0, null(), null_mut()));
     used(&buffer);
     set(3);
@@ -176,6 +183,65 @@ fn components(s: &Session, program: cl_program, x: cl_mem, both: bool) {
     for kernel in [first, copied] {
         call!(s, clReleaseKernel(kernel));
     }
+}
+
+/// A kernel sets one component of vectors of which the other was never written: so many parts without content.
+fn many_parts(s: &Session, program: cl_program, x: cl_mem, used: bool) {
+    let [first, copied] = ["first", "copied"].map(|name| s.kernel(program, name));
+    let blank = make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 512, null_mut()));
+    s.arg(first, 0, &blank);
+    for _ in 0..2 {
+        assert_eq!(s.launch(first, 64, None), CL_SUCCESS);
+    }
+    if used {
+        s.arg(copied, 0, &blank);
+        s.arg(copied, 1, &x);
+        assert_eq!(s.launch(copied, 64, None), CL_SUCCESS);
+    }
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseMemObject(blank));
+    for kernel in [first, copied] {
+        call!(s, clReleaseKernel(kernel));
+    }
+}
+
+/// A kernel sets a component of vectors in memory that kernels may not read, or reads it.
+fn write_only(s: &Session, program: cl_program, read: bool) {
+    let kernel = s.kernel(program, if read { "twice" } else { "first" });
+    let flags = CL_MEM_WRITE_ONLY | CL_MEM_COPY_HOST_PTR;
+    let mut given = [1i32; 128];
+    let buffer = make!(s, clCreateBuffer(s.context, flags, 512, given.as_mut_ptr().cast()));
+    s.arg(kernel, 0, &buffer);
+    assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
+    call!(s, clFinish(s.queue));
+    assert_eq!(s.read::<i32>(buffer, 2), [if read { 2 } else { 1 }; 2]);
+    call!(s, clReleaseMemObject(buffer));
+    call!(s, clReleaseKernel(kernel));
+}
+
+/// A part that nothing wrote is no less followed if there are many.
+#[test]
+fn many_parts_without_content_are_told_if_they_are_used() {
+    let Some((code, _, err)) = exec(&["--check"], "parts") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "parts used").expect("as before");
+    assert!(
+        code == 1 && err.contains("uses buffer x at byte 0x4 (x[1]), which nothing has written"),
+        "{err}"
+    );
+    assert!(err.ends_with("0 faults, 1 finding, 0 mistakes of the program\n"), "{err}");
+}
+
+#[test]
+fn memory_for_writing_only_may_be_put_back_and_not_be_used() {
+    let Some((code, _, err)) = exec(&["--check"], "write-only") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "write-only read").expect("as before");
+    assert!(
+        code == 1 && err.contains("uses buffer x at byte 0x0 (x[0]), which was made for writing only"),
+        "{err}"
+    );
+    assert!(err.ends_with("0 faults, 1 finding, 0 mistakes of the program\n"), "{err}");
 }
 
 #[test]

@@ -72,6 +72,22 @@ pub(super) struct FreshBuffer {
     written: Vec<AtomicU64>,
 }
 
+impl FreshBuffer {
+    /// Of its parts without content, in order; there is at least one.
+    fn of(parts: &[Range<u64>]) -> FreshBuffer {
+        let start = parts[0].start;
+        let bytes = parts[parts.len() - 1].end.saturating_sub(start);
+        let words = usize::try_from(bytes.div_ceil(64)).unwrap_or(0);
+        let mut written = vec![0u64; words];
+        for gap in parts.windows(2) {
+            for at in gap[0].end - start..gap[1].start - start {
+                written[at as usize / 64] |= 1 << (at % 64);
+            }
+        }
+        FreshBuffer { start, bytes, written: written.into_iter().map(AtomicU64::new).collect() }
+    }
+}
+
 /// Content of memory that a worker's group, or all of a launch, can reach.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contents {
@@ -83,18 +99,16 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// For a launch with buffers that the host did not write.
+    /// For a launch with buffers that the host did not write. Many parts of a buffer are kept as one, in which what lies
+    /// between them was written: every access looks through the list.
     pub fn new(fresh: &[Range<u64>]) -> Contents {
-        let one = |r: &Range<u64>| {
-            let bytes = r.end.saturating_sub(r.start);
-            let words = usize::try_from(bytes.div_ceil(64)).unwrap_or(0);
-            FreshBuffer {
-                start: r.start,
-                bytes,
-                written: std::iter::repeat_with(AtomicU64::default).take(words).collect(),
-            }
-        };
-        Contents { fresh: Arc::new(fresh.iter().map(one).collect()), ..Contents::default() }
+        const MANY: usize = 16;
+        /// There is more between two buffers.
+        const NEAR: u64 = 1 << 18;
+        let of_one =
+            |a: &Range<u64>, b: &Range<u64>| fresh.len() > MANY && b.start >= a.end && b.start - a.end < NEAR;
+        let all = fresh.chunk_by(of_one).map(FreshBuffer::of);
+        Contents { fresh: Arc::new(all.collect()), ..Contents::default() }
     }
 
     /// For another worker of the same launch.
@@ -346,6 +360,11 @@ mod tests {
             assert!(!c.any(0, before, 4) && !c.any(0, behind, 4) && c.any(0, before, 5));
         }
         c.set(0, Home::Local(60), 4, false);
+        // More parts of a buffer than are kept one by one, and another buffer.
+        let parts: Vec<_> =
+            (0..20).map(|n| 100 * n + 70..100 * n + 80).chain([1 << 20..(1 << 20) + 8]).collect();
+        let many = Contents::new(&parts);
+        assert_eq!((many.fresh.len(), many.without_content()), (2, parts));
         assert!(!c.any(0, Home::Local(60), 4) && c.any(0, Home::Local(60), 5));
     }
 }
