@@ -39,6 +39,14 @@ kernel void wild(global int *x) {
     *(global int *)((ulong)x + 0x700000000000UL) = 1;
 }
 kernel void copied(global int *x, global int *y) { y[get_global_id(0)] = x[get_global_id(0)]; }
+kernel void swizzled(global int4 *x) { x[get_global_id(0)].xyz = (int3)(1, 1, 1); }
+kernel void three(global int *x) { vstore3((int3)(1, 1, 1), get_global_id(0), x); }
+typedef struct { char a; short b; int c[2]; } record;
+kernel void member(global record *x) {
+    int i = get_global_id(0);
+    x[i].b = 257;
+    x[i].c[1] = 1;
+}
 kernel void first(global int2 *x) { x[get_global_id(0)].x = 1; }
 kernel void beyond(global int *x, int n) { x[get_global_id(0) + n] = 1; }
 kernel void stuck(global int *x) { while (*(volatile global int *)x == 0) {} }

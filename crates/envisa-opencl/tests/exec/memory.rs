@@ -28,7 +28,7 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
         many_parts(s, program, x, does("used"));
     }
     if does("write-only") {
-        write_only(s, program, does("read"));
+        write_only(s, program, does);
     }
 }
 
@@ -205,18 +205,24 @@ fn many_parts(s: &Session, program: cl_program, x: cl_mem, used: bool) {
     }
 }
 
-/// A kernel sets a component of vectors in memory that kernels may not read, or reads it.
-fn write_only(s: &Session, program: cl_program, read: bool) {
-    let kernel = s.kernel(program, if read { "twice" } else { "first" });
-    let flags = CL_MEM_WRITE_ONLY | CL_MEM_COPY_HOST_PTR;
-    let mut given = [1i32; 128];
-    let buffer = make!(s, clCreateBuffer(s.context, flags, 512, given.as_mut_ptr().cast()));
-    s.arg(kernel, 0, &buffer);
-    assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
-    call!(s, clFinish(s.queue));
-    assert_eq!(s.read::<i32>(buffer, 2), [if read { 2 } else { 1 }; 2]);
-    call!(s, clReleaseMemObject(buffer));
-    call!(s, clReleaseKernel(kernel));
+const PARTLY: [&str; 4] = ["first", "swizzled", "three", "member"];
+
+/// Kernels store parts of vectors and structures in memory that kernels may not read, or one reads it.
+fn write_only(s: &Session, program: cl_program, does: &dyn Fn(&str) -> bool) {
+    for name in ["twice"].into_iter().chain(PARTLY).filter(|name| does(name)) {
+        let kernel = s.kernel(program, name);
+        let flags = CL_MEM_WRITE_ONLY | CL_MEM_COPY_HOST_PTR;
+        let mut given = [1i32; 256];
+        let buffer = make!(s, clCreateBuffer(s.context, flags, 1024, given.as_mut_ptr().cast()));
+        s.arg(kernel, 0, &buffer);
+        assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
+        call!(s, clFinish(s.queue));
+        let all = s.read::<i32>(buffer, 256);
+        let expected = if name == "member" { 257 << 16 | 1 } else { i32::from(name == "twice") + 1 };
+        assert!(all[0] == expected && all[255] == 1, "{name}: {all:?}");
+        call!(s, clReleaseMemObject(buffer));
+        call!(s, clReleaseKernel(kernel));
+    }
 }
 
 /// A part that nothing wrote is no less followed if there are many.
@@ -234,9 +240,12 @@ fn many_parts_without_content_are_told_if_they_are_used() {
 
 #[test]
 fn memory_for_writing_only_may_be_put_back_and_not_be_used() {
-    let Some((code, _, err)) = exec(&["--check"], "write-only") else { return };
-    assert_eq!(code, 0, "{err}");
-    let (code, _, err) = exec(&["--check"], "write-only read").expect("as before");
+    for device in ["skl", "tgllp", "dg2", "pvc"] {
+        let does = format!("write-only {}", PARTLY.join(" "));
+        let Some((code, _, err)) = exec(&["--check", "--device", device], &does) else { return };
+        assert_eq!(code, 0, "{device}: {err}");
+    }
+    let (code, _, err) = exec(&["--check"], "write-only twice").expect("as before");
     assert!(
         code == 1 && err.contains("uses buffer x at byte 0x0 (x[0]), which was made for writing only"),
         "{err}"
