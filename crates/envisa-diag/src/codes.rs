@@ -294,6 +294,11 @@ pub const CODES: &[CodeInfo] = &[
         "With --check: `async_work_group_copy` begins a copy that all work-items of a group make together. All of them have to come to it, with the same arguments, and `wait_group_events` has to be called with its event before anybody accesses what it copies, and before the kernel ends. The message says which of these is not so: the copy is not waited for, its arguments differ between work-items (often an address that depends on the local id), or what is waited for is not the event of a copy of this group.",
     ),
     page(
+        "F0027",
+        "texels of another type",
+        "With --check: a function for integers (`read_imagei`, `write_imageui`) is given an image whose channels are floats or normalised numbers, or `read_imagef` or `write_imagef` one whose channels are integers. OpenCL leaves the results undefined: devices take the bits as they are, or convert them. The type of the channels is that of the image that the host made. Functions for signed integers on unsigned channels, and the other way around, are not found.",
+    ),
+    page(
         "F0100",
         "an instruction that envisa does not execute",
         "Exit code 3: no error is known in the kernel. The message names the instruction. docs/COVERAGE.md lists the instructions that are executed.",

@@ -51,12 +51,18 @@ pub enum Kind {
     Changed = 11,
     /// The number of a work-item of a sub-group, not below how many that has.
     Lane = 12,
+    /// The type of an image's channels, not below a limit: of those that the access is not for. The bound is [`INTEGERS`] if
+    /// the access is of integers.
+    Texel = 13,
 }
 
 /// Local memory.
 pub const LOCAL: u32 = 1;
 /// Buffers.
 pub const GLOBAL: u32 = 2;
+
+/// An access to an image is of integers.
+pub const INTEGERS: u32 = 1;
 
 /// In place of an event: all of them.
 pub const ALL_EVENTS: u64 = u64::MAX;
@@ -106,6 +112,7 @@ impl What {
             10 => Kind::Changes,
             11 => Kind::Changed,
             12 => Kind::Lane,
+            13 => Kind::Texel,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

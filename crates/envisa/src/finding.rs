@@ -73,6 +73,8 @@ pub enum FindingKind {
     ConstantWrite,
     /// An asynchronous copy that nobody waits for, of which work-items differ, or an event that is none.
     AsyncCopy,
+    /// Integers for an image of floats, or floats for one of integers.
+    TexelType,
     /// A hint: an integer divided by zero.
     DivisionByZero,
     /// A hint: a shift by as many bits as there are, or more.
@@ -87,7 +89,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds, hints last.
-    pub const ALL: [FindingKind; 13] = [
+    pub const ALL: [FindingKind; 14] = [
         FindingKind::UninitialisedRead,
         FindingKind::StoreConflict,
         FindingKind::Race,
@@ -96,6 +98,7 @@ impl FindingKind {
         FindingKind::DivergentBarrier,
         FindingKind::ConstantWrite,
         FindingKind::AsyncCopy,
+        FindingKind::TexelType,
         FindingKind::DivisionByZero,
         FindingKind::ShiftCount,
         FindingKind::ConversionRange,
@@ -126,6 +129,7 @@ impl FindingKind {
             FindingKind::DivergentBarrier => "F0007",
             FindingKind::ConstantWrite => "F0008",
             FindingKind::AsyncCopy => "F0026",
+            FindingKind::TexelType => "F0027",
             FindingKind::DivisionByZero => "F0021",
             FindingKind::ShiftCount => "F0022",
             FindingKind::ConversionRange => "F0023",
@@ -173,6 +177,7 @@ impl Finding {
             envisa_sanitize::FindingKind::DivergentBarrier => FindingKind::DivergentBarrier,
             envisa_sanitize::FindingKind::ConstantWrite => FindingKind::ConstantWrite,
             envisa_sanitize::FindingKind::AsyncCopy => FindingKind::AsyncCopy,
+            envisa_sanitize::FindingKind::TexelType => FindingKind::TexelType,
             envisa_sanitize::FindingKind::DivisionByZero => FindingKind::DivisionByZero,
             envisa_sanitize::FindingKind::ShiftCount => FindingKind::ShiftCount,
             envisa_sanitize::FindingKind::ConversionRange => FindingKind::ConversionRange,
@@ -241,6 +246,7 @@ impl Finding {
             | FindingKind::DivergentBarrier
             | FindingKind::ConstantWrite
             | FindingKind::AsyncCopy
+            | FindingKind::TexelType
             | FindingKind::DivisionByZero
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange

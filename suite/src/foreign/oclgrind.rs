@@ -7,9 +7,9 @@ use std::path::Path;
 use super::{Content, Inputs, Program, Suite};
 
 /// All findings and faults but those of divisions and the like.
-pub(super) const CODES: [&str; 13] = [
+pub(super) const CODES: [&str; 14] = [
     "F0001", "F0002", "F0003", "F0004", "F0005", "F0006", "F0007", "F0008", "F0010", "F0018", "F0024",
-    "F0025", "F0026",
+    "F0025", "F0026", "F0027",
 ];
 
 /// Reads the suite.

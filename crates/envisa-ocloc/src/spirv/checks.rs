@@ -16,6 +16,7 @@
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
 mod copies;
+mod images;
 mod pointer_origins;
 mod pointer_path;
 mod sub_groups;
@@ -119,6 +120,7 @@ pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
         checking.together(i);
         checking.changes(i);
         checking.of_sub_group(i);
+        checking.of_image(i);
         if let Some(access) = checking.access(i) {
             let types = &checking.types;
             let path = Path::of(&checking.module, types, &checking.variables, access.pointer);

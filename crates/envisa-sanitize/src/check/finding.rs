@@ -28,6 +28,8 @@ pub enum FindingKind {
     ConstantWrite,
     /// An asynchronous copy that nobody waits for, of which work-items differ, or an event that is none.
     AsyncCopy,
+    /// Integers for an image of floats, or floats for one of integers.
+    TexelType,
     /// A hint: an integer divided by zero.
     DivisionByZero,
     /// A hint: a shift by as many bits as there are, or more.
@@ -194,6 +196,7 @@ impl std::fmt::Display for Finding {
             | FindingKind::DivergentBarrier
             | FindingKind::ConstantWrite
             | FindingKind::AsyncCopy
+            | FindingKind::TexelType
             | FindingKind::DivisionByZero
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange

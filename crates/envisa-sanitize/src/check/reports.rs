@@ -85,6 +85,7 @@ impl Checks {
             Kind::FlatIndex => FindingKind::LocalNeighbour,
             Kind::Index | Kind::Offset | Kind::Lane => FindingKind::OutOfBounds,
             Kind::Alignment => FindingKind::Misaligned,
+            Kind::Texel => FindingKind::TexelType,
             Kind::Copies
             | Kind::Copied
             | Kind::Waits
@@ -130,6 +131,15 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
             let value = value as i64;
             format!("takes the value of work-item {value} of a sub-group, which has {bound} at most")
         }
+        Kind::Texel => {
+            let of = if name.is_empty() { "an image".to_owned() } else { format!("image {name}") };
+            match bound {
+                reports::INTEGERS => {
+                    format!("{does} integers of {of}, whose channels are floats or normalised numbers")
+                }
+                _ => format!("{does} floats of {of}, whose channels are integers"),
+            }
+        }
         Kind::Alignment => {
             let of = if name.is_empty() { String::new() } else { format!(" computed from {name}") };
             format!(
@@ -157,5 +167,7 @@ mod tests {
         assert_eq!(sentence(&offset, "v", -4i64 as u64), "writes 4 bytes 4 bytes before the start of v");
         let lane = "takes the value of work-item -1 of a sub-group, which has 16 at most";
         assert_eq!(sentence(&of(Kind::Lane, 16), "", -1i64 as u64), lane);
+        let texel = "writes integers of image p, whose channels are floats or normalised numbers";
+        assert_eq!(sentence(&of(Kind::Texel, reports::INTEGERS), "p", 9), texel);
     }
 }

@@ -126,7 +126,7 @@ impl Path {
 }
 
 /// What a pointer is called that is not a step from another: one out of a variable as that is, with its indices.
-fn named(module: &Rewriting, types: &Types, pointer: u32) -> String {
+pub(super) fn named(module: &Rewriting, types: &Types, pointer: u32) -> String {
     let mut root = match types.made(pointer) {
         Some(i) if i.op == op::LOAD => module.operands(i).get(2).copied().unwrap_or(pointer),
         _ => pointer,

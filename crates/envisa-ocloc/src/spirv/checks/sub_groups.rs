@@ -53,11 +53,16 @@ impl Checking {
         self.call_with(at, [lane, most, what], &none);
     }
 
+    /// The type of numbers of 32 bits, if the module has it.
+    pub(super) fn int_type(&self) -> Option<u32> {
+        let is_int = |i: &&Instruction| i.op == op::TYPE_INT && self.module.operands(i).get(1) == Some(&32);
+        self.module.all.iter().find(is_int).map(|i| self.module.operands(i)[0])
+    }
+
     /// How many work-items a sub-group has at most; `None` if the module has no numbers of 32 bits.
     fn sub_group_size(&mut self, at: usize) -> Option<u32> {
+        let int = self.int_type()?;
         let all = self.module.all.clone();
-        let int = all.iter().find(|i| i.op == op::TYPE_INT && self.module.operands(i).get(1) == Some(&32))?;
-        let int = self.module.operands(int)[0];
         let is_it = |i: &&Instruction| {
             i.op == own::DECORATE
                 && self.module.operands(i).get(1..3) == Some(&[BUILT_IN, SUB_GROUP_MAX_SIZE])

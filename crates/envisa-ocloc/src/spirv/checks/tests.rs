@@ -238,3 +238,20 @@ fn barriers_of_sub_groups_are_noted() {
     assert_eq!(notes(61), [what(Kind::Together, Does::Reads, 0, reports::LOCAL)]);
     assert_eq!(notes(60), []);
 }
+
+#[test]
+fn texels_are_held_against_the_channels_of_images() {
+    // Nulls of int and of float4 in the place of texels, the parameter in that of the image.
+    let null = |ty: u32, id: u32| instruction(46, &[ty, id]);
+    let written = kernel(&[null(INT, 50), instruction(99, &[31, 5, 50])]);
+    let found: Vec<_> =
+        calls(&written).into_iter().map(|(_, limit, what, name)| (limit, what, name)).collect();
+    assert_eq!(found, [(6, what(Kind::Texel, Does::Writes, 0, reports::INTEGERS), "a".to_owned())]);
+    // Once in a block.
+    let read = instruction(98, &[17, 51, 31, 5]);
+    let found: Vec<_> =
+        calls(&kernel(&[read.clone(), read])).into_iter().map(|(_, l, what, _)| (l, what)).collect();
+    assert_eq!(found, [(10, what(Kind::Texel, Does::Reads, 0, 0))]);
+    // Which type it is of nobody knows.
+    assert!(calls(&kernel(&[instruction(99, &[31, 5, 60])])).is_empty());
+}

@@ -28,6 +28,8 @@ const BY_VALUE: u32 = 2;
 const RESULT: u32 = 3;
 /// The decoration of variables that are built in.
 const BUILT_IN: u32 = 11;
+/// The class of variables of functions (3.7).
+const FUNCTION: u32 = 7;
 /// Bytes of a pointer, as checks are for devices with addresses of 64 bits.
 const POINTER_BYTES: u64 = 8;
 
@@ -242,9 +244,14 @@ impl Types {
     /// What a variable is called in its source: those of a kernel in local memory begin with its name.
     pub fn name(&self, id: u32) -> Option<&str> {
         let name = self.names.get(&id).filter(|n| !n.is_empty())?;
+        let of_function = self.pointer(id).is_some_and(|(class, _)| class == FUNCTION);
         Some(name.rsplit_once('.').map_or(name.as_str(), |(before, after)| {
-            // Others have numbers behind their names.
-            if after.bytes().all(|b| b.is_ascii_digit()) { before } else { after }
+            // Copies of parameters are `p.addr`; others have numbers behind their names.
+            if of_function && after == "addr" || after.bytes().all(|b| b.is_ascii_digit()) {
+                before
+            } else {
+                after
+            }
         }))
     }
 
