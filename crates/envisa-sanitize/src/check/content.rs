@@ -361,8 +361,10 @@ mod tests {
         }
         c.set(0, Home::Local(60), 4, false);
         // More parts of a buffer than are kept one by one, and another buffer.
-        let parts: Vec<_> =
-            (0..20).map(|n| 100 * n + 70..100 * n + 80).chain([1 << 20..(1 << 20) + 8]).collect();
+        let parts: Vec<_> = (0..20)
+            .map(|n| 100 * n + 70..100 * n + 80)
+            .chain(std::iter::once(1 << 20..(1 << 20) + 8))
+            .collect();
         let many = Contents::new(&parts);
         assert_eq!((many.fresh.len(), many.without_content()), (2, parts));
         assert!(!c.any(0, Home::Local(60), 4) && c.any(0, Home::Local(60), 5));
