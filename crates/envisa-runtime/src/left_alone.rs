@@ -1,58 +1,66 @@
 //! Memory that the application may not change now: what it has mapped for reading, and what it has unmapped. Looked at only
-//! while mistakes are looked for.
+//! while mistakes are looked for. [`host_changes`](crate::host_changes) compares it with what it was.
 //!
-//! Such memory is compared with what it was. That it differs is the application's doing only if nothing else can have changed
-//! it: no command that wrote there since, no other mapping for writing, and no command that runs at this moment.
+//! That it differs is the application's doing only if nothing else can have changed it: it is forgotten where a command writes,
+//! and where the application maps for writing.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex, Weak};
-
-use crate::command_order;
-use crate::host_memory::{Backing, Region};
+use std::sync::Mutex;
 
 /// How many are kept: the oldest are forgotten.
 const MOST: usize = 64;
 
-/// Bytes, and what they were.
-#[derive(Debug)]
-struct Left {
-    backing: Weak<Backing>,
-    range: Range<u64>,
-    then: u64,
-}
-
 #[derive(Debug)]
 struct All {
-    left: Vec<Left>,
+    /// Addresses, by number.
+    left: Vec<(u64, Range<u64>)>,
+    next: u64,
     /// What is mapped for writing.
     open: Vec<Range<u64>>,
 }
 
-static ALL: Mutex<All> = Mutex::new(All { left: Vec::new(), open: Vec::new() });
+static ALL: Mutex<All> = Mutex::new(All { left: Vec::new(), next: 0, open: Vec::new() });
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// From now on the application leaves these bytes alone.
-pub fn keep(region: &Region) {
-    let begun = command_order::quiet();
-    let (Some(backing), Some(then)) = (region.backing(), region.digest()) else { return };
-    let (backing, range) = (Arc::downgrade(backing), region.range());
+/// From now on the application leaves these bytes alone. Gives their number; `None` if they have one, or are mapped for writing.
+pub fn add(range: &Range<u64>) -> Option<u64> {
     let mut all = ALL.lock().unwrap();
-    let written = begun.is_none() || command_order::quiet() != begun;
-    if written || all.left.iter().any(|l| l.range == range) || all.open.iter().any(|r| overlap(r, &range)) {
-        return;
+    if all.left.iter().any(|l| l.1 == *range) || all.open.iter().any(|r| overlap(r, range)) {
+        return None;
     }
     if all.left.len() == MOST {
         all.left.remove(0);
     }
-    all.left.push(Left { backing, range, then });
+    all.next += 1;
+    let number = all.next;
+    all.left.push((number, range.clone()));
+    Some(number)
+}
+
+/// The numbers of those that share bytes with a range.
+pub fn among(range: &Range<u64>) -> Vec<u64> {
+    let all = ALL.lock().unwrap();
+    all.left.iter().filter(|l| overlap(&l.1, range)).map(|l| l.0).collect()
+}
+
+/// Is a number still one of theirs?
+pub fn has(number: u64) -> bool {
+    ALL.lock().unwrap().left.iter().any(|l| l.0 == number)
+}
+
+/// Forgets one; `false` if it was forgotten before.
+pub fn remove(number: u64) -> bool {
+    let mut all = ALL.lock().unwrap();
+    let at = all.left.iter().position(|l| l.0 == number);
+    at.map(|at| all.left.remove(at)).is_some()
 }
 
 /// Something else writes these bytes, or they are no more.
 pub fn forget(range: &Range<u64>) {
-    ALL.lock().unwrap().left.retain(|l| !overlap(&l.range, range));
+    ALL.lock().unwrap().left.retain(|l| !overlap(&l.1, range));
 }
 
 /// Nobody knows what was written.
@@ -63,7 +71,7 @@ pub fn forget_all() {
 /// The application may write these bytes, by a mapping.
 pub fn open(range: Range<u64>) {
     let mut all = ALL.lock().unwrap();
-    all.left.retain(|l| !overlap(&l.range, &range));
+    all.left.retain(|l| !overlap(&l.1, &range));
     all.open.push(range);
 }
 
@@ -75,63 +83,23 @@ pub fn close(range: &Range<u64>) {
     }
 }
 
-/// Memory among these bytes that the application has changed all the same; it is told once.
-pub fn changed(range: &Range<u64>) -> Vec<Region> {
-    let mut changed = Vec::new();
-    // The last owner of memory may not end while the list is locked: it would want the list.
-    let mut held = Vec::new();
-    let mut all = ALL.lock().unwrap();
-    all.left.retain(|l| {
-        if !overlap(&l.range, range) {
-            return true;
-        }
-        let Some(backing) = l.backing.upgrade() else { return false };
-        let start = (l.range.start - backing.address() as u64) as usize;
-        let part = backing.region().part(start, (l.range.end - l.range.start) as usize);
-        held.push(backing);
-        let Some(part) = part else { return false };
-        let Some(begun) = command_order::quiet() else { return true };
-        let same = part.digest() == Some(l.then);
-        if !same && command_order::quiet() != Some(begun) {
-            return true;
-        }
-        if !same {
-            changed.push(part);
-        }
-        same
-    });
-    drop(all);
-    drop(held);
-    changed
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The ranges that are kept of these addresses.
-    fn kept(of: &Range<u64>) -> usize {
-        ALL.lock().unwrap().left.iter().filter(|l| overlap(&l.range, of)).count()
-    }
-
-    fn left(range: Range<u64>) {
-        ALL.lock().unwrap().left.push(Left { backing: Weak::new(), range, then: 0 });
-    }
-
     #[test]
     fn what_something_else_writes_is_no_longer_compared() {
         // Addresses where no memory of a test is.
-        left(0x100..0x200);
-        left(0x200..0x300);
+        let [a, b] = [0x100..0x200, 0x200..0x300].map(|r| add(&r).expect("it is new"));
+        assert_eq!(add(&(0x100..0x200)), None);
+        assert_eq!(among(&(0x1ff..0x201)), [a, b]);
         forget(&(0x1ff..0x200));
-        assert_eq!((kept(&(0x100..0x200)), kept(&(0x200..0x300))), (0, 1));
+        assert_eq!((has(a), has(b)), (false, true));
         open(0x280..0x281);
-        assert_eq!(kept(&(0x200..0x300)), 0);
+        assert!(!has(b) && !remove(b));
+        assert_eq!(add(&(0x200..0x300)), None);
         close(&(0x280..0x281));
-        assert!(!ALL.lock().unwrap().open.contains(&(0x280..0x281)));
-        // Memory that is no more has not changed.
-        left(0x300..0x400);
-        assert!(changed(&(0x300..0x301)).is_empty());
-        assert_eq!(kept(&(0x300..0x400)), 0);
+        let again = add(&(0x200..0x300)).expect("nothing is mapped there any more");
+        assert!(remove(again) && among(&(0x200..0x300)).is_empty());
     }
 }

@@ -8,6 +8,7 @@ pub mod command_order;
 pub mod compiler;
 pub mod device;
 pub mod device_properties;
+pub mod host_changes;
 pub mod host_memory;
 pub mod launch;
 pub mod left_alone;

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use envisa_runtime::left_alone;
+use envisa_runtime::{host_changes, left_alone};
 
 use super::host_memory::Region;
 use crate::report::{checking, mistake};
@@ -40,7 +40,7 @@ impl Maps {
         if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
             mapping.began = true;
             if checking() && !mapping.writes {
-                left_alone::keep(&mapping.region);
+                host_changes::keep(&mapping.region);
             }
         }
     }
@@ -61,10 +61,10 @@ impl Maps {
             if mapping.writes {
                 left_alone::close(&range);
             }
-            for region in left_alone::changed(&range) {
+            for region in host_changes::changed(&range) {
                 mistake("map", &format!("{} is mapped for reading only, and was written", named(&region)));
             }
-            left_alone::keep(&mapping.region);
+            host_changes::keep(&mapping.region);
         }
         true
     }
@@ -102,7 +102,7 @@ impl Maps {
 /// A command uses these bytes: by now the application must have left alone what it had mapped.
 pub fn look(bytes: &Region) {
     if checking() {
-        for region in left_alone::changed(&bytes.range()) {
+        for region in host_changes::changed(&bytes.range()) {
             mistake("map", &format!("{} was written through a mapping that had ended", named(&region)));
         }
     }

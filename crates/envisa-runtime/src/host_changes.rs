@@ -1,0 +1,63 @@
+//! Memory that the application changed although it was to leave it alone ([`left_alone`]): by what the memory was.
+//!
+//! Nothing else can have changed it if no command runs while it is looked at, before and now.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::command_order;
+use crate::host_memory::{Backing, Region};
+use crate::left_alone;
+
+/// Bytes, and what they were.
+#[derive(Debug)]
+struct Left {
+    backing: Weak<Backing>,
+    range: Range<u64>,
+    then: u64,
+}
+
+/// By their numbers.
+static ALL: Mutex<BTreeMap<u64, Left>> = Mutex::new(BTreeMap::new());
+
+/// From now on the application leaves these bytes alone.
+pub fn keep(region: &Region) {
+    let begun = command_order::quiet();
+    let (Some(backing), range) = (region.backing(), region.range()) else { return };
+    // Whoever writes while the bytes are read has the number forgotten.
+    let Some(number) = left_alone::add(&range) else { return };
+    let then = region.digest();
+    let (Some(then), true) = (then, begun.is_some() && command_order::quiet() == begun) else {
+        left_alone::remove(number);
+        return;
+    };
+    let mut all = ALL.lock().unwrap();
+    all.retain(|number, _| left_alone::has(*number));
+    all.insert(number, Left { backing: Arc::downgrade(backing), range, then });
+}
+
+/// Memory among these bytes that the application has changed all the same; it is told once.
+pub fn changed(range: &Range<u64>) -> Vec<Region> {
+    left_alone::among(range).into_iter().filter_map(one).collect()
+}
+
+/// The memory of a number, if the application has changed it.
+fn one(number: u64) -> Option<Region> {
+    let (backing, range, then) = {
+        let all = ALL.lock().unwrap();
+        let left = all.get(&number)?;
+        (left.backing.upgrade(), left.range.clone(), left.then)
+    };
+    let part = backing.and_then(|backing| {
+        let start = (range.start - backing.address() as u64) as usize;
+        backing.region().part(start, (range.end - range.start) as usize)
+    });
+    let Some(part) = part else {
+        left_alone::remove(number);
+        return None;
+    };
+    let begun = command_order::quiet()?;
+    let same = part.digest() == Some(then);
+    (!same && command_order::quiet() == Some(begun) && left_alone::remove(number)).then_some(part)
+}
