@@ -10,6 +10,8 @@ use crate::defer::{blocks, by_lanes};
 const TILE: u32 = 64;
 /// Fewest instructions on parts of vectors that are worth it.
 const LEAST: usize = 2;
+/// How often each instruction of a block is looked at for that, on average: what is not found by then is made as any other.
+const PASSES: usize = 64;
 
 /// Instructions that share tiles.
 #[derive(Clone, Debug)]
@@ -54,8 +56,9 @@ impl Plan {
         std::iter::once(self.to.tile).chain(sources.map(|p| p.tile))
     }
 
+    /// Is it about one of these, which ascend?
     fn touches(&self, tiles: &[RegOffset]) -> bool {
-        self.from.iter().flatten().chain([&self.to]).any(|p| tiles.contains(&p.tile))
+        self.from.iter().flatten().chain([&self.to]).any(|p| tiles.binary_search(&p.tile).is_ok())
     }
 }
 
@@ -168,32 +171,44 @@ impl Emit<'_> {
     /// Those in some instructions of a block.
     fn runs_in(&mut self, all: Range<Pc>, runs: &mut Vec<Run>) {
         let plans: Vec<(Pc, Option<Plan>)> =
-            all.clone().filter(|pc| !self.deferred.skips(*pc)).map(|pc| (pc, self.plan(pc))).collect();
+            all.filter(|pc| !self.deferred.skips(*pc)).map(|pc| (pc, self.plan(pc))).collect();
+        let mut budget = PASSES * plans.len();
+        self.runs_of(&plans, &mut budget, runs);
+    }
+
+    /// The same of a part of them, as long as there is a budget of instructions to look at: cuts may be many.
+    fn runs_of(&mut self, plans: &[(Pc, Option<Plan>)], budget: &mut usize, runs: &mut Vec<Run>) {
         let parts = plans.iter().filter(|(_, p)| p.as_ref().is_some_and(|p| p.part));
         if parts.clone().count() < LEAST {
             return;
         }
         let mut tiles: Vec<RegOffset> = parts.flat_map(|(_, p)| p.as_ref().unwrap().tiles()).collect();
+        tiles.sort_unstable();
+        tiles.dedup();
         loop {
+            let Some(left) = budget.checked_sub(2 * plans.len()) else { return };
+            *budget = left;
             let before = tiles.len();
-            for (_, p) in &plans {
+            for (_, p) in plans {
                 let Some(p) = p.as_ref().filter(|p| p.touches(&tiles)) else { continue };
-                tiles.extend(p.tiles());
-                tiles.sort_unstable();
-                tiles.dedup();
+                for tile in p.tiles() {
+                    if let Err(at) = tiles.binary_search(&tile) {
+                        tiles.insert(at, tile);
+                    }
+                }
             }
             if tiles.len() == before {
                 break;
             }
         }
         // Where something else touches one, there is a run before and one behind.
-        let cut = plans.iter().find(|(pc, p)| match p {
+        let cut = plans.iter().position(|(pc, p)| match p {
             Some(p) => p.touches(&tiles) && !self.fits(p, &tiles),
             None => self.meets_tiles(*pc, &tiles),
         });
-        if let Some((pc, _)) = cut {
-            self.runs_in(all.start..*pc, runs);
-            self.runs_in(pc + 1..all.end, runs);
+        if let Some(at) = cut {
+            self.runs_of(&plans[..at], budget, runs);
+            self.runs_of(&plans[at + 1..], budget, runs);
             return;
         }
         let mut on = plans.iter().filter(|(_, p)| p.as_ref().is_some_and(|p| p.touches(&tiles)));
@@ -219,7 +234,7 @@ impl Emit<'_> {
 
     /// Can all tiles of an instruction be had?
     fn fits(&self, p: &Plan, tiles: &[RegOffset]) -> bool {
-        p.from.iter().flatten().chain([&p.to]).filter(|o| tiles.contains(&o.tile)).all(|o| {
+        p.from.iter().flatten().chain([&p.to]).filter(|o| tiles.binary_search(&o.tile).is_ok()).all(|o| {
             match self.tile_home(o.tile) {
                 Ok(Some((_, lanes))) => o.lanes.iter().all(|l| *l < lanes),
                 Ok(None) => true,

@@ -116,7 +116,7 @@ fn place(
     if !movable(p, i) || !own.writes.iter().all(|w| once.holds(w)) {
         return None;
     }
-    let modes = [mode..mode + CHUNK];
+    let modes = mode..mode + CHUNK;
     for (to, other) in block.iter().enumerate().skip(at + 1).take(FAR) {
         let a = &accesses[*other];
         if meets(&a.reads, &own.writes) {
@@ -129,7 +129,7 @@ fn place(
             let computes = p.code[*other].op != Op::Message;
             return (to > at + 1 && computes && own.reads.iter().all(kept)).then_some(to);
         }
-        if meets(&a.writes, &own.reads) || meets(&a.writes, &modes) {
+        if meets(&a.writes, &own.reads) || meets(&a.writes, std::slice::from_ref(&modes)) {
             return None;
         }
     }
