@@ -33,7 +33,8 @@ pub(super) fn join(p: &mut ProgramParts) {
         if pc == 0 || !blocks.same(pc as Pc - 1, pc as Pc) {
             constant.clear();
         }
-        if let Some((joined, end)) = run(p, blocks, &mut constant, pc) {
+        if let Some((joined, end)) = run(p, blocks, &constant, pc) {
+            (pc..end).for_each(|at| know(p, &mut constant, at));
             for (channel, at) in
                 (joined.first..).zip((pc..end).filter(|at| p.code[*at].op == Op::Mov)).skip(1)
             {
@@ -63,7 +64,12 @@ fn know(p: &ProgramParts, constant: &mut HashMap<RegOffset, (Pc, u32)>, pc: usiz
         }
         _ => i.writes(p, &mut |t| {
             let r = super::range(&t, i.channels, p);
-            constant.retain(|at, _| *at >= r.end || *at + 4 <= r.start);
+            // Predicates are below the variables.
+            if r.end - r.start <= 4 {
+                constant.remove(&r.start);
+            } else if r.start < p.registers.locals_start {
+                constant.retain(|at, _| *at >= r.end || *at + 4 <= r.start);
+            }
         }),
     }
 }
@@ -72,10 +78,12 @@ fn know(p: &ProgramParts, constant: &mut HashMap<RegOffset, (Pc, u32)>, pc: usiz
 fn run(
     p: &ProgramParts,
     blocks: &Blocks,
-    constant: &mut HashMap<RegOffset, (Pc, u32)>,
+    constant: &HashMap<RegOffset, (Pc, u32)>,
     start: usize,
 ) -> Option<(Inst, usize)> {
     let first = one(p, constant, start).filter(|one| one.channel == 0)?;
+    // What is set on the way counts from there on only.
+    let mut constant = constant.clone();
     let i = p.code[start];
     let Dst::Indirect { ty, .. } = i.dst else { return None };
     let (n, size) = (u32::from(i.channels), ty.size());
@@ -83,11 +91,11 @@ fn run(
     for channel in 1..n {
         pc += 1;
         while p.code.get(pc).is_some_and(|i| i.op == Op::Setp) {
-            know(p, constant, pc);
+            know(p, &mut constant, pc);
             pc += 1;
         }
         let j = p.code.get(pc).filter(|_| blocks.same(start as Pc, pc as Pc))?;
-        let next = one(p, constant, pc)?;
+        let next = one(p, &constant, pc)?;
         let far = next.from.checked_sub(first.from)?;
         let alike =
             like(&i) == like(j) && next.channel == channel && next.address == first.address + 2 * channel;

@@ -53,6 +53,9 @@ impl Maker {
         for (name, rows) in ARRAYS {
             self.line(&format!(".decl {name} v_type=G type=ud num_elts={} align=wordx32", 16 * rows));
         }
+        for k in 0..16 {
+            self.line(&format!(".decl Q{k} v_type=P num_elts=32"));
+        }
         // Vectors of all types share the bytes of seven of 128 bytes.
         for (k, name) in ["R0", "R1", "R2", "R3", "R4", "R5", "R6"].iter().enumerate() {
             self.line(&format!(".decl {name} v_type=G type=ud num_elts=32 align=wordx32"));
@@ -300,13 +303,27 @@ mul (M1_NM, 16) N(0,0)<1> L(0,0)<1;1,0> 0x9e3779b1:ud",
             1 => drop(channels.remove(odd)),
             _ => {}
         }
+        // A predicate for all, set before each, or one for each channel, set before the first; and set anew now and then.
+        let before = self.dice.below(3) == 0;
+        let name_of = |k: u32| if before { format!("Q{k}") } else { "Q".to_owned() };
+        let bits_of = |at: usize, k: u32| if (flaw, at) == (2, odd) { 3 << k } else { 1u32 << k };
+        if before {
+            for (at, k) in channels.iter().enumerate() {
+                self.line(&format!("setp {set} Q{k} {:#x}:ud", bits_of(at, *k)));
+            }
+        }
         for (at, k) in channels.into_iter().enumerate() {
-            let bits = if (flaw, at) == (2, odd) { 3 << k } else { 1 << k };
             let word = if (flaw, at) == (3, odd) { 0 } else { k };
             let element = if same { 1 } else { k };
-            self.line(&format!("setp {set} Q 0x{bits:x}:ud"));
+            let q = name_of(k);
+            if !before {
+                self.line(&format!("setp {set} {q} {:#x}:ud", bits_of(at, k)));
+            } else if self.dice.below(12) == 0 {
+                let (which, bit) = (self.dice.below(16), self.dice.below(u64::from(n)));
+                self.line(&format!("setp {set} Q{which} {:#x}:ud", 1 << bit));
+            }
             self.line(&format!(
-                "(Q) mov {exec} r[{a}({word}),{imm}]<{stride}>:{ty} {name}(0,{element})<0;1,0>"
+                "({q}) mov {exec} r[{a}({word}),{imm}]<{stride}>:{ty} {name}(0,{element})<0;1,0>"
             ));
         }
     }
