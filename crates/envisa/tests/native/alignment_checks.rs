@@ -180,8 +180,9 @@ fn looked_at_where_they_are_not_known() {
         assert_eq!(want.1, got.1, "program {seed}, input {input:?}:\n{text}");
         assert!(want.0 == got.0, "program {seed}, input {input:?}:\n{text}");
         faults += u32::from(want.1.is_some_and(|f| f.0 == "F0010"));
-        // Which messages look at their places' alignment: at the low bits of one, or of all in a vector.
-        if let Some(listing) = got.2 {
+        // Which messages look at their places' alignment: at the low bits of one, or of all in a vector. Code for AVX2, whose
+        // vectors are shorter, does so by other instructions.
+        if let Some(listing) = got.2.filter(|l| l.contains("zmm")) {
             for part in listing.split("\n; ").filter(|p| p.contains(" Message ")) {
                 messages += 1;
                 let look = |l: &str| l.contains(" korw ") || l.contains(" test ") && l.ends_with(",3");
