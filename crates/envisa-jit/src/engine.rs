@@ -20,6 +20,7 @@ use envisa_machine::trap::{Cause, Trap};
 use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
+use crate::bounds::Fitting;
 use crate::defer::Deferred;
 use crate::emit::{Compiled, Emit};
 use crate::known::Known;
@@ -162,6 +163,7 @@ struct Chosen {
     classes: Vec<GroupClass>,
     kinds: Vec<(u32, Kind)>,
     walk: Walk,
+    fitting: Fitting,
     payload: Range<usize>,
     varying: Vec<Range<u32>>,
     image: usize,
@@ -187,7 +189,8 @@ impl Chosen {
             && prepared.varying().eq(self.varying.iter().cloned())
             && self.classes == prepared.classes()
             && self.walk == Walk::new(prepared, native.together)
-            && self.kinds == plan::kinds(&native.program, prepared);
+            && self.kinds == plan::kinds(&native.program, prepared)
+            && self.fitting.holds(prepared);
         if is {
             self.number.store(prepared.number(), Ordering::Relaxed);
         }
@@ -257,6 +260,7 @@ impl Native {
             classes: prepared.classes().to_vec(),
             kinds: plan::kinds(&self.program, prepared),
             walk: Walk::new(prepared, self.together),
+            fitting: Fitting::default(),
             payload: prepared.payload(),
             varying: prepared.varying().collect(),
             image: prepared.image.len(),
@@ -282,15 +286,16 @@ impl Native {
         let seeds = |of| sites::seeds(&self.program, prepared, of);
         let kinds = plan::kinds(&self.program, prepared);
         let (alone, walk) = (prepared.most_threads() == 1, Walk::new(prepared, self.together));
+        let fitting = Fitting::new(&self.program, &self.flow, &self.cells, prepared);
         let active = |of| {
             let live = if of == Of::Whole { self.live()? } else { &self.part()?.0 };
             let given = sites::given(&self.program, prepared, of);
             Ok::<_, String>(Active::new(&self.program, &self.flow, &self.cells, live, &given))
         };
         let key = |of, start| {
-            let (full, kinds) = (of == Of::Whole, kinds.clone());
+            let (full, kinds, fitting) = (of == Of::Whole, kinds.clone(), fitting.messages.clone());
             let (seeds, active) = (seeds(of), active(of)?);
-            variant(Key { full, alone, seeds, active, start, walk, kinds })
+            variant(Key { full, alone, seeds, active, start, walk, kinds, fitting })
         };
         let whole = Loader::new(&self.program, prepared);
         let starts = |reads: &[(u32, u32)], lacking: bool| {
@@ -310,7 +315,7 @@ impl Native {
                 && let Ok(one) = key(Of::All, Some(start))
             {
                 let (variants, loader) = ([Ok(one.clone()), Ok(one)], Arc::new(loader));
-                return Ok(Chosen { variants, loader, ..self.none(prepared, String::new()) });
+                return Ok(Chosen { variants, loader, fitting, ..self.none(prepared, String::new()) });
             }
         }
         // Nobody runs the other code where all threads lack channels.
@@ -336,7 +341,7 @@ impl Native {
         };
         let loader = if variants[0].is_ok() { loader } else { whole };
         let (unstarted, loader) = (start.err(), Arc::new(loader));
-        Ok(Chosen { variants, unstarted, loader, ..self.none(prepared, String::new()) })
+        Ok(Chosen { variants, unstarted, loader, fitting, ..self.none(prepared, String::new()) })
     }
 
     fn live(&self) -> Result<&Liveness, String> {
@@ -446,7 +451,7 @@ impl Native {
             let start = key.start.as_ref();
             passes.over("allocation");
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start)
-                .with(&key.kinds, key.walk)
+                .with(&key.kinds, key.walk, &key.fitting)
                 .run(passes)
         };
         let facts = (key.full, &self.modes);

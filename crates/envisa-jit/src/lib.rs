@@ -16,6 +16,7 @@ mod active;
 mod alloc;
 mod asm;
 mod audit;
+mod bounds;
 mod defer;
 mod emit;
 mod encode;

@@ -46,6 +46,9 @@ impl Span {
 impl Emit<'_> {
     /// Goes to `entry` unless a message's indices are what their addends are in 64 bits, for all channels that run.
     pub(super) fn sums_fit(&mut self, pc: Pc, s: &Simt, parts: &[Part], entry: Label) -> Result<(), Why> {
+        if self.fitting.contains(&self.inst(pc).aux) {
+            return Ok(());
+        }
         let of = s.extend.addends();
         let mut looked = Vec::new();
         let mut spans: Vec<Vec<Span>> = Vec::new();

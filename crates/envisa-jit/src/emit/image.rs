@@ -73,8 +73,8 @@ pub(super) struct Place<'a> {
 impl<'a> Emit<'a> {
     /// The same for these images and samplers, and for groups that follow one another so.
     #[must_use]
-    pub fn with(self, kinds: &'a [(u32, Kind)], walk: Walk) -> Emit<'a> {
-        Emit { kinds, walk, ..self }
+    pub fn with(self, kinds: &'a [(u32, Kind)], walk: Walk, fitting: &'a [u32]) -> Emit<'a> {
+        Emit { kinds, walk, fitting, ..self }
     }
 }
 

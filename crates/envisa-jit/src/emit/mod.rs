@@ -199,6 +199,8 @@ pub(crate) struct Emit<'a> {
     active: &'a Active,
     /// Images and samplers, by message.
     pub kinds: &'a [(u32, Kind)],
+    /// Messages whose sums fit in 32 bits, by number.
+    pub fitting: &'a [u32],
     /// How groups follow one another.
     pub walk: Walk,
     /// All threads start with all channels.
@@ -317,6 +319,7 @@ impl<'a> Emit<'a> {
             known,
             active,
             kinds: &[],
+            fitting: &[],
             walk: Walk::default(),
             full,
             together,

@@ -32,4 +32,6 @@ pub(super) struct Key {
     pub walk: Walk,
     /// Images and samplers, by message.
     pub kinds: Vec<(u32, Kind)>,
+    /// Messages whose sums fit in 32 bits, by number.
+    pub fitting: Vec<u32>,
 }

@@ -4,6 +4,7 @@
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
+//! - [`counters`]: what loops count in 64 bits and never gets there is counted in 32;
 //! - [`carries`]: halves of quads that are an extended dword and a constant are worked out in dwords;
 //! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
 //! - [`products`]: products of quads that were worked out in dwords are one instruction;
@@ -22,6 +23,7 @@
 
 mod bytes;
 mod carries;
+mod counters;
 mod dead;
 mod dominators;
 mod fold;
@@ -65,6 +67,10 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let blocks = Blocks::new(&p);
     rename::apart(&mut p, &blocks);
     let uses = Uses::new(&p);
+    let (blocks, uses) = match counters::narrow(&mut p, &uses, &blocks) {
+        true => (Blocks::new(&p), Uses::new(&p)),
+        false => (blocks, uses),
+    };
     fold::addresses(&mut p, &uses, &blocks, 4);
     fold::of_blocks(&mut p, &uses, &blocks);
     fold::surfaces(&mut p, &uses, &blocks);

@@ -173,8 +173,11 @@ impl Search<'_> {
         if !whole || !shifts || !alone || s.shift != 0 || constant(self.p, &d.src[1]) != Some(shift.into()) {
             return None;
         }
-        let quad = matches!(d.src[0], Src::Reg { ty: Type::Q | Type::Uq, constant: false, .. });
-        index(&Scalar { src: d.src[0], by: made, shift }).filter(|_| quad)
+        let integer = match d.src[0] {
+            Src::Reg { ty, constant: false, .. } => matches!(ty, Type::Q | Type::Uq | Type::D | Type::Ud),
+            _ => false,
+        };
+        index(&Scalar { src: d.src[0], by: made, shift }).filter(|_| integer)
     }
 
     /// Is a scalar of 64 bits, added as it is, what the launch gives? Where a message may go is known of such scalars alone; a

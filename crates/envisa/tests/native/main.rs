@@ -13,6 +13,7 @@ mod byte_vectors;
 mod compile_time;
 mod concurrent_launches;
 mod conditions;
+mod counted_indices;
 mod float_modes;
 mod images;
 mod indirect_operands;
