@@ -171,9 +171,14 @@ impl Search<'_> {
             }
         });
         if let Some((at, ty, bytes)) = whole {
-            let result = counted.unwrap_or(result);
+            let result = match (counted.unwrap_or(result), i.exec) {
+                // Sums of 32 bits are extended as their type says.
+                (k, ExecType::I32) if ty.size() == 8 => k.read_as(Type::D),
+                (k, ExecType::U32) if ty.size() == 8 => k.read_as(Type::Ud),
+                (k, _) => k,
+            };
             let places = self.places(at, bytes).unwrap_or_default();
-            let halves = self.written(&i, result, ty);
+            let halves = written(result, ty);
             for (k, p) in places.into_iter().enumerate() {
                 let mixed = self.cells.get(p.0).kind == CellKind::Mixed;
                 let value = match ty.size() == 8 && mixed {
@@ -197,15 +202,14 @@ impl Search<'_> {
         }
         changed
     }
+}
 
-    /// A result as dwords have it: of a quad, the lower and the upper one.
-    fn written(&self, i: &Inst, result: Known, ty: Type) -> [Known; 2] {
-        let narrow = matches!(i.exec, ExecType::I32 | ExecType::U32);
-        let few = |(a, b): &Bounds| b.checked_sub(*a).is_some_and(|n| n < 1 << 32);
-        match (ty.size(), result) {
-            (4, Known::In(a, b)) if few(&(a, b)) => [result, Known::Anything],
-            (8, Known::In(0.., b)) if b < 1 << 32 && (!narrow || b < 1 << 31) => [result, Known::In(0, 0)],
-            _ => [Known::Anything; 2],
-        }
+/// A result as dwords have it: of a quad, the lower and the upper one.
+fn written(result: Known, ty: Type) -> [Known; 2] {
+    let few = |(a, b): (i64, i64)| b.checked_sub(a).is_some_and(|n| n < 1 << 32);
+    match (ty.size(), result) {
+        (4, Known::In(a, b)) if few((a, b)) => [result, Known::Anything],
+        (8, Known::In(0.., b)) if b < 1 << 32 => [result, Known::In(0, 0)],
+        _ => [Known::Anything; 2],
     }
 }
