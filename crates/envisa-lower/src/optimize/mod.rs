@@ -8,6 +8,7 @@
 //! - [`carries`]: halves of quads that are an extended dword and a constant are worked out in dwords;
 //! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
 //! - [`products`]: products of quads that were worked out in dwords are one instruction;
+//! - [`logic`]: so are logic and copies of quads;
 //! - [`narrow`]: bytes and words that messages have in dwords stay there;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
@@ -30,6 +31,7 @@ mod fold;
 mod fresh;
 mod halves;
 mod indices;
+mod logic;
 mod narrow;
 mod pairs;
 mod products;
@@ -98,6 +100,9 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
     products::join(&mut p, &blocks);
+    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
+    let before = p.code.len();
+    logic::join(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     uniform::branches(&mut p, &blocks);
     let before = p.code.len();

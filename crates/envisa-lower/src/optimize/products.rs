@@ -39,9 +39,18 @@ struct Product {
 
 /// Dwords as an instruction reads them.
 #[derive(Clone, Copy)]
-struct Dwords {
-    src: Src,
-    reader: Pc,
+pub(super) struct Dwords {
+    pub src: Src,
+    pub reader: Pc,
+}
+
+/// Quads whose upper half an instruction joins to the lower one.
+pub(super) struct Joint {
+    /// What joins the lower half.
+    pub lower: Pc,
+    pub to: RegOffset,
+    /// The lower and the upper dwords.
+    pub halves: [Dwords; 2],
 }
 
 /// What adds up to the upper half: the upper half of the product of the lower dwords, and other products.
@@ -54,31 +63,11 @@ struct Upper {
 impl Product {
     /// The product whose upper half an instruction joins to the lower one.
     fn of(p: &ProgramParts, blocks: &Blocks, pc: Pc) -> Option<Product> {
-        let i = &p.code[pc as usize];
-        let stride = if i.channels == 1 { 1 } else { 2 };
-        let half = |i: &Inst| match i.dst {
-            Dst::Reg { offset, ty: Type::D | Type::Ud, stride: s, sat: false }
-                if s == stride || i.channels == 1 =>
-            {
-                Some(offset)
-            }
-            _ => None,
-        };
-        if i.op != Op::Mov || i.pred != Pred::default() {
-            return None;
-        }
-        let to = half(i)?.checked_sub(4).filter(|to| to.is_multiple_of(8))?;
         let view = View { p, blocks, at: pc };
-        let n = u32::from(i.channels);
-        let quads = to..to + 8 * n;
-        let lower = view.writer(quads.clone(), pc).filter(|l| view.alike(*l) && !view.reads(quads, *l))?;
-        let l = &p.code[lower as usize];
-        if l.op != Op::Mov || half(l) != Some(to) {
-            return None;
-        }
-        let product = view.maker(Dwords { src: l.src[0], reader: lower }, DEEPEST)?;
+        let Joint { lower, to, halves: [low, high] } = view.joint()?;
+        let product = view.maker(low, DEEPEST)?;
         let mut upper = Upper::default();
-        view.add_up(Dwords { src: i.src[0], reader: pc }, DEEPEST, &mut upper)?;
+        view.add_up(high, DEEPEST, &mut upper)?;
         let mulh = upper.mulh?;
         let (mul, h) = (&p.code[product as usize], &p.code[mulh as usize]);
         let plain = |i: &Inst| matches!(i.exec, ExecType::U32 | ExecType::I32);
@@ -123,15 +112,42 @@ impl Product {
 }
 
 /// What is before an instruction in its block.
-struct View<'a> {
-    p: &'a ProgramParts,
-    blocks: &'a Blocks,
-    at: Pc,
+pub(super) struct View<'a> {
+    pub p: &'a ProgramParts,
+    pub blocks: &'a Blocks,
+    pub at: Pc,
 }
 
 impl View<'_> {
+    /// The quads whose upper half the last instruction joins to the lower one, which nobody reads in between.
+    pub fn joint(&self) -> Option<Joint> {
+        let i = &self.p.code[self.at as usize];
+        let stride = if i.channels == 1 { 1 } else { 2 };
+        let half = |i: &Inst| match i.dst {
+            Dst::Reg { offset, ty: Type::D | Type::Ud, stride: s, sat: false }
+                if s == stride || i.channels == 1 =>
+            {
+                Some(offset)
+            }
+            _ => None,
+        };
+        if i.op != Op::Mov || i.pred != Pred::default() {
+            return None;
+        }
+        let to = half(i)?.checked_sub(4).filter(|to| to.is_multiple_of(8))?;
+        let quads = to..to + 8 * u32::from(i.channels);
+        let lower =
+            self.writer(quads.clone(), self.at).filter(|l| self.alike(*l) && !self.reads(quads, *l))?;
+        let l = &self.p.code[lower as usize];
+        if l.op != Op::Mov || half(l) != Some(to) {
+            return None;
+        }
+        let halves = [(l, lower), (i, self.at)].map(|(i, reader)| Dwords { src: i.src[0], reader });
+        Some(Joint { lower, to, halves })
+    }
+
     /// The last instruction before another one that writes any of these bytes.
-    fn writer(&self, bytes: Range<RegOffset>, before: Pc) -> Option<Pc> {
+    pub fn writer(&self, bytes: Range<RegOffset>, before: Pc) -> Option<Pc> {
         let near = (before.saturating_sub(FAR)..before).rev();
         let mut here = near.take_while(|pc| self.blocks.same(*pc, self.at));
         here.find(|pc| {
@@ -159,7 +175,7 @@ impl View<'_> {
     }
 
     /// Does an instruction write for the channels that the last one writes for?
-    fn alike(&self, pc: Pc) -> bool {
+    pub fn alike(&self, pc: Pc) -> bool {
         let (i, last) = (&self.p.code[pc as usize], &self.p.code[self.at as usize]);
         (i.channels, i.first, i.no_mask, i.function)
             == (last.channels, last.first, last.no_mask, last.function)
@@ -203,7 +219,7 @@ impl View<'_> {
     }
 
     /// The same, past moves.
-    fn maker(&self, d: Dwords, depth: u32) -> Option<Pc> {
+    pub fn maker(&self, d: Dwords, depth: u32) -> Option<Pc> {
         let pc = self.made(d)?;
         let i = &self.p.code[pc as usize];
         match i.op {
@@ -242,25 +258,47 @@ impl View<'_> {
             let n = u32::from(self.p.code[self.at as usize].channels);
             return (ty == Type::Ud && strides.step(n).is_some_and(|s| s < 2)).then_some(lower.src);
         };
+        self.quads(lower, upper)
+    }
+
+    /// Quads whose lower and upper dwords these are: one for each channel, or one for all.
+    pub fn quads(&self, lower: Dwords, upper: Dwords) -> Option<Src> {
+        let n = u32::from(self.p.code[self.at as usize].channels);
+        let scalar = |d: &Dwords| match d.src {
+            Src::Reg { offset, strides, constant: false, .. } => {
+                (n > 1 && strides.step(n) == Some(0) && self.bytes(&d.src).is_some() && self.stays(d))
+                    .then_some(offset)
+            }
+            _ => None,
+        };
+        if let (Some(low), Some(high)) = (scalar(&lower), scalar(&upper)) {
+            let (strides, shape, modifier) = (Strides::SCALAR, Shape::Scalar, Modifier::None);
+            let src = Src::Reg { offset: low, ty: Type::Q, strides, shape, modifier, constant: false };
+            return (low.is_multiple_of(8) && high == low + 4).then_some(src);
+        }
         let (lower, upper) = (self.half(lower, 0)?, self.half(upper, 4)?);
         (lower == upper).then_some(lower)
+    }
+
+    /// Quads from there on, one for each channel of the last instruction.
+    pub fn quad(&self, offset: RegOffset) -> Src {
+        let (strides, shape) = match self.p.code[self.at as usize].channels {
+            1 => (Strides::SCALAR, Shape::Scalar),
+            _ => (Strides::CONTIGUOUS, Shape::Contiguous),
+        };
+        Src::Reg { offset, ty: Type::Q, strides, shape, modifier: Modifier::None, constant: false }
     }
 
     /// The quads that dwords are a half of, as they are at the last instruction still: the earliest ones, which more is known of.
     fn half(&self, mut d: Dwords, at: u32) -> Option<Src> {
         let n = u32::from(self.p.code[self.at as usize].channels);
-        let (strides, shape) = match n {
-            1 => (Strides::SCALAR, Shape::Scalar),
-            _ => (Strides::CONTIGUOUS, Shape::Contiguous),
-        };
         let mut found = None;
         for _ in 0..DEEPEST {
             let Src::Reg { offset, strides: region, constant: false, .. } = d.src else { break };
             let whole = if n == 1 { Some(2) } else { region.step(n) };
             let quads = offset.checked_sub(at).filter(|q| q.is_multiple_of(8) && whole == Some(2));
             if let Some(offset) = quads.filter(|_| self.stays(&d)) {
-                let modifier = Modifier::None;
-                found = Some(Src::Reg { offset, ty: Type::Q, strides, shape, modifier, constant: false });
+                found = Some(self.quad(offset));
             }
             let Some(from) = self.copied(d) else { break };
             d = from;
