@@ -21,8 +21,9 @@ mod messages;
 pub use messages::{diagnostics, failure};
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use envisa_zebin::{DeviceFamily, Error, OPTION_VISA, OPTION_ZEBIN, ZebinFile};
 
@@ -334,10 +335,10 @@ impl Build {
         };
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
-        let output = child.wait_with_output().map_err(failed)?;
+        let (status, streams) = output(child).map_err(failed)?;
         kernel_debug_info::remove_copies(process, &dump);
         let mut messages = String::new();
-        for stream in [&output.stdout, &output.stderr] {
+        for stream in &streams {
             for line in String::from_utf8_lossy(stream).lines() {
                 // The dump warns of itself.
                 let noise = matches!(line.trim(), "" | "Build succeeded.")
@@ -350,7 +351,7 @@ impl Build {
             }
         }
         let told = self.recorded_name(input).filter(|_| !spirv);
-        Ok((output.status, messages::named(messages.trim_end(), &self.input, told.as_deref())))
+        Ok((status, messages::named(messages.trim_end(), &self.input, told.as_deref())))
     }
 
     /// The user's options with `-I` made independent of the folder, and the source's own folder to include
@@ -418,6 +419,31 @@ impl Build {
 /// needed.
 pub(crate) fn wants_state_buffer(device: &str) -> bool {
     matches!(device.parse(), Ok(DeviceFamily::Skl | DeviceFamily::Tgllp))
+}
+
+/// Bytes that are kept of what a compiler prints. It may never stop to print.
+const MESSAGES: u64 = 4 << 20;
+
+/// How a process ends, and the beginning of what it prints on both streams.
+fn output(mut child: Child) -> std::io::Result<(ExitStatus, [Vec<u8>; 2])> {
+    fn read(stream: Option<impl Read>) -> Vec<u8> {
+        let mut kept = Vec::new();
+        // What cannot be read was not printed.
+        let _ = stream.map(|mut s| {
+            s.by_ref()
+                .take(MESSAGES)
+                .read_to_end(&mut kept)
+                .and_then(|_| std::io::copy(&mut s, &mut std::io::sink()))
+        });
+        kept
+    }
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let streams = std::thread::scope(|scope| {
+        let out = scope.spawn(|| read(out));
+        let err = read(err);
+        [out.join().unwrap_or_default(), err]
+    });
+    Ok((child.wait()?, streams))
 }
 
 /// Whether the program was ended by a signal, itself or as told by a shell wrapper.

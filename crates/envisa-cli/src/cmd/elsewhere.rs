@@ -5,12 +5,12 @@ use crate::io;
 use envisa_client::{ArgValue, Launch, LaunchArg, Session};
 use envisa_harness::compare::Check;
 use envisa_harness::files;
-use envisa_harness::job::{Given, Job, JobError, Parameter};
+use envisa_harness::job::{Delivered, Given, Job, JobError, Parameter};
 use std::path::Path;
 use std::process::Command;
 
 /// Where the OpenCL loader looks for implementations: a file here is the only one.
-const VENDORS: &str = "OCL_ICD_VENDORS";
+pub(super) const VENDORS: &str = "OCL_ICD_VENDORS";
 
 /// Runs a job of OpenCL C on the implementation of a library.
 pub fn run(job: &Job, driver: &Path) -> Done {
@@ -34,17 +34,18 @@ pub fn run(job: &Job, driver: &Path) -> Done {
             None => Err(Failure(format!("{} ended the process ({status})", driver.display()))),
         };
     }
-    let delivered = delivered(job).map_err(Failure)?;
+    let text = files::read(&job.file, files::MAX_INPUT).map_err(Failure)?;
+    let text = String::from_utf8(text).map_err(|e| Failure(e.to_string()))?;
+    let delivered = Session::open("").and_then(|session| delivered(&session, job, &text)).map_err(Failure)?;
     io::print(&results::delivered(&delivered))?;
     let wrong = delivered.iter().any(|d| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed()));
     Ok(if wrong { Exit::Findings } else { Exit::Fine })
 }
 
-fn delivered(job: &Job) -> Result<Vec<envisa_harness::job::Delivered>, String> {
+/// Compiles and runs a job whose program is this text.
+pub(super) fn delivered(session: &Session, job: &Job, text: &str) -> Result<Vec<Delivered>, String> {
     let said = |e: JobError| e.to_string();
-    let text = String::from_utf8(files::read(&job.file, files::MAX_INPUT)?).map_err(|e| e.to_string())?;
-    let session = Session::open("")?;
-    let program = session.build(&text, &format!("{} -cl-kernel-arg-info", job.options))?;
+    let program = session.build(text, &format!("{} -cl-kernel-arg-info", job.options))?;
     let name = match (job.kernel.as_str(), program.kernel_names()) {
         ("", names) if !names.contains(';') => names.to_owned(),
         ("", names) => return Err(format!("which kernel? There are: {}", names.replace(';', ", "))),

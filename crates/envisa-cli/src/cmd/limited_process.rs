@@ -1,10 +1,12 @@
 //! Runs commands with limits on time, address space and output. The processes that a command starts end with it.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// Addresses that a command may have, in KiB.
 const ADDRESSES: u64 = 16 << 20;
@@ -46,28 +48,90 @@ pub fn run(
     timeout: u32,
     environment: &[(String, String)],
 ) -> Option<Ended> {
-    let files = tempfile::Builder::new().prefix("envisa-bounded").tempdir().ok()?;
-    let (out, err) = (files.path().join("out"), files.path().join("err"));
-    // `timeout` gives it a process group of its own, and ends all of that.
-    let bounds =
-        format!("ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec timeout -k 1 {timeout} \"$@\"");
-    let status = Command::new("sh")
-        .args(["-c", &bounds, "sh"])
-        .args(words)
-        .current_dir(folder)
-        .envs(environment.iter().map(|(k, v)| (k, v)))
-        .stdin(Stdio::null())
-        .stdout(File::create(&out).ok()?)
-        .stderr(File::create(&err).ok()?)
-        .status()
-        .ok()?;
-    let text = |path: &Path| {
-        let mut bytes = Vec::new();
-        let file = File::open(path).ok()?;
-        file.take(OUTPUT).read_to_end(&mut bytes).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    Some(Ended { code: status.code(), out: text(&out)?, err: text(&err)? })
+    let mut running = Running::start(words, folder, timeout, environment)?;
+    let status = running.child.wait().ok()?;
+    running.ended(status)
+}
+
+/// As [`run`], for a command that does many things one by one and prints a line for each: it is ended when it prints nothing for so
+/// many seconds.
+pub fn run_while_it_prints(
+    words: &[OsString],
+    folder: &Path,
+    silence: u32,
+    environment: &[(String, String)],
+) -> Option<Ended> {
+    const LOOK: Duration = Duration::from_millis(20);
+    let mut running = Running::start(words, folder, u32::MAX >> 1, environment)?;
+    let (mut printed, mut since) = (0, Instant::now());
+    loop {
+        if let Some(status) = running.child.try_wait().ok()? {
+            return running.ended(status);
+        }
+        let now = std::fs::metadata(&running.out).map_or(0, |m| m.len());
+        if now != printed {
+            (printed, since) = (now, Instant::now());
+        }
+        if since.elapsed() > Duration::from_secs(silence.into()) {
+            running.kill();
+            let status = running.child.wait().ok()?;
+            return running.ended(status).map(|ended| Ended { code: Some(124), ..ended });
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// A command that runs.
+struct Running {
+    child: Child,
+    out: PathBuf,
+    err: PathBuf,
+    /// Contains the two files.
+    _files: tempfile::TempDir,
+}
+
+impl Running {
+    fn start(
+        words: &[OsString],
+        folder: &Path,
+        timeout: u32,
+        environment: &[(String, String)],
+    ) -> Option<Running> {
+        let files = tempfile::Builder::new().prefix("envisa-bounded").tempdir().ok()?;
+        let (out, err) = (files.path().join("out"), files.path().join("err"));
+        // `timeout` gives it a process group of its own, and ends all of that.
+        let bounds = format!(
+            "ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec timeout -k 1 {timeout} \"$@\""
+        );
+        let child = Command::new("sh")
+            .args(["-c", &bounds, "sh"])
+            .args(words)
+            .current_dir(folder)
+            .envs(environment.iter().map(|(k, v)| (k, v)))
+            .stdin(Stdio::null())
+            .stdout(File::create(&out).ok()?)
+            .stderr(File::create(&err).ok()?)
+            .spawn()
+            .ok()?;
+        Some(Running { child, out, err, _files: files })
+    }
+
+    /// Ends the command and what it started.
+    fn kill(&self) {
+        if let Ok(id) = i32::try_from(self.child.id()) {
+            let _ = Pid::from_raw(id).map(|group| kill_process_group(group, Signal::KILL));
+        }
+    }
+
+    fn ended(&self, status: ExitStatus) -> Option<Ended> {
+        let text = |path: &Path| {
+            let mut bytes = Vec::new();
+            let file = File::open(path).ok()?;
+            file.take(OUTPUT).read_to_end(&mut bytes).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        Some(Ended { code: status.code(), out: text(&self.out)?, err: text(&self.err)? })
+    }
 }
 
 /// A word for a shell.
