@@ -40,6 +40,8 @@ pub struct Scope {
     pub functions: Vec<Function>,
     /// Whether there is what only programs from number 5,000 on have.
     pub more: bool,
+    /// And what only programs from number 1,000,000 on have.
+    pub latest: bool,
 }
 
 const FLOOR: [&str; 4] = ["floor", "ceil", "trunc", "rint"];

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::expr::{Array, Function, Scope, condition, expr};
-use super::kinds;
 use super::types::{Base, Dice, Type, UINT, ULONG};
+use super::{kinds, later};
 
 /// Elements of the input.
 pub const INPUT: usize = 61;
@@ -113,6 +113,8 @@ pub struct Maker {
     pub local: [usize; 3],
     /// The kind of sum that each element of `shared` is.
     pub sums: Vec<&'static str>,
+    /// A structure without alignment: its type, and a variable.
+    pub packed: Option<(String, String)>,
     /// Declarations of local memory, which stand outside of blocks.
     pub locals: Vec<Statement>,
 }
@@ -241,6 +243,9 @@ impl Maker {
 
     fn statement(&mut self, depth: usize, leave: bool) -> Statement {
         let inner = depth.saturating_sub(1);
+        if self.s.latest && self.d.once_in(5) {
+            return later::statement(self);
+        }
         if self.s.more && self.d.once_in(6) {
             return kinds::statement(self);
         }
@@ -293,6 +298,12 @@ impl Maker {
 
     /// Work-items tell each other something by local memory: all come here.
     fn exchange(&mut self) -> Statement {
+        if self.s.latest
+            && self.d.once_in(4)
+            && let Some(exchange) = later::exchange(self)
+        {
+            return exchange;
+        }
         if self.s.more && self.d.once_in(2) {
             return kinds::exchange(self);
         }
@@ -421,8 +432,8 @@ pub fn kernel(number: u64, double: bool) -> Kernel {
     let items = local.iter().product::<usize>();
     let short = 1 + d.below(40);
     let sums = (0..SHARED).map(|_| d.pick(&SUMS)).collect();
-    let s = Scope { more: number >= kinds::FROM, ..Scope::default() };
-    let mut m = Maker { d, s, names: 0, items, local, sums, locals: Vec::new() };
+    let s = Scope { more: number >= kinds::FROM, latest: number >= later::FROM, ..Scope::default() };
+    let mut m = Maker { d, s, names: 0, items, local, sums, packed: None, locals: Vec::new() };
     let mut before = String::new();
     if m.d.once_in(2) {
         let (ty, len) = (m.d.integers().scalar(), 3 + m.d.below(14));
@@ -500,6 +511,9 @@ fn declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -
     }
     if m.s.more {
         body.extend(kinds::declarations(m, number, before));
+    }
+    if m.s.latest {
+        body.extend(later::declarations(m, number, before));
     }
     let own = format!("for (uint i = 0u; i < {OWN}u; i++) scratch[gid * {OWN}u + i] = gid ^ i;");
     body.push(Statement::Kept(own));

@@ -3,6 +3,7 @@
 mod expr;
 mod kernel;
 mod kinds;
+mod later;
 mod types;
 
 pub use kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, Statement, kernel};
