@@ -53,16 +53,19 @@ pub fn run(
     running.ended(status)
 }
 
-/// As [`run`], for a command that does many things one by one and prints a line for each: it is ended when it prints nothing for so
-/// many seconds.
+/// As [`run`], for a command that does so many things one by one and prints something for each: it is ended when it prints nothing for
+/// so many seconds.
 pub fn run_while_it_prints(
     words: &[OsString],
     folder: &Path,
+    things: usize,
     silence: u32,
     environment: &[(String, String)],
 ) -> Option<Ended> {
     const LOOK: Duration = Duration::from_millis(20);
-    let mut running = Running::start(words, folder, u32::MAX >> 1, environment)?;
+    // It ends by itself, too, if nobody watches it any more.
+    let most = u32::try_from(things + 1).unwrap_or(u32::MAX).saturating_mul(silence);
+    let mut running = Running::start(words, folder, most, environment)?;
     let (mut printed, mut since) = (0, Instant::now());
     loop {
         if let Some(status) = running.child.try_wait().ok()? {

@@ -5,7 +5,7 @@ mod work;
 
 use crate::cmd::limited_process::{self, Ended};
 use crate::cmd::smith::{arguments, outputs, sizes};
-use crate::cmd::{Done, Exit, Failure};
+use crate::cmd::{Done, Exit, Failure, elsewhere};
 use crate::io;
 use envisa_harness::files;
 use envisa_smith::opencl::{Kernel, PREAMBLE, kernel};
@@ -21,7 +21,7 @@ Examples:
   envisa campaign found --driver pocl=libpocl.so.2 --driver intel=/opt/intel/libintelocl.so
 
 Each compiler compiles each program of `envisa smith` for each device, with and without optimisation (--level). Native code runs \
-each build; the interpreter runs the first one, too. Each other OpenCL driver runs the program at these levels, too. The results are \
+each build; the interpreter and native code for AVX2 run the first one, too. Each other OpenCL driver runs the program at these levels, too. The results are \
 compared bit by bit. FOLDER contains
   results.jsonl   one line for each program and side; a campaign that was stopped continues after them
   kN/             for each of the first differences (--reductions): the reduced program, and the command that shows it
@@ -79,8 +79,8 @@ struct Side {
 }
 
 enum Who {
-    /// envisa: a compiler, the device it compiles for, and an engine.
-    Envisa { ocloc: Option<PathBuf>, device: String, engine: envisa::Engine },
+    /// envisa: a compiler, the device it compiles for, an engine, and the level of native code (`ENVISA_LEVEL`) if it is not the host's.
+    Envisa { ocloc: Option<PathBuf>, device: String, engine: envisa::Engine, level: Option<&'static str> },
     /// Another OpenCL implementation, by its library.
     Driver(String),
 }
@@ -111,6 +111,17 @@ impl Side {
 
     fn is_envisa(&self) -> bool {
         matches!(self.who, Who::Envisa { .. })
+    }
+
+    /// What a process finds in its environment.
+    fn environment(&self) -> Vec<(String, String)> {
+        match &self.who {
+            Who::Envisa { level, .. } => level.iter().map(|l| ("ENVISA_LEVEL".into(), (*l).into())).collect(),
+            // Every program is compiled once.
+            Who::Driver(library) => {
+                vec![(elsewhere::VENDORS.into(), library.clone()), ("POCL_KERNEL_CACHE".into(), "0".into())]
+            }
+        }
     }
 }
 
@@ -151,15 +162,21 @@ fn sides(args: &Args) -> Result<Vec<Side>, Failure> {
         let ocloc = (file != "ocloc").then(|| PathBuf::from(file));
         for device in &args.devices {
             for (options, level) in args.levels.iter().map(|l| l.options()) {
-                let side = |engine, by: &str| Side {
+                let side = |engine, by: &str, level_of_code| Side {
                     name: format!("{name}, {device}{level}{by}"),
                     options,
-                    who: Who::Envisa { ocloc: ocloc.clone(), device: device.clone(), engine },
+                    who: Who::Envisa {
+                        ocloc: ocloc.clone(),
+                        device: device.clone(),
+                        engine,
+                        level: level_of_code,
+                    },
                 };
                 if all.is_empty() {
-                    all.push(side(envisa::Engine::Interpreter, ", interpreter"));
+                    all.push(side(envisa::Engine::Interpreter, ", interpreter", None));
+                    all.push(side(envisa::Engine::Native, ", AVX2", Some("avx2")));
                 }
-                all.push(side(envisa::Engine::Native, ""));
+                all.push(side(envisa::Engine::Native, "", None));
             }
         }
     }
@@ -317,6 +334,7 @@ fn small(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>) -> Re
         let part = parts.get(part);
         sides
             .iter()
+            .filter(|s| !s.is_envisa() || s.environment().is_empty())
             .find(|s| (s.is_envisa() || !envisa) && part.is_some_and(|p| p.contains(&s.name.as_str())))
     };
     let two = [(0, 1), (1, 0)].map(|(a, b)| side(a, true).zip(side(b, true).or(side(b, false))));

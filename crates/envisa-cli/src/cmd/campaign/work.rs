@@ -37,7 +37,8 @@ type Same<'a> = Vec<&'a Side>;
 fn builds(sides: &[Side]) -> Vec<Same<'_>> {
     let mut all: Vec<Same<'_>> = Vec::new();
     for side in sides {
-        match all.iter_mut().find(|b| b[0].build_options() == side.build_options()) {
+        let process = |of: &Side| (of.build_options(), of.environment());
+        match all.iter_mut().find(|b| process(b[0]) == process(side)) {
             Some(build) => build.push(side),
             None => all.push(vec![side]),
         }
@@ -104,26 +105,21 @@ fn of_build(args: &Args, build: &Same<'_>, mut numbers: Vec<u64>) -> Vec<Left> {
 /// The process that runs programs of a build.
 fn process(args: &Args, build: &Same<'_>, numbers: &[u64], together: usize) -> Option<Ended> {
     let mut words: Vec<OsString> = vec![super::own(), "campaign".into(), args.folder.clone().into()];
-    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    words.extend([
-        "--side".into(),
-        build[0].name.clone().into(),
-        "--numbers".into(),
-        numbers.join(",").into(),
-    ]);
+    let list: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    words.extend(["--side".into(), build[0].name.clone().into(), "--numbers".into(), list.join(",").into()]);
     words.extend(["--together".into(), together.to_string().into()]);
     let levels: Vec<&str> = args.levels.iter().map(|l| l.name()).collect();
     words.extend(["--level".into(), levels.join(",").into()]);
     words.extend(["--device".into(), args.devices.join(",").into()]);
     words.extend(args.compilers.iter().flat_map(|c| ["--compiler".into(), c.into()]));
     words.extend(args.drivers.iter().flat_map(|d| ["--driver".into(), d.into()]));
-    let mut environment = Vec::new();
-    if let Who::Driver(library) = &build[0].who {
-        environment.push((elsewhere::VENDORS.to_owned(), library.clone()));
-        // Every program is compiled once.
-        environment.push(("POCL_KERNEL_CACHE".into(), "0".into()));
-    }
-    limited_process::run_while_it_prints(&words, Path::new("."), args.timeout.max(1), &environment)
+    limited_process::run_while_it_prints(
+        &words,
+        Path::new("."),
+        numbers.len(),
+        args.timeout.max(1),
+        &build[0].environment(),
+    )
 }
 
 /// Runs programs of one build in this process, and prints a line for each.
