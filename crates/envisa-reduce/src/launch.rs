@@ -9,11 +9,11 @@ pub struct Launch;
 impl Language for Launch {
     fn passes(&self) -> &[Pass] {
         const PASSES: [Pass; 5] = [
-            Pass { name: "leave out outputs", edits: tables, together: true },
-            Pass { name: "leave out keys", edits: keys, together: true },
-            Pass { name: "make values simple", edits: values, together: false },
-            Pass { name: "make sizes and numbers small", edits: numbers, together: false },
-            Pass { name: "make elements zero", edits: elements, together: true },
+            Pass { name: "leave out outputs", edits: tables, most: usize::MAX },
+            Pass { name: "leave out keys", edits: keys, most: usize::MAX },
+            Pass { name: "make values simple", edits: values, most: 1 },
+            Pass { name: "make sizes and numbers small", edits: numbers, most: 1 },
+            Pass { name: "make elements zero", edits: elements, most: usize::MAX },
         ];
         &PASSES
     }

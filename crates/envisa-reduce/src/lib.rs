@@ -56,10 +56,11 @@ pub type Size = (u64, u64);
 pub struct Pass {
     /// What it does, for people: `leave out statements`.
     pub name: &'static str,
-    /// The edits that may be made to a text, each by itself, in the order of the text.
+    /// The edits that may be made to a text, each by itself.
     pub edits: fn(&str) -> Vec<Edit>,
-    /// Whether edits side by side are tried together: so many texts are not tried one by one.
-    pub together: bool,
+    /// Most edits side by side that are tried together. Statements
+    /// often go together; of tokens, hardly any two that are not a pair of brackets.
+    pub most: usize,
 }
 
 /// Told of each text that still fails and is smaller.
@@ -131,6 +132,13 @@ struct Search<'a> {
     text: String,
 }
 
+/// Edits from the end of a text to its beginning, and outer ones before those inside of them: what uses a name stands behind what
+/// declares it, and has to go first.
+fn backwards(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|e| (std::cmp::Reverse(e.piece.end), e.piece.start));
+    edits
+}
+
 /// Texts that were tried already, by their hashes: passes come to the same text in several ways, and the last round to all of
 /// them.
 #[derive(Default)]
@@ -152,9 +160,9 @@ impl Search<'_> {
         self.tried.load(Ordering::Relaxed) >= self.bounds.tries || self.progress.stop()
     }
 
-    /// Tries all edits of a pass, in runs that halve from all of them to one, until none is left that helps.
+    /// Tries all edits of a pass, in runs that halve from the most to one, until none is left that helps.
     fn pass(&mut self, pass: &Pass) {
-        let mut run = if pass.together { (pass.edits)(&self.text).len().max(1) } else { 1 };
+        let mut run = (pass.edits)(&self.text).len().clamp(1, pass.most);
         loop {
             self.runs(pass, run);
             if run == 1 || self.over() {
@@ -164,9 +172,9 @@ impl Search<'_> {
         }
     }
 
-    /// Tries each run of so many edits side by side. After one that helps, the edits behind it are made anew.
+    /// Tries each run of so many edits side by side. After one that helps, the edits before it are made anew.
     fn runs(&mut self, pass: &Pass, run: usize) {
-        let mut edits = (pass.edits)(&self.text);
+        let mut edits = backwards((pass.edits)(&self.text));
         let mut at = 0;
         while at < edits.len() && !self.over() {
             let workers = self.bounds.workers.max(1);
@@ -182,9 +190,9 @@ impl Search<'_> {
                     let smaller = candidates.into_iter().nth(found).flatten();
                     self.text = smaller.unwrap_or_else(|| self.text.clone());
                     self.progress.smaller(pass.name, &self.text);
-                    // What stands before is tried already; what stands behind has moved.
+                    // What stands behind is tried already.
                     at += found * run;
-                    edits = (pass.edits)(&self.text);
+                    edits = backwards((pass.edits)(&self.text));
                 }
             }
         }

@@ -9,14 +9,15 @@ pub struct OpenClC;
 
 impl Language for OpenClC {
     fn passes(&self) -> &[Pass] {
-        const PASSES: [Pass; 7] = [
-            Pass { name: "leave out declarations", edits: declarations, together: true },
-            Pass { name: "leave out statements", edits: statements, together: true },
-            Pass { name: "keep bodies only", edits: bodies, together: false },
-            Pass { name: "leave out list elements", edits: elements, together: true },
-            Pass { name: "keep one operand", edits: operands, together: false },
-            Pass { name: "leave out tokens", edits: single_tokens, together: true },
-            Pass { name: "leave out space and comments", edits: space, together: true },
+        const PASSES: [Pass; 8] = [
+            Pass { name: "leave out declarations", edits: declarations, most: usize::MAX },
+            Pass { name: "leave out statements", edits: statements, most: usize::MAX },
+            Pass { name: "keep bodies only", edits: bodies, most: 1 },
+            Pass { name: "make values zero", edits: values, most: usize::MAX },
+            Pass { name: "keep one operand", edits: operands, most: 1 },
+            Pass { name: "leave out list elements", edits: elements, most: 4 },
+            Pass { name: "leave out tokens", edits: single_tokens, most: 1 },
+            Pass { name: "leave out space and comments", edits: space, most: usize::MAX },
         ];
         &PASSES
     }
@@ -38,7 +39,6 @@ fn statements(text: &str) -> Vec<Edit> {
             out.extend(split(&all, open + 1, close).into_iter().map(|(a, b)| leave_out(&all, a, b)));
         }
     }
-    out.sort_by_key(|e| e.piece.start);
     out
 }
 
@@ -96,7 +96,24 @@ fn elements(text: &str) -> Vec<Edit> {
             }
         }
     }
-    out.sort_by_key(|e| e.piece.start);
+    out
+}
+
+/// What is assigned, by `0`: what it was computed from is then no longer needed.
+fn values(text: &str) -> Vec<Edit> {
+    let all = tokens(text);
+    let word = |i: usize| &text[all[i].piece.clone()];
+    let assigns = |w: &str| w.ends_with('=') && !["==", "!=", "<=", ">="].contains(&w);
+    let mut out = Vec::new();
+    for start in (0..all.len()).filter(|i| assigns(word(*i))).map(|i| i + 1) {
+        let mut end = start;
+        while end < all.len() && all[end].kind != Kind::Close && !matches!(word(end), ";" | ",") {
+            end = all[end].partner.filter(|p| *p > end).unwrap_or(end) + 1;
+        }
+        if end > start + 1 {
+            out.push(Edit::replace(all[start].piece.start..all[end - 1].piece.end, "0"));
+        }
+    }
     out
 }
 

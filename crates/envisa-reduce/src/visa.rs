@@ -9,11 +9,11 @@ pub struct Visa;
 impl Language for Visa {
     fn passes(&self) -> &[Pass] {
         const PASSES: [Pass; 5] = [
-            Pass { name: "leave out lines", edits: lines, together: true },
-            Pass { name: "leave out predicates and modifiers", edits: decorations, together: true },
-            Pass { name: "make immediates zero", edits: immediates, together: true },
-            Pass { name: "leave out words", edits: words, together: true },
-            Pass { name: "leave out comments and space", edits: comments, together: true },
+            Pass { name: "leave out lines", edits: lines, most: usize::MAX },
+            Pass { name: "leave out predicates and modifiers", edits: decorations, most: usize::MAX },
+            Pass { name: "make immediates zero", edits: immediates, most: usize::MAX },
+            Pass { name: "leave out words", edits: words, most: usize::MAX },
+            Pass { name: "leave out comments and space", edits: comments, most: usize::MAX },
         ];
         &PASSES
     }
@@ -46,7 +46,6 @@ fn decorations(text: &str) -> Vec<Edit> {
             );
         }
     }
-    out.sort_by_key(|e| e.piece.start);
     out
 }
 
