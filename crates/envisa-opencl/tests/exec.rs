@@ -16,6 +16,8 @@ mod cl;
 mod debugged;
 #[path = "exec/memory.rs"]
 mod memory;
+#[path = "exec/waiting.rs"]
+mod waiting;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -83,6 +85,7 @@ fn program() {
         queues(&s, program, does("ordered"));
     }
     memory::memory(&s, program, x, &does);
+    waiting::waiting(&s, program, x, &does);
     if does("unawaited") {
         let to: &mut [i32; 64] = Box::leak(Box::new([0; 64]));
         let to = to.as_mut_ptr().cast();
@@ -351,10 +354,12 @@ fn queues(s: &Session, program: cl_program, ordered: bool) {
     };
     let mut events = vec![write(s.queue, &[])];
     if ordered {
+        call!(s, clFlush(s.queue));
         events.push(launch(other, &[events[0]]));
         // The application waits, then asks.
         call!(s, clWaitForEvents(1, &raw const events[1]));
         events.push(write(s.queue, &[]));
+        call!(s, clFlush(s.queue));
         let mut status = 1i32;
         while status > CL_COMPLETE {
             let to = std::ptr::from_mut(&mut status).cast();

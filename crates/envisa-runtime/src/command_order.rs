@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::left_alone;
+use crate::{held, left_alone};
 
 /// Commands that are kept, at most: races with older ones are not found.
 const MOST: usize = 2048;
@@ -143,6 +143,10 @@ struct Command {
     seen: Option<u64>,
     over: bool,
     touched: Touched,
+    /// The application has not flushed its queue since.
+    unflushed: bool,
+    /// How often the application has asked whether it is over, meanwhile.
+    asked: u32,
 }
 
 /// The commands that may still race.
@@ -158,6 +162,8 @@ struct Ledger {
     freed: VecDeque<Range<u64>>,
     /// How much was freed before that.
     freed_before: u64,
+    /// Events of the application's own that it has not set.
+    users: BTreeSet<u64>,
 }
 
 static LEDGER: Mutex<Ledger> = Mutex::new(Ledger {
@@ -167,6 +173,7 @@ static LEDGER: Mutex<Ledger> = Mutex::new(Ledger {
     running: 0,
     freed: VecDeque::new(),
     freed_before: 0,
+    users: BTreeSet::new(),
 });
 
 impl Ledger {
@@ -193,7 +200,9 @@ impl Ledger {
         let open = self.commands.values().filter(|c| !c.over).map(|c| c.enqueued).min().unwrap_or(u64::MAX);
         self.commands.retain(|_, c| !(c.over && c.seen.is_some_and(|s| s <= open)));
         while self.commands.len() > MOST {
-            self.commands.pop_first();
+            if let Some((number, _)) = self.commands.pop_first() {
+                held::forget(number);
+            }
         }
     }
 
@@ -235,13 +244,13 @@ impl Ledger {
     }
 }
 
-/// A command was enqueued, to run after others; what reports call it.
-pub fn enqueued(number: u64, what: &str, after: Vec<u64>) {
+/// A command was enqueued, to run after others; what reports call it. `unflushed`: it may not begin before its queue is flushed.
+pub fn enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let enqueued = ledger.clock;
     let what = what.to_owned();
-    ledger.commands.insert(number, Command { what, after, enqueued, ..Command::default() });
+    ledger.commands.insert(number, Command { what, after, enqueued, unflushed, ..Command::default() });
     if number.is_multiple_of(32) {
         ledger.prune();
     }
@@ -252,6 +261,7 @@ pub fn user_event_set(number: u64) {
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let now = ledger.clock;
+    ledger.users.remove(&number);
     let what = "a user event".to_owned();
     let user = Command { what, enqueued: now, seen: Some(now), over: true, ..Command::default() };
     ledger.commands.insert(number, user);
@@ -263,14 +273,80 @@ pub fn completion_known(number: u64) {
     ledger.clock += 1;
     let now = ledger.clock;
     let mut open = vec![number];
+    let mut known = Vec::new();
     while let Some(at) = open.pop() {
         if let Some(c) = ledger.commands.get_mut(&at)
             && c.seen.is_none()
         {
             c.seen = Some(now);
             open.extend(&c.after);
+            known.push(at);
         }
     }
+    for number in known {
+        let Some(c) = ledger.commands.get(&number) else { continue };
+        held::end(number, &c.what, |range| !c.touched.written.within(range).is_empty());
+    }
+}
+
+/// The application has flushed the queue of these commands.
+pub fn flushed(numbers: &[u64]) {
+    let mut ledger = LEDGER.lock().unwrap();
+    for number in numbers {
+        if let Some(c) = ledger.commands.get_mut(number) {
+            c.unflushed = false;
+        }
+    }
+}
+
+/// The application begins to wait for a command: tells of what that waits for in queues that were not flushed.
+pub fn waits_for(number: u64) {
+    let ledger = LEDGER.lock().unwrap();
+    let (mut visited, mut open) = (BTreeSet::new(), vec![number]);
+    let mut all = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        let Some(c) = ledger.commands.get(&at).filter(|c| c.seen.is_none()) else { continue };
+        if c.unflushed {
+            all.insert(c.what.clone());
+        }
+        open.extend(c.after.iter().filter(|n| visited.insert(**n)));
+    }
+    let waiter = ledger.commands.get(&number).map_or_else(String::new, |c| c.what.clone());
+    drop(ledger);
+    for what in all {
+        let text = "is in another queue, which the program has not flushed: it may never begin";
+        crate::report::mistake("flush", &format!("{waiter} waits for {what}, which {text}"));
+    }
+}
+
+/// The application asks whether a command is over, and it is not.
+pub fn asked(number: u64) {
+    /// Who asks so often waits.
+    const OFTEN: u32 = 8;
+    let mut ledger = LEDGER.lock().unwrap();
+    let Some(c) = ledger.commands.get_mut(&number).filter(|c| c.unflushed) else { return };
+    c.asked += 1;
+    let what = (c.asked == OFTEN).then(|| c.what.clone());
+    drop(ledger);
+    if let Some(what) = what {
+        let text = "whose queue it has not flushed: it may never begin";
+        crate::report::mistake(
+            "flush",
+            &format!("the program asks again and again for the status of {what}, {text}"),
+        );
+    }
+}
+
+/// The application has made an event of its own.
+pub fn user_event(number: u64) {
+    let mut ledger = LEDGER.lock().unwrap();
+    ledger.users.insert(number);
+}
+
+/// What a command is called, unless the application knows that it is over.
+pub fn not_known_to_be_over(number: u64) -> Option<String> {
+    let ledger = LEDGER.lock().unwrap();
+    ledger.commands.get(&number).filter(|c| c.seen.is_none()).map(|c| c.what.clone())
 }
 
 /// How many commands have begun to run, if all of them are over: nothing changes memory but the application.
@@ -291,15 +367,26 @@ pub fn begun() -> u64 {
     LEDGER.lock().unwrap().begun
 }
 
-/// Tells of results that the application asked for and never waited for, when it ends.
+/// Tells of what the application left undone, when it ends: results that it asked for and never waited for, commands whose queue
+/// it never flushed, events that it never set.
 pub fn unawaited() {
     let ledger = LEDGER.lock().unwrap();
-    let read = |c: &&Command| c.seen.is_none() && c.what.starts_with("clEnqueueRead");
-    let all: BTreeSet<String> = ledger.commands.values().filter(read).map(|c| c.what.clone()).collect();
+    let mut all = BTreeSet::new();
+    for c in ledger.commands.values().filter(|c| c.seen.is_none()) {
+        let what = &c.what;
+        if c.after.iter().any(|n| ledger.users.contains(n)) {
+            all.insert(("order", format!("{what} waits for an event of the program, which never set it")));
+        } else if what.starts_with("clEnqueueRead") {
+            let text = "which does not block: the program never waited for what it reads";
+            all.insert(("host memory", format!("{what}, {text}")));
+        } else if c.unflushed && ["kernel `", "clEnqueue"].iter().any(|w| what.starts_with(w)) {
+            let text = "its queue was never flushed, and nobody waited for it: it may never begin";
+            all.insert(("flush", format!("{what}: {text}")));
+        }
+    }
     drop(ledger);
-    for what in all {
-        let text = format!("{what}, which does not block: the program never waited for what it reads");
-        crate::report::mistake("host memory", &text);
+    for (kind, text) in all {
+        crate::report::mistake(kind, &text);
     }
 }
 

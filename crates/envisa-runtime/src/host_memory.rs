@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
-use crate::left_alone;
+use crate::{held, left_alone};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -70,7 +70,11 @@ impl Backing {
     /// # Safety
     /// `len` bytes from `start` on stay readable and writable as long as the backing lives.
     pub unsafe fn lent(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
-        Some(Backing::of(Memory { start: NonNull::new(start)?, len, owned: None }))
+        let memory = Memory { start: NonNull::new(start)?, len, owned: None };
+        if crate::report::checking() {
+            held::lend(start as u64..start as u64 + len as u64);
+        }
+        Some(Backing::of(memory))
     }
 
     fn of(memory: Memory) -> Arc<Backing> {
@@ -182,6 +186,9 @@ impl Drop for Memory {
         if crate::report::checking() {
             let start = self.start.as_ptr() as u64;
             command_order::freed(start..start + self.len as u64);
+            if self.owned.is_none() {
+                held::give_back(&(start..start + self.len as u64));
+            }
         }
         if let Some((base, layout)) = self.owned {
             // SAFETY: allocated with this layout.

@@ -387,6 +387,9 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
     let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
     LaunchFacts {
         arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
+        surfaces: code.metadata.as_ref().map_or_else(Vec::new, |m| {
+            m.kernel.binding_table_indices.iter().map(|b| (b.bti_value, b.arg_index)).collect()
+        }),
         in_step: code.metadata.is_none(),
         vector_code: code.metadata.as_ref().is_some_and(|m| m.kernel.execution_env.simd_size == 1),
         sub_groups: code.metadata.as_ref().map(|m| &m.kernel).is_some_and(|k| {

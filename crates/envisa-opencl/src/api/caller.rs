@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
+use envisa_runtime::held::{self, Use};
+
 use crate::api::because;
 use crate::core::context::Destructor;
 use crate::core::error::{Error, Result};
@@ -151,6 +153,13 @@ impl Caller {
     pub(crate) fn memory(&self, start: *const c_void, len: usize) -> Region {
         // SAFETY: promised by the caller until the command is complete.
         unsafe { Region::host(start.cast_mut().cast(), len) }
+    }
+
+    /// The same for a command, which reads it, or fills it.
+    pub(crate) fn transfer(&self, start: *const c_void, len: usize, reads: bool) -> Region {
+        let region = self.memory(start, len);
+        held::note(region.range(), if reads { Use::Reads } else { Use::Fills });
+        region
     }
 
     /// Memory that the application lends to a buffer.

@@ -138,7 +138,17 @@ fn queue(context: cl_context, device: cl_device_id, flags: u64, list: Vec<u64>) 
 }
 
 counted!(Context, clRetainContext, clReleaseContext, context: cl_context);
-counted!(Queue, clRetainCommandQueue, clReleaseCommandQueue, command_queue: cl_command_queue);
+entry! {
+    fn clRetainCommandQueue(_c, command_queue: cl_command_queue) {
+        handle::retain::<Queue>(command_queue)
+    }
+
+    fn clReleaseCommandQueue(_c, command_queue: cl_command_queue) {
+        // That flushes it, too.
+        handle::get::<Queue>(command_queue)?.flush();
+        handle::release::<Queue>(command_queue)
+    }
+}
 
 query! {
     fn clGetContextInfo(_c, context: cl_context; param_name) {

@@ -7,6 +7,8 @@ use opencl_sys::{
     self as cl, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
 };
 
+use envisa_runtime::held::{self, Use};
+
 use super::{Caller, because, command, create, enqueued, entry, same, target};
 use crate::core::error::{Error, Result};
 use crate::core::event::Event;
@@ -112,7 +114,7 @@ fn transfer_rectangle(
     if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    let host = c.memory(ptr, outside.end(size).ok_or(Error::INVALID_VALUE)?);
+    let host = c.transfer(ptr, outside.end(size).ok_or(Error::INVALID_VALUE)?, write);
     Ok(transfer_box(mem.clone(), write, inside, (host, outside), size))
 }
 
@@ -203,7 +205,8 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         mem.host_may(false)?;
-        Ok(copy(c.memory(ptr, size), from, vec![mem]))
+        keep_off(&mem, &from, false, "clEnqueueReadBuffer");
+        Ok(copy(c.transfer(ptr, size, false), from, vec![mem]))
     }
 
     fn clEnqueueWriteBuffer(
@@ -222,7 +225,8 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         mem.host_may(true)?;
-        let from = c.memory(ptr, size);
+        keep_off(&mem, &to, true, "clEnqueueWriteBuffer");
+        let from = c.transfer(ptr, size, true);
         let then = from.digest().filter(|_| blocking_write == 0);
         let copied = copy(to, from.clone(), vec![mem]);
         Ok(Box::new(move || {
@@ -249,6 +253,8 @@ command! {
             because(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
             return Err(Error::MEM_COPY_OVERLAP);
         }
+        keep_off(&src, &from, false, "clEnqueueCopyBuffer");
+        keep_off(&dst, &to, true, "clEnqueueCopyBuffer");
         Ok(copy(to, from, vec![src, dst]))
     }
 
@@ -350,6 +356,7 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         let pattern = c.bytes(pattern, pattern_size).ok_or(Error::INVALID_VALUE)?;
+        keep_off(&mem, &to, true, "clEnqueueFillBuffer");
         Ok(Box::new(move || {
             to.fill(&pattern);
             drop(mem);
@@ -393,6 +400,14 @@ command! {
     }
 }
 
+/// Tells of a command on bytes that are mapped.
+fn keep_off(mem: &Arc<Mem>, bytes: &Region, writes: bool, what: &str) {
+    // Reading and writing by the pointer of a mapping itself is how some programs synchronise lent memory.
+    if crate::report::checking() && mem.flags & cl::CL_MEM_USE_HOST_PTR == 0 {
+        std::iter::once(mem).chain(&mem.parent).for_each(|m| m.maps.keep_off(bytes, writes, what));
+    }
+}
+
 /// Do two boxes of the same pitches in one buffer share bytes?
 fn overlap(a: Layout3, b: Layout3, size: [usize; 3]) -> bool {
     let start = |l: Layout3| [l.offset % l.row, l.offset % l.slice / l.row, l.offset / l.slice];
@@ -420,6 +435,8 @@ pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
 pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_flags) -> Work {
     let writes = flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
     mem.maps.begin(place.address(), reach, writes);
+    held::release(&reach.range());
+    held::note(reach.range(), Use::Fills);
     if writes {
         // What the application writes there nobody sees.
         reach.note_write();

@@ -13,7 +13,11 @@ use crate::core::handle;
 
 create! {
     fn clCreateUserEvent(_c, context: cl_context; errcode_ret) {
-        Ok(handle::publish(&Event::user(handle::get::<Context>(context)?)))
+        let event = Event::user(handle::get::<Context>(context)?);
+        if crate::report::checking() {
+            crate::core::command_order::user_event(event.number);
+        }
+        Ok(handle::publish(&event))
     }
 }
 
@@ -48,6 +52,7 @@ query! {
             cl::CL_PROFILING_COMMAND_END | cl::CL_PROFILING_COMMAND_COMPLETE => 3,
             _ => return Err(Error::INVALID_VALUE),
         };
+        event.seen();
         Ok(event.time(which)?.into())
     }
 }

@@ -33,6 +33,7 @@ use crate::core::error::{Error, Result};
 use crate::core::event::Event;
 use crate::core::handle;
 use crate::core::queue::Queue;
+use envisa_runtime::held;
 
 /// Entry points that return an error code.
 macro_rules! entry {
@@ -157,6 +158,44 @@ pub(crate) fn because(why: impl FnOnce() -> String) {
     }
 }
 
+/// Calls whose failure is a mistake of the program, and no question that it asks.
+fn is_told(name: &str, e: Error) -> bool {
+    const ALL: [&str; 4] = ["clEnqueue", "clRelease", "clRetain", "clSetKernelArg"];
+    const INVALID: [&str; 6] = [
+        "clWaitForEvents",
+        "clFinish",
+        "clFlush",
+        "clSetUserEvent",
+        "clSetEventCallback",
+        "clSetKernelExecInfo",
+    ];
+    if name.starts_with("clCreate")
+        && let Ok(mut last) = NOT_MADE.lock()
+    {
+        *last = Some(format!("{name} failed with {} before", e.name()));
+    }
+    let profiling = name == "clGetEventProfilingInfo" && e == Error::PROFILING_INFO_NOT_AVAILABLE;
+    let starts = |all: &[&str]| all.iter().any(|n| name.starts_with(n));
+    starts(&ALL) || profiling || e.0 <= Error::INVALID_VALUE.0 && starts(&INVALID)
+}
+
+/// The last object that could not be made, and why.
+static NOT_MADE: std::sync::Mutex<Option<String>> = std::sync::Mutex::new(None);
+
+/// Why a call may have been given an object that is none.
+fn not_made(e: Error) -> Option<String> {
+    let objects = [
+        Error::INVALID_MEM_OBJECT,
+        Error::INVALID_KERNEL,
+        Error::INVALID_COMMAND_QUEUE,
+        Error::INVALID_PROGRAM,
+        Error::INVALID_EVENT,
+        Error::INVALID_CONTEXT,
+    ];
+    let last = NOT_MADE.lock().ok()?.clone();
+    last.filter(|_| objects.contains(&e))
+}
+
 /// Runs a call: logs it, and turns a panic, which would be a bug here, into an error.
 pub(crate) fn guarded<T: std::fmt::Debug>(
     name: &str,
@@ -165,6 +204,10 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
 ) -> Result<T> {
     let logged = crate::log::wanted().api;
     let start = logged.then(Instant::now);
+    let checking = crate::report::checking();
+    if checking {
+        held::in_driver(true);
+    }
     let result = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
         Err(_) => {
@@ -172,11 +215,12 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
             Err(Error::OUT_OF_HOST_MEMORY)
         }
     };
-    if crate::report::checking() {
+    if checking {
         let why = REASON.try_with(std::cell::Cell::take).ok().flatten();
         if let Err(e) = &result
-            && ["clEnqueue", "clRelease", "clRetain", "clSetKernelArg"].iter().any(|n| name.starts_with(n))
+            && is_told(name, *e)
         {
+            let why = not_made(*e).filter(|_| why.as_ref().is_none_or(|w| w == "the object is null")).or(why);
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
             crate::report::mistake("call", &format!("{name}({}) failed with {}{why}", arguments(), e.name()));
         }
@@ -188,6 +232,9 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
             Err(e) => e.name().to_owned(),
         };
         crate::log::line(&format!("{name}({}) = {what} [{us:.1} us]", arguments()));
+    }
+    if checking {
+        held::in_driver(false);
     }
     result
 }
@@ -216,6 +263,9 @@ pub(crate) fn wait_list(
 /// Ends a call that enqueued: hands out the event, and waits if the call blocks.
 pub(crate) fn enqueued(c: &Caller, event: Arc<Event>, out: *mut cl_event, blocking: bool) -> Result<()> {
     let mut result = Ok(());
+    if !blocking && crate::report::checking() {
+        held::begin(event.number);
+    }
     if blocking {
         let status: cl_int = event.wait();
         if status < 0 {

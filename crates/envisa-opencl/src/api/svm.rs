@@ -8,6 +8,9 @@ use opencl_sys::{
     cl_svm_mem_flags, cl_uint,
 };
 
+use envisa_runtime::freed_memory::Block;
+use envisa_runtime::held::{self, Use};
+
 use super::caller::Opaque;
 use super::{Caller, command, entry, guarded};
 use crate::core::context::{Context, Pointer, PointerKind};
@@ -44,17 +47,28 @@ pub(super) fn free(context: &Context, address: usize) -> Option<Arc<Pointer>> {
     context.pointers.lock().unwrap().remove(&address)
 }
 
-/// Bytes from a pointer on: of shared memory, or of the application.
-fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize) -> Result<Region> {
+/// Tells of shared memory that the application has freed while a command may use it.
+pub(super) fn told_if_used(pointer: Option<&Pointer>) {
+    if let Some(p) = pointer
+        && crate::report::checking()
+    {
+        held::may_free(p.backing.region().range(), Block::OfDriver);
+    }
+}
+
+/// Bytes from a pointer on that a command reads or fills: of shared memory, or of the application.
+fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize, reads: bool) -> Result<Region> {
     if start.is_null() && size > 0 {
         return Err(Error::INVALID_VALUE);
     }
     match context.pointer(start as usize) {
         Some(p) => {
             let offset = start as usize - p.backing.address();
-            p.backing.region().part(offset, size).ok_or(Error::INVALID_VALUE)
+            let part = p.backing.region().part(offset, size).ok_or(Error::INVALID_VALUE)?;
+            held::note(part.range(), Use::Unified);
+            Ok(part)
         }
-        None => Ok(c.memory(start, size)),
+        None => Ok(c.transfer(start, size, reads)),
     }
 }
 
@@ -90,7 +104,7 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut
     let arguments = || format!("context = {context:?}, svm_pointer = {svm_pointer:?}");
     let _ = guarded("clSVMFree", &arguments, || {
         let context = handle::get::<Context>(context)?;
-        free(&context, svm_pointer as usize);
+        told_if_used(free(&context, svm_pointer as usize).as_deref());
         Ok(())
     });
 }
@@ -109,7 +123,7 @@ pub(super) fn fill(
     if to.is_null() || pattern.is_null() || n == 0 || !size.is_multiple_of(n) {
         return Err(Error::INVALID_VALUE);
     }
-    let region = bytes(c, &queue.context, to, size)?;
+    let region = bytes(c, &queue.context, to, size, false)?;
     let pattern = c.bytes(pattern, n).ok_or(Error::INVALID_VALUE)?;
     Ok(Box::new(move || {
         region.fill(&pattern);
@@ -128,7 +142,8 @@ pub(super) fn copy(
     if size > 0 && !to.is_null() && !from.is_null() && (to as usize).abs_diff(from as usize) < size {
         return Err(Error::MEM_COPY_OVERLAP);
     }
-    let (to, from) = (bytes(c, &queue.context, to, size)?, bytes(c, &queue.context, from, size)?);
+    let (to, from) =
+        (bytes(c, &queue.context, to, size, false)?, bytes(c, &queue.context, from, size, true)?);
     Ok(super::enqueue::copy(to, from, Vec::new()))
 }
 
@@ -264,9 +279,12 @@ command! {
         if svm_ptr.is_null() || size == 0 || flags & !known != 0 {
             return Err(Error::INVALID_VALUE);
         }
+        let place = c.memory(svm_ptr, size);
+        held::release(&place.range());
+        held::note(place.range(), Use::Fills);
         if flags & !cl::CL_MAP_READ != 0 {
             // A buffer may lie there, too.
-            c.memory(svm_ptr, size).note_write();
+            place.note_write();
         }
         Ok(Box::new(|| Ok(())))
     }

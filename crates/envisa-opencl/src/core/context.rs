@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use envisa_runtime::held::{self, Use};
+
 use super::error::Error;
 use super::event::call_back;
 use super::handle::{Object, Slot};
@@ -55,6 +57,14 @@ impl PointerKind {
     /// All of them.
     pub const ALL: [PointerKind; 4] =
         [PointerKind::Svm, PointerKind::Host, PointerKind::Device, PointerKind::Shared];
+}
+
+impl Pointer {
+    /// The command that the call on this thread enqueues uses the memory.
+    pub fn note(&self) {
+        let uses = if self.kind == PointerKind::Svm { Use::Shared } else { Use::Unified };
+        held::note(self.backing.region().range(), uses);
+    }
 }
 
 impl Object for Context {

@@ -143,8 +143,24 @@ pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
     let table = shard(address).read().unwrap();
     let object = table.get(&address).and_then(|e| e.object.upgrade());
     drop(table);
-    object.and_then(|o| o.downcast::<T>().ok()).ok_or(T::INVALID)
+    object.and_then(|o| o.downcast::<T>().ok()).ok_or_else(|| none::<T>(address))
 }
+
+/// The error of a call that was given no object.
+fn none<T: Object>(address: usize) -> Error {
+    crate::api::because(|| {
+        let dead = DEAD.lock().unwrap();
+        match dead.iter().any(|e| e.head.address() == address) {
+            _ if address == 0 => "the object is null".into(),
+            true => "the object was released before".into(),
+            false => "there is no such object".into(),
+        }
+    });
+    T::INVALID
+}
+
+/// Objects that are gone, whose heads are kept for a while.
+static DEAD: Mutex<VecDeque<Entry>> = Mutex::new(VecDeque::new());
 
 /// One more reference.
 ///
@@ -163,9 +179,15 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
     let address = handle as usize;
     let mut table = shard(address).write().unwrap();
-    let entry = table.get_mut(&address).ok_or(T::INVALID)?;
+    let Some(entry) = table.get_mut(&address) else {
+        drop(table);
+        return Err(none::<T>(address));
+    };
     // Held as long as there are references.
     if !entry.held.as_ref().is_some_and(|object| (**object).is::<T>()) {
+        if entry.held.is_none() {
+            crate::api::because(|| "the program has released it as often as it may".into());
+        }
         return Err(T::INVALID);
     }
     entry.references -= 1;
@@ -194,7 +216,6 @@ pub fn held() -> Vec<Arc<dyn Any + Send + Sync>> {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        static DEAD: Mutex<VecDeque<Entry>> = Mutex::new(VecDeque::new());
         let Some(address) = self.0.get() else { return };
         let entry = shard(*address).write().unwrap().remove(address);
         let mut dead = DEAD.lock().unwrap();

@@ -21,6 +21,7 @@ use crate::api::because;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
 };
+use envisa_runtime::held::{self, Use};
 use envisa_runtime::launch::{self, Launch};
 
 /// A kernel with its arguments.
@@ -302,6 +303,9 @@ impl Kernel {
                     let value = value_of(&mem, about.kind)?;
                     if crate::report::checking() {
                         is_free(&mem, info, at);
+                        if mem.flags & cl::CL_MEM_USE_HOST_PTR != 0 && mem.maps.count() == 0 {
+                            held::note(mem.region.range(), Use::Lent);
+                        }
                     }
                     captured.mems.push(mem);
                     captured.places.push(at);
@@ -312,6 +316,7 @@ impl Kernel {
                     Some(pointer) => {
                         let offset = address - pointer.backing.address();
                         let value = Value::Shared(pointer.backing.clone(), offset);
+                        pointer.note();
                         captured.shared.push(pointer.backing.clone());
                         value
                     }
@@ -351,7 +356,10 @@ impl Kernel {
     fn reachable(&self, captured: &mut Captured) {
         let context = &self.program.context;
         for address in self.named.lock().unwrap().iter() {
-            captured.shared.extend(context.pointer(*address).map(|p| p.backing.clone()));
+            captured.shared.extend(context.pointer(*address).map(|p| {
+                p.note();
+                p.backing.clone()
+            }));
         }
         let wanted = |kind: PointerKind| match kind {
             PointerKind::Host => self.indirect.host.load(Ordering::Relaxed),
@@ -397,7 +405,9 @@ impl Kernel {
             drop(captured);
             result
         });
-        queue.enqueue(kind, Order::Normal, after, work)
+        let name =
+            if crate::report::checking() { format!("kernel `{}`", self.info.name) } else { String::new() };
+        queue.enqueue_named(&name, kind, Order::Normal, after, work)
     }
 }
 
@@ -462,6 +472,7 @@ impl Lent {
             let now = region.digest();
             // This one has begun.
             if now != *then && command_order::begun() == self.begun + 1 {
+                held::is_told(&region.range());
                 crate::report::mistake(
                     "host memory",
                     &format!(

@@ -90,11 +90,30 @@ impl Maps {
             left_alone::forget(&bytes.range());
         }
         look(bytes);
+        for mapping in self.open.lock().unwrap().iter().filter(|m| m.writes) {
+            left_alone::close(&mapping.region.range());
+        }
+        self.never_ended();
+    }
+
+    /// Nobody ends what is mapped now.
+    pub fn never_ended(&self) {
         for mapping in self.open.lock().unwrap().iter() {
-            if mapping.writes {
-                left_alone::close(&mapping.region.range());
-            }
             mistake("map", &format!("{} was mapped and never unmapped", named(&mapping.region)));
+        }
+    }
+
+    /// A command is enqueued that reads some of the bytes, or writes them.
+    pub fn keep_off(&self, bytes: &Region, writes: bool, what: &str) {
+        let (a, open) = (bytes.range(), self.open.lock().unwrap());
+        let meets = |m: &&Mapping| m.region.range().start < a.end && a.start < m.region.range().end;
+        for mapping in open.iter().filter(meets).filter(|m| writes || m.writes) {
+            let (does, mode) =
+                (if writes { "writes" } else { "reads" }, if mapping.writes { " for writing" } else { "" });
+            mistake(
+                "map",
+                &format!("{what} {does} {} which is mapped{mode} and not unmapped", named(&mapping.region)),
+            );
         }
     }
 }

@@ -39,5 +39,9 @@ fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str,
 
 /// What the application holds.
 pub fn held() -> Vec<(&'static str, String)> {
-    handle::held().iter().filter_map(|object| describe(&**object)).collect()
+    let all = handle::held();
+    for mem in all.iter().filter_map(|object| (**object).downcast_ref::<mem::Mem>()) {
+        mem.maps.never_ended();
+    }
+    all.iter().filter_map(|object| describe(&**object)).collect()
 }

@@ -56,6 +56,7 @@ impl Queue {
     ) -> Arc<Queue> {
         let worker = queue::Queue::new(properties & cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE != 0);
         worker.set_timed(properties & cl::CL_QUEUE_PROFILING_ENABLE != 0);
+        worker.wants_flush();
         let properties = AtomicU64::new(properties);
         Arc::new(Queue { slot: Slot::default(), context, device, properties, property_list, worker })
     }
@@ -76,9 +77,24 @@ impl Queue {
         after: Vec<Arc<Event>>,
         work: Work,
     ) -> Result<Arc<Event>> {
+        self.enqueue_named(command_name(kind), kind, order, after, work)
+    }
+
+    /// The same for a command that reports call `name`.
+    ///
+    /// # Errors
+    /// As of [`Queue::enqueue`].
+    pub fn enqueue_named(
+        self: &Arc<Self>,
+        name: &str,
+        kind: u32,
+        order: Order,
+        after: Vec<Arc<Event>>,
+        work: Work,
+    ) -> Result<Arc<Event>> {
         let after = after.into_iter().map(|e| e.state.clone()).collect();
         let keep = Some(self.context.clone() as queue::Keep);
-        let state = self.worker.enqueue(command_name(kind), order, after, keep, work).map_err(|e| {
+        let state = self.worker.enqueue(name, order, after, keep, work).map_err(|e| {
             crate::log::complain(&format!("no thread for a queue: {e}"));
             Error::OUT_OF_HOST_MEMORY
         })?;
@@ -87,6 +103,7 @@ impl Queue {
 
     /// Has what was enqueued begin, whoever waits for it.
     pub fn flush(&self) {
+        self.worker.is_flushed();
         self.worker.flush();
     }
 
@@ -120,7 +137,6 @@ impl Queue {
 /// What reports call a command.
 fn command_name(kind: u32) -> &'static str {
     match kind {
-        cl::CL_COMMAND_NDRANGE_KERNEL | cl::CL_COMMAND_TASK => "a kernel",
         cl::CL_COMMAND_READ_BUFFER => "clEnqueueReadBuffer",
         cl::CL_COMMAND_WRITE_BUFFER => "clEnqueueWriteBuffer",
         cl::CL_COMMAND_COPY_BUFFER => "clEnqueueCopyBuffer",
@@ -134,6 +150,9 @@ fn command_name(kind: u32) -> &'static str {
         cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER => "clEnqueueCopyImageToBuffer",
         cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE => "clEnqueueCopyBufferToImage",
         cl::CL_COMMAND_FILL_IMAGE => "clEnqueueFillImage",
+        cl::CL_COMMAND_MAP_BUFFER => "clEnqueueMapBuffer",
+        cl::CL_COMMAND_MAP_IMAGE => "clEnqueueMapImage",
+        cl::CL_COMMAND_SVM_MAP => "clEnqueueSVMMap",
         cl::CL_COMMAND_SVM_MEMCPY => "clEnqueueSVMMemcpy",
         cl::CL_COMMAND_SVM_MEMFILL => "clEnqueueSVMMemFill",
         _ => "another command",

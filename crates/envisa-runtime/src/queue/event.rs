@@ -57,6 +57,21 @@ pub fn now() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1_000_000_000
 }
 
+thread_local! {
+    /// This thread runs the application's functions that are called back.
+    static CALLS_BACK: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// The application waits on this thread: tells of it where it must not.
+pub(super) fn may_wait() {
+    if CALLS_BACK.try_with(std::cell::Cell::get) == Ok(true) {
+        crate::report::mistake(
+            "call",
+            "a function that the driver calls back waits for commands: it must not block",
+        );
+    }
+}
+
 /// Runs something on the thread for callbacks: they may take locks that whoever completes a command holds.
 pub fn call_back(what: impl FnOnce() + Send + 'static) {
     type Call = Box<dyn FnOnce() + Send>;
@@ -64,6 +79,7 @@ pub fn call_back(what: impl FnOnce() + Send + 'static) {
     let sender = THREAD.get_or_init(|| {
         let (sender, receiver) = channel::<Call>();
         let spawned = std::thread::Builder::new().name("envisa-callbacks".into()).spawn(move || {
+            let _ = CALLS_BACK.try_with(|c| c.set(true));
             for what in receiver {
                 what();
             }
@@ -194,6 +210,13 @@ impl<E: Failure> Event<E> {
 
     /// Waits until it is over; its last status. The waiting thread does the queue's work if nobody else does.
     pub fn wait(&self) -> i32 {
+        if crate::report::checking() {
+            may_wait();
+            if let Some(queue) = &self.queue {
+                queue.is_flushed();
+            }
+            command_order::waits_for(self.number);
+        }
         if let Some(queue) = &self.queue {
             queue.help_until(self);
         }
@@ -216,8 +239,11 @@ impl<E: Failure> Event<E> {
 
     /// The application learns of its status.
     pub fn seen(&self) {
-        if crate::report::checking() && self.is_over() {
-            command_order::completion_known(self.number);
+        if crate::report::checking() {
+            match self.is_over() {
+                true => command_order::completion_known(self.number),
+                false => command_order::asked(self.number),
+            }
         }
     }
 

@@ -71,6 +71,8 @@ pub struct Inner<E: Failure> {
     free_order: AtomicBool,
     /// The last failure that [`Queue::finish`] did not report yet.
     failure: AtomicI32,
+    /// By the interface's rules commands begin once the application flushes the queue.
+    wants_flush: AtomicBool,
 }
 
 struct State<E: Failure> {
@@ -94,6 +96,8 @@ struct State<E: Failure> {
     numbers: Vec<u64>,
     /// The last barrier's number, of a queue that may overtake.
     fence: Option<u64>,
+    /// Numbers of commands since the application flushed the queue, if it has to.
+    unflushed: Vec<u64>,
 }
 
 /// What a queue's thread does.
@@ -122,6 +126,7 @@ impl<E: Failure> Default for State<E> {
             barrier: Weak::new(),
             numbers: Vec::new(),
             fence: None,
+            unflushed: Vec::new(),
         }
     }
 }
@@ -152,6 +157,7 @@ impl<E: Failure> Queue<E> {
             changes: AtomicU32::new(0),
             free_order: AtomicBool::new(free_order),
             failure: AtomicI32::new(0),
+            wants_flush: AtomicBool::new(false),
         };
         Arc::new(Queue { inner: Arc::new(inner), timed: AtomicBool::new(false) })
     }
@@ -207,7 +213,11 @@ impl<E: Failure> Queue<E> {
         if crate::report::checking() {
             let mut numbers: Vec<u64> = after.iter().map(|e| e.number).collect();
             state.note(inner.free_order.load(Ordering::Relaxed), order, waits, &mut numbers, event.number);
-            command_order::enqueued(event.number, what, numbers);
+            let unflushed = inner.wants_flush.load(Ordering::Relaxed);
+            if unflushed {
+                state.unflushed.push(event.number);
+            }
+            command_order::enqueued(event.number, what, numbers, unflushed);
         }
         after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
         // Nobody waits for what other queues do first.
@@ -224,6 +234,19 @@ impl<E: Failure> Queue<E> {
         Ok(event)
     }
 
+    /// By the interface's rules, commands begin once the application flushes the queue: mistakes of that kind are looked for.
+    pub fn wants_flush(&self) {
+        self.inner.wants_flush.store(true, Ordering::Relaxed);
+    }
+
+    /// The application flushes the queue, by whichever call.
+    pub fn is_flushed(&self) {
+        if crate::report::checking() {
+            let numbers = std::mem::take(&mut self.inner.state.lock().unwrap().unflushed);
+            command_order::flushed(&numbers);
+        }
+    }
+
     /// Has what was enqueued begin, whoever waits for it.
     pub fn flush(&self) {
         self.inner.wake();
@@ -234,6 +257,12 @@ impl<E: Failure> Queue<E> {
     /// # Errors
     /// The code of a command that failed since the last time.
     pub fn finish(self: &Arc<Self>) -> Result<(), i32> {
+        if crate::report::checking() {
+            event::may_wait();
+            self.is_flushed();
+            let last = self.inner.state.lock().unwrap().numbers.clone();
+            last.into_iter().for_each(command_order::waits_for);
+        }
         self.idle();
         if crate::report::checking() {
             let numbers = self.inner.state.lock().unwrap().numbers.clone();

@@ -166,7 +166,13 @@ impl Checks {
                     Surface::Image(i) => {
                         format!("{does} a texel outside of {name}, which has {} x {}", i.width, i.height)
                     }
-                    Surface::None => format!("{does} {bytes} of surface {bti}, where nothing is bound"),
+                    Surface::None => {
+                        let argument = self.facts.surfaces.iter().find(|s| s.0 == bti).map(|s| s.1 as usize);
+                        match argument.and_then(|i| self.facts.arguments.get(i)) {
+                            Some(name) => format!("{does} {bytes} by argument `{name}`, which is null"),
+                            None => format!("{does} {bytes} of surface {bti}, where nothing is bound"),
+                        }
+                    }
                 }
             }
             AccessSpace::Slm if self.past_a_variable(a) => {

@@ -47,6 +47,8 @@ pub enum FindingKind {
 pub struct LaunchFacts {
     /// Names of arguments, by index.
     pub arguments: Vec<String>,
+    /// Which arguments surfaces of the binding table are, by their index.
+    pub surfaces: Vec<(u32, u32)>,
     /// The channels of a thread are parts of a vector, as in code written by hand, rather than work-items: they do run
     /// in step.
     pub in_step: bool,

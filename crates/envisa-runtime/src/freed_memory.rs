@@ -1,0 +1,210 @@
+//! Calls of the C library by which the application frees memory: `free`, `realloc` and `munmap`.
+//!
+//! The dynamic linker writes the addresses of these functions into a table of each library, and of the program; here they are
+//! replaced by functions that ask [`held`] first. This library's own table stays as it is.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::Mutex;
+
+use crate::held;
+
+/// Something that is to be freed.
+#[derive(Clone, Copy, Debug)]
+pub enum Block {
+    /// By `free`.
+    Allocated(usize),
+    /// By `munmap`.
+    Mapped(usize, usize),
+    /// The driver frees it itself.
+    OfDriver,
+}
+
+impl Block {
+    /// Frees it.
+    pub fn free(self) {
+        match self {
+            // SAFETY: the application called `free` for it, and that call did nothing.
+            Block::Allocated(at) => unsafe { libc::free(at as *mut c_void) },
+            // SAFETY: as above, with `munmap`.
+            Block::Mapped(at, len) => unsafe {
+                libc::munmap(at as *mut c_void, len);
+            },
+            Block::OfDriver => {}
+        }
+    }
+}
+
+fn usable(pointer: *mut c_void) -> u64 {
+    // SAFETY: the application is about to free it: it is a block of the C library's, or null.
+    unsafe { libc::malloc_usable_size(pointer) as u64 }
+}
+
+fn may_free(pointer: *mut c_void) -> bool {
+    let at = pointer as u64;
+    pointer.is_null()
+        || !held::holds_any()
+        || held::may_free(at..at + usable(pointer), Block::Allocated(at as usize))
+}
+
+unsafe extern "C" fn free(pointer: *mut c_void) {
+    if may_free(pointer) {
+        // SAFETY: as the application called it.
+        unsafe { libc::free(pointer) };
+    }
+}
+
+unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
+    if size == 0 || may_free(pointer) {
+        // SAFETY: as the application called it.
+        return unsafe { libc::realloc(pointer, size) };
+    }
+    // SAFETY: both blocks have as many bytes as are copied.
+    unsafe {
+        let new = libc::malloc(size);
+        if !new.is_null() {
+            std::ptr::copy_nonoverlapping(
+                pointer.cast::<u8>(),
+                new.cast(),
+                size.min(usable(pointer) as usize),
+            );
+        }
+        new
+    }
+}
+
+unsafe extern "C" fn munmap(start: *mut c_void, len: usize) -> c_int {
+    let at = start as u64;
+    if !held::holds_any() || held::may_free(at..at + len as u64, Block::Mapped(start as usize, len)) {
+        // SAFETY: as the application called it.
+        return unsafe { libc::munmap(start, len) };
+    }
+    0
+}
+
+fn replacement(name: &CStr) -> Option<usize> {
+    Some(match name.to_bytes() {
+        b"free" => free as *const () as usize,
+        b"realloc" => realloc as *const () as usize,
+        b"munmap" => munmap as *const () as usize,
+        _ => return None,
+    })
+}
+
+/// Has the functions replaced in all that is loaded, where that was not done yet.
+pub fn listen() {
+    /// How many libraries have been loaded.
+    static SEEN: Mutex<u64> = Mutex::new(0);
+    let mut seen = SEEN.lock().unwrap();
+    let mut now = 0u64;
+    // SAFETY: the function is called during the call, with the address of the number.
+    unsafe { libc::dl_iterate_phdr(Some(count), (&raw mut now).cast()) };
+    if now != *seen {
+        *seen = now;
+        // SAFETY: the function is called during the call.
+        unsafe { libc::dl_iterate_phdr(Some(replace), std::ptr::null_mut()) };
+    }
+}
+
+unsafe extern "C" fn count(info: *mut libc::dl_phdr_info, _: usize, number: *mut c_void) -> c_int {
+    // SAFETY: both are valid during the call; `number` is of `listen`.
+    unsafe { *number.cast::<u64>() = (*info).dlpi_adds };
+    1
+}
+
+/// The parts of a loaded file's dynamic section that name functions of others.
+#[derive(Default)]
+struct Tables {
+    symbols: usize,
+    names: usize,
+    /// Addresses and lengths of the lists of relocations.
+    lists: [(usize, usize); 2],
+}
+
+unsafe extern "C" fn replace(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+    // SAFETY: the linker describes what it has loaded, and keeps it during the call.
+    unsafe {
+        let info = &*info;
+        let base = info.dlpi_addr as usize;
+        let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
+        let inside = |h: &libc::Elf64_Phdr, at: usize| {
+            let start = base + h.p_vaddr as usize;
+            (start..start + h.p_memsz as usize).contains(&at)
+        };
+        let is_own =
+            headers.iter().any(|h| h.p_type == libc::PT_LOAD && inside(h, replace as *const () as usize));
+        let name = if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) };
+        let name = name.to_string_lossy();
+        let file = name.rsplit('/').next().unwrap_or_default();
+        // The C library's own calls are between itself and its memory.
+        let is_system = ["libc.so", "ld-linux", "linux-vdso"].iter().any(|s| file.starts_with(s));
+        let Some(dynamic) = headers.iter().find(|h| h.p_type == libc::PT_DYNAMIC) else { return 0 };
+        if is_own || is_system {
+            return 0;
+        }
+        let fixed = headers.iter().filter(|h| h.p_type == libc::PT_GNU_RELRO);
+        let fixed: Vec<&libc::Elf64_Phdr> = fixed.collect();
+        let tables = tables(base, (base + dynamic.p_vaddr as usize) as *const [u64; 2]);
+        for (list, len) in tables.lists {
+            for i in 0..len / 24 {
+                let [offset, kind, _] = *((list + i * 24) as *const [u64; 3]);
+                // R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT: the address of a function, and nothing else.
+                if !matches!(kind & 0xffff_ffff, 6 | 7) {
+                    continue;
+                }
+                let symbol = tables.symbols + (kind >> 32) as usize * 24;
+                let symbol = CStr::from_ptr((tables.names + *(symbol as *const u32) as usize) as *const _);
+                if let Some(new) = replacement(symbol) {
+                    let at = base + offset as usize;
+                    set(at as *mut usize, new, fixed.iter().any(|h| inside(h, at)));
+                }
+            }
+        }
+    }
+    0
+}
+
+/// # Safety
+/// `entry` is the dynamic section of a file that is loaded at `base`.
+unsafe fn tables(base: usize, mut entry: *const [u64; 2]) -> Tables {
+    let mut tables = Tables::default();
+    // Most linkers have written addresses in place of offsets.
+    let address = |value: u64| if (value as usize) < base { base + value as usize } else { value as usize };
+    loop {
+        // SAFETY: the section ends with an entry of kind 0.
+        let [kind, value] = unsafe { *entry };
+        match kind {
+            0 => return tables,
+            5 => tables.names = address(value),
+            6 => tables.symbols = address(value),
+            7 => tables.lists[0].0 = address(value),
+            8 => tables.lists[0].1 = value as usize,
+            23 => tables.lists[1].0 = address(value),
+            2 => tables.lists[1].1 = value as usize,
+            _ => {}
+        }
+        // SAFETY: as above.
+        entry = unsafe { entry.add(1) };
+    }
+}
+
+/// Sets an entry of a table of addresses. `fixed`: its page can only be read.
+///
+/// # Safety
+/// `entry` is such an entry.
+unsafe fn set(entry: *mut usize, new: usize, fixed: bool) {
+    // SAFETY: the page is of the table; threads read the entry as a whole.
+    unsafe {
+        if *entry == new {
+            return;
+        }
+        let page = (entry as usize & !(crate::host_memory::PAGE - 1)) as *mut c_void;
+        let allow = |access| libc::mprotect(page, crate::host_memory::PAGE, access) == 0;
+        if !fixed || allow(libc::PROT_READ | libc::PROT_WRITE) {
+            std::sync::atomic::AtomicUsize::from_ptr(entry).store(new, std::sync::atomic::Ordering::Relaxed);
+            if fixed {
+                allow(libc::PROT_READ);
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Memory of the application that commands use, and that it has to leave alone until it has waited for them. Looked at only while
+//! mistakes are looked for.
+//!
+//! A command that does not block reads or fills such memory whenever its turn comes. Whether the application uses what is being
+//! filled is seen by the processor's debug registers ([`Watch`]): they watch its first and last word, on the thread that enqueued
+//! the command. What the driver does in its calls does not count. Whether the application frees the memory is seen by its calls of
+//! the C library ([`freed_memory`]); such memory is freed later.
+
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ThreadId;
+
+use crate::command_order;
+use crate::debug_registers::Watch;
+use crate::freed_memory::{self, Block};
+
+/// What a command does with the memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// It reads it.
+    Reads,
+    /// It fills it.
+    Fills,
+    /// The memory was lent (`CL_MEM_USE_HOST_PTR`), and the kernel may use it as it likes.
+    Lent,
+    /// The same of shared virtual memory, which the application has to map, too.
+    Shared,
+    /// The same of memory that the application and the kernel may use at once.
+    Unified,
+}
+
+#[derive(Debug)]
+struct Held {
+    number: u64,
+    what: String,
+    range: Range<u64>,
+    uses: Use,
+    thread: ThreadId,
+    watch: Option<Watch>,
+    /// The application has waited for the command, which has written lent memory: it may map it now.
+    waited: bool,
+    /// It has mapped the memory since.
+    mapped: bool,
+}
+
+/// Memory that was lent.
+#[derive(Debug)]
+struct Lent {
+    range: Range<u64>,
+    freed: bool,
+}
+
+#[derive(Debug, Default)]
+struct All {
+    held: Vec<Held>,
+    lent: Vec<Lent>,
+    /// What the application wants freed.
+    blocks: Vec<(Range<u64>, Block)>,
+}
+
+static ALL: Mutex<All> = Mutex::new(All { held: Vec::new(), lent: Vec::new(), blocks: Vec::new() });
+/// How much is held or lent.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// How much is watched.
+static WATCHED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// What the command that a call enqueues uses.
+    static NOTED: RefCell<Vec<(Range<u64>, Use)>> = const { RefCell::new(Vec::new()) };
+    /// Calls of the driver that this thread is in.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// The application calls the driver on this thread, or the call is over: what the driver does is not the application's doing.
+pub fn in_driver(enters: bool) {
+    let depth = DEPTH.try_with(|d| {
+        let before = d.get();
+        d.set(if enters { before + 1 } else { before.saturating_sub(1) });
+        d.get()
+    });
+    if depth != Ok(u32::from(enters)) {
+        return;
+    }
+    if enters {
+        let _ = NOTED.try_with(|n| n.borrow_mut().clear());
+    }
+    if WATCHED.load(Ordering::Relaxed) > 0 {
+        let me = std::thread::current().id();
+        let all = ALL.lock().unwrap();
+        all.held
+            .iter()
+            .filter(|h| h.thread == me)
+            .filter_map(|h| h.watch.as_ref())
+            .for_each(|w| w.set(!enters));
+    }
+}
+
+/// The command that the call on this thread enqueues uses memory of the application.
+pub fn note(range: Range<u64>, uses: Use) {
+    if crate::report::checking() && !range.is_empty() {
+        let _ = NOTED.try_with(|n| n.borrow_mut().push((range, uses)));
+    }
+}
+
+/// The call on this thread has enqueued the command, and does not wait for it.
+pub fn begin(number: u64) {
+    let Ok(noted) = NOTED.try_with(|n| std::mem::take(&mut *n.borrow_mut())) else { return };
+    if noted.is_empty() {
+        return;
+    }
+    // Another thread may have waited for it.
+    let Some(what) = command_order::not_known_to_be_over(number) else { return };
+    freed_memory::listen();
+    let mut told = Vec::new();
+    let mut all = ALL.lock().unwrap();
+    for (range, uses) in noted {
+        if all.lent.iter().any(|l| l.freed && overlap(&l.range, &range)) {
+            told.push(format!(
+                "{what} uses memory of the program (CL_MEM_USE_HOST_PTR), which the program has freed"
+            ));
+        }
+        // What is lent again after a wait is no longer watched for the command before.
+        told.extend(all.let_go(|h| h.waited && overlap(&h.range, &range)));
+        let watch = if matches!(uses, Use::Reads | Use::Unified) { None } else { all.watch(&range) };
+        let thread = std::thread::current().id();
+        let what = what.clone();
+        all.held.push(Held { number, what, range, uses, thread, watch, waited: false, mapped: false });
+    }
+    all.count();
+    drop(all);
+    tell(told);
+    if command_order::not_known_to_be_over(number).is_none() {
+        forget(number);
+    }
+}
+
+/// The application knows that a command is over; whether it has written a part of some addresses.
+pub fn end(number: u64, what: &str, wrote: impl Fn(&Range<u64>) -> bool) {
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let mut all = ALL.lock().unwrap();
+    let mut told = Vec::new();
+    for h in all.held.iter_mut().filter(|h| h.number == number) {
+        what.clone_into(&mut h.what);
+        if !matches!(h.uses, Use::Lent | Use::Shared) {
+            continue;
+        }
+        if !wrote(&h.range) {
+            h.watch = None;
+        }
+        // What a kernel wrote there is seen by mapping it.
+        h.waited = !h.mapped && h.watch.as_ref().is_some_and(|w| !w.was_used());
+    }
+    told.extend(all.let_go(|h| h.number == number && !h.waited));
+    let blocks = all.count();
+    drop(all);
+    blocks.into_iter().for_each(Block::free);
+    tell(told);
+}
+
+/// It was told of memory that the application has changed: what else is seen of it has the same cause.
+pub fn is_told(range: &Range<u64>) {
+    let mut all = ALL.lock().unwrap();
+    all.held.iter_mut().filter(|h| overlap(&h.range, range)).for_each(|h| h.watch = None);
+    all.count();
+}
+
+/// Nobody will know when a command is over.
+pub fn forget(number: u64) {
+    if COUNT.load(Ordering::Relaxed) > 0 {
+        let mut all = ALL.lock().unwrap();
+        all.held.retain(|h| h.number != number);
+        all.count().into_iter().for_each(Block::free);
+    }
+}
+
+/// The application maps memory, or it is no longer lent: it may use it from now on.
+pub fn release(range: &Range<u64>) {
+    if COUNT.load(Ordering::Relaxed) > 0 {
+        let mut all = ALL.lock().unwrap();
+        let told = all.let_go(|h| h.waited && overlap(&h.range, range));
+        all.held.iter_mut().filter(|h| overlap(&h.range, range)).for_each(|h| h.mapped = true);
+        all.count();
+        drop(all);
+        tell(told);
+    }
+}
+
+/// The application lends memory to a buffer.
+pub fn lend(range: Range<u64>) {
+    freed_memory::listen();
+    let mut all = ALL.lock().unwrap();
+    all.lent.push(Lent { range, freed: false });
+    all.count();
+}
+
+/// Memory is no longer lent.
+pub fn give_back(range: &Range<u64>) {
+    let mut all = ALL.lock().unwrap();
+    if let Some(at) = all.lent.iter().position(|l| l.range == *range) {
+        all.lent.swap_remove(at);
+    }
+    let told = all.let_go(|h| h.waited && overlap(&h.range, range));
+    let blocks = all.count();
+    drop(all);
+    blocks.into_iter().for_each(Block::free);
+    tell(told);
+}
+
+/// Is anything held that could be freed?
+pub fn holds_any() -> bool {
+    COUNT.load(Ordering::Relaxed) > 0
+}
+
+/// The application frees memory. `false`: commands use it, and it is freed later.
+pub fn may_free(range: Range<u64>, block: Block) -> bool {
+    let mut all = ALL.lock().unwrap();
+    let meets = |h: &&Held| !h.waited && overlap(&h.range, &range);
+    let told: Vec<String> = all.held.iter().filter(meets).map(Held::is_freed).collect();
+    let mut lent = false;
+    for l in all.lent.iter_mut().filter(|l| overlap(&l.range, &range)) {
+        (l.freed, lent) = (true, true);
+    }
+    let free = told.is_empty() && !lent;
+    if !free {
+        all.blocks.push((range, block));
+    }
+    drop(all);
+    tell(told);
+    free
+}
+
+fn tell(all: Vec<String>) {
+    all.iter().for_each(|text| crate::report::mistake("host memory", text));
+}
+
+impl All {
+    /// Watches memory, if registers are free; those that watch for what the application has waited for are taken first.
+    fn watch(&mut self, range: &Range<u64>) -> Option<Watch> {
+        Watch::new(range).or_else(|| {
+            self.held.iter_mut().filter(|h| h.waited).for_each(|h| h.watch = None);
+            Watch::new(range)
+        })
+    }
+
+    /// Lets go of some; tells of those that were used meanwhile.
+    fn let_go(&mut self, which: impl Fn(&Held) -> bool) -> Vec<String> {
+        let gone: Vec<Held> = self.held.extract_if(.., |h| which(h)).collect();
+        gone.iter().filter(|h| h.watch.as_ref().is_some_and(Watch::was_used)).map(Held::is_used).collect()
+    }
+
+    /// Counts what there is; gives what can be freed now.
+    fn count(&mut self) -> Vec<Block> {
+        COUNT.store(self.held.len() + self.lent.len(), Ordering::Relaxed);
+        WATCHED.store(self.held.iter().filter(|h| h.watch.is_some()).count(), Ordering::Relaxed);
+        let (held, lent) = (&self.held, &self.lent);
+        let free = |range: &Range<u64>| {
+            !held.iter().any(|h| !h.waited && overlap(&h.range, range))
+                && !lent.iter().any(|l| overlap(&l.range, range))
+        };
+        self.blocks.extract_if(.., |(range, _)| free(range)).map(|(_, block)| block).collect()
+    }
+}
+
+impl Held {
+    /// What the memory is.
+    fn memory(&self) -> &'static str {
+        match self.uses {
+            Use::Reads => "the memory that it reads",
+            Use::Fills => "the memory that it fills",
+            Use::Lent => "memory of the program (CL_MEM_USE_HOST_PTR)",
+            Use::Shared | Use::Unified => "shared memory",
+        }
+    }
+
+    fn is_used(&self) -> String {
+        let (what, memory) = (&self.what, self.memory());
+        match (self.uses, self.waited) {
+            (Use::Reads | Use::Fills, _) => {
+                format!("{what}, which does not block: the program used {memory} before it had waited for it")
+            }
+            (_, false) => {
+                format!("{what} writes {memory}, which the program used before it had waited for it")
+            }
+            (_, true) => format!("{what} has written {memory}, which the program used without mapping it"),
+        }
+    }
+
+    fn is_freed(&self) -> String {
+        let (what, memory) = (&self.what, self.memory());
+        match self.uses {
+            Use::Reads | Use::Fills => format!(
+                "{what}, which does not block: the program freed {memory} before it had waited for it"
+            ),
+            _ => format!("{what} uses {memory}, which the program freed before it had waited for it"),
+        }
+    }
+}
