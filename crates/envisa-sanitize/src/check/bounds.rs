@@ -44,7 +44,7 @@ impl Checks {
             }
             let over = crossed.get(&a.address).filter(|_| a.space == AccessSpace::Slm);
             let outside = a.is_dropped(message)
-                || a.outside && self.reads_unsampled(m, message)
+                || a.outside && (self.reads_unsampled(m, message) || self.reads_on(a, message))
                 || self.past_a_region(m, a)
                 || over.is_some()
                 || matches!(message, Message::Simt(_)) && self.past_a_variable(a);
@@ -73,6 +73,11 @@ impl Checks {
         };
         let samplers = || m.env.samplers.iter().flatten();
         loads && !self.facts.in_step && !samplers().any(Sampler::has_outside)
+    }
+
+    /// Does it begin in a buffer and read on behind it, in a kernel whose accesses the compiler did not widen?
+    fn reads_on(&self, a: &Access, message: &Message) -> bool {
+        self.facts.checks_itself && a.space == AccessSpace::Flat && matches!(message, Message::Simt(_))
     }
 
     /// Is it in shared local memory, and (partly) in none of its parts?
@@ -224,7 +229,10 @@ impl Checks {
             AccessSpace::Urb => {
                 at("the unified return buffer", m.env.surfaces.urb().map_or(0, |u| u.surface.len as u64))
             }
-            AccessSpace::Flat => format!("{does} {bytes} at {:#x}", a.address),
+            // It begins inside: nothing else is told of there.
+            AccessSpace::Flat => {
+                format!("{does} {bytes} from {} on, over its end", self.sites.place(a.address))
+            }
         }
     }
 
