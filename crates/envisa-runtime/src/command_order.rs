@@ -14,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::call_sites::CallSite;
 use crate::{held, left_alone};
 
 /// Commands that are kept, at most: races with older ones are not found.
@@ -147,6 +148,8 @@ struct Command {
     unflushed: bool,
     /// How often the application has asked whether it is over, meanwhile.
     asked: u32,
+    /// Where it was enqueued.
+    site: Option<CallSite>,
 }
 
 /// The commands that may still race.
@@ -224,7 +227,7 @@ impl Ledger {
     }
 
     /// Pairs of commands that race with this one: what they are called, and where.
-    fn races(&self, number: u64) -> Vec<(String, Range<u64>, bool)> {
+    fn races(&self, number: u64) -> Vec<(String, Range<u64>, bool, Option<CallSite>)> {
         let Some(c) = self.commands.get(&number) else { return Vec::new() };
         let mut all = Vec::new();
         for (other, o) in self.commands.iter().filter(|(n, o)| **n != number && o.over) {
@@ -237,7 +240,7 @@ impl Ledger {
                 && !self.before(*other, number)
                 && !self.before(number, *other)
             {
-                all.push((o.what.clone(), range, both.is_some()));
+                all.push((o.what.clone(), range, both.is_some(), o.site.clone()));
             }
         }
         all
@@ -246,11 +249,12 @@ impl Ledger {
 
 /// A command was enqueued, to run after others; what reports call it. `unflushed`: it may not begin before its queue is flushed.
 pub fn enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
+    let site = Some(CallSite::here());
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let enqueued = ledger.clock;
     let what = what.to_owned();
-    ledger.commands.insert(number, Command { what, after, enqueued, unflushed, ..Command::default() });
+    ledger.commands.insert(number, Command { what, after, enqueued, unflushed, site, ..Command::default() });
     if number.is_multiple_of(32) {
         ledger.prune();
     }
@@ -343,10 +347,16 @@ pub fn user_event(number: u64) {
     ledger.users.insert(number);
 }
 
-/// What a command is called, unless the application knows that it is over.
-pub fn not_known_to_be_over(number: u64) -> Option<String> {
+/// What a command is called, and where it was enqueued, unless the application knows that it is over.
+pub fn not_known_to_be_over(number: u64) -> Option<(String, Option<CallSite>)> {
     let ledger = LEDGER.lock().unwrap();
-    ledger.commands.get(&number).filter(|c| c.seen.is_none()).map(|c| c.what.clone())
+    ledger.commands.get(&number).filter(|c| c.seen.is_none()).map(|c| (c.what.clone(), c.site.clone()))
+}
+
+/// Where the command was enqueued that runs on this thread.
+pub fn current_site() -> Option<CallSite> {
+    let number = current_command()?;
+    LEDGER.lock().unwrap().commands.get(&number)?.site.clone()
 }
 
 /// How many commands have begun to run, if all of them are over: nothing changes memory but the application.
@@ -371,22 +381,25 @@ pub fn begun() -> u64 {
 /// it never flushed, events that it never set.
 pub fn unawaited() {
     let ledger = LEDGER.lock().unwrap();
-    let mut all = BTreeSet::new();
+    let mut all = BTreeMap::new();
     for c in ledger.commands.values().filter(|c| c.seen.is_none()) {
-        let what = &c.what;
+        let (what, site) = (&c.what, &c.site);
         if c.after.iter().any(|n| ledger.users.contains(n)) {
-            all.insert(("order", format!("{what} waits for an event of the program, which never set it")));
+            all.insert(
+                ("order", format!("{what} waits for an event of the program, which never set it")),
+                site.clone(),
+            );
         } else if what.starts_with("clEnqueueRead") {
             let text = "which does not block: the program never waited for what it reads";
-            all.insert(("host memory", format!("{what}, {text}")));
+            all.insert(("host memory", format!("{what}, {text}")), site.clone());
         } else if c.unflushed && ["kernel `", "clEnqueue"].iter().any(|w| what.starts_with(w)) {
             let text = "its queue was never flushed, and nobody waited for it: it may never begin";
-            all.insert(("flush", format!("{what}: {text}")));
+            all.insert(("flush", format!("{what}: {text}")), site.clone());
         }
     }
     drop(ledger);
-    for (kind, text) in all {
-        crate::report::mistake(kind, &text);
+    for ((kind, text), site) in all {
+        crate::report::mistake_at(kind, &text, || site.into_iter().map(|s| ("enqueued by", s)).collect());
     }
 }
 
@@ -412,6 +425,7 @@ pub fn begin(number: u64) {
     let freed = ledger.freed_before + ledger.freed.len() as u64;
     drop(ledger);
     current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
+    held::command_begins(number);
 }
 
 /// Memory was freed that commands may have touched.
@@ -433,18 +447,17 @@ pub fn end(number: u64) {
         c.what.clone_from(what);
     }
     c.touched = touched;
-    let what = c.what.clone();
+    let (what, own) = (c.what.clone(), c.site.clone());
     let races = ledger.races(number);
     drop(ledger);
-    for (other, range, both) in races {
+    for (other, range, both, site) in races {
         let bytes = range.end - range.start;
         let does = if both { "both write" } else { "one reads and one writes" };
-        crate::report::mistake(
-            "order",
-            &format!(
-                "{other} and {what}: {does} the same {bytes} bytes of memory, and nothing orders the two commands"
-            ),
+        let text = format!(
+            "{other} and {what}: {does} the same {bytes} bytes of memory, and nothing orders the two commands"
         );
+        let sites = || site.into_iter().chain(own.clone()).map(|site| ("enqueued by", site)).collect();
+        crate::report::mistake_at("order", &text, sites);
     }
 }
 

@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ThreadId;
 
+use crate::call_sites::CallSite;
 use crate::command_order;
 use crate::debug_registers::Watch;
 use crate::freed_memory::{self, Block};
@@ -35,6 +36,8 @@ pub enum Use {
 struct Held {
     number: u64,
     what: String,
+    /// Where it was enqueued.
+    site: Option<CallSite>,
     range: Range<u64>,
     uses: Use,
     thread: ThreadId,
@@ -101,6 +104,11 @@ pub fn in_driver(enters: bool) {
     }
 }
 
+/// Is this thread in a call of the driver?
+pub fn is_in_driver() -> bool {
+    DEPTH.try_with(|d| d.get() > 0) == Ok(true)
+}
+
 /// The command that the call on this thread enqueues uses memory of the application.
 pub fn note(range: Range<u64>, uses: Use) {
     if crate::report::checking() && !range.is_empty() {
@@ -115,22 +123,23 @@ pub fn begin(number: u64) {
         return;
     }
     // Another thread may have waited for it.
-    let Some(what) = command_order::not_known_to_be_over(number) else { return };
+    let Some((what, site)) = command_order::not_known_to_be_over(number) else { return };
     freed_memory::listen();
     let mut told = Vec::new();
     let mut all = ALL.lock().unwrap();
     for (range, uses) in noted {
         if all.lent.iter().any(|l| l.freed && overlap(&l.range, &range)) {
-            told.push(format!(
+            let text = format!(
                 "{what} uses memory of the program (CL_MEM_USE_HOST_PTR), which the program has freed"
-            ));
+            );
+            told.push((text, site.clone()));
         }
         // What is lent again after a wait is no longer watched for the command before.
         told.extend(all.let_go(|h| h.waited && overlap(&h.range, &range)));
         let watch = if matches!(uses, Use::Reads | Use::Unified) { None } else { all.watch(&range) };
         let thread = std::thread::current().id();
-        let what = what.clone();
-        all.held.push(Held { number, what, range, uses, thread, watch, waited: false, mapped: false });
+        let (what, site) = (what.clone(), site.clone());
+        all.held.push(Held { number, what, site, range, uses, thread, watch, waited: false, mapped: false });
     }
     all.count();
     drop(all);
@@ -162,6 +171,25 @@ pub fn end(number: u64, what: &str, wrote: impl Fn(&Range<u64>) -> bool) {
     let blocks = all.count();
     drop(all);
     blocks.into_iter().for_each(Block::free);
+    tell(told);
+}
+
+/// A command begins: tells of what it fills if that was used, before it is filled. If the application's stack is there, it may not
+/// live longer.
+pub fn command_begins(number: u64) {
+    if WATCHED.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let mut told = Vec::new();
+    let mut all = ALL.lock().unwrap();
+    for h in all.held.iter_mut().filter(|h| h.number == number && h.uses == Use::Fills) {
+        if h.watch.as_ref().is_some_and(Watch::was_used) {
+            h.watch = None;
+            told.push((h.is_used(), h.site.clone()));
+        }
+    }
+    all.count();
+    drop(all);
     tell(told);
 }
 
@@ -223,7 +251,7 @@ pub fn holds_any() -> bool {
 pub fn may_free(range: Range<u64>, block: Block) -> bool {
     let mut all = ALL.lock().unwrap();
     let meets = |h: &&Held| !h.waited && overlap(&h.range, &range);
-    let told: Vec<String> = all.held.iter().filter(meets).map(Held::is_freed).collect();
+    let told: Vec<Told> = all.held.iter().filter(meets).map(|h| (h.is_freed(), h.site.clone())).collect();
     let mut lent = false;
     for l in all.lent.iter_mut().filter(|l| overlap(&l.range, &range)) {
         (l.freed, lent) = (true, true);
@@ -233,12 +261,22 @@ pub fn may_free(range: Range<u64>, block: Block) -> bool {
         all.blocks.push((range, block));
     }
     drop(all);
-    tell(told);
+    for (text, site) in told {
+        let sites =
+            || site.into_iter().map(|s| ("enqueued by", s)).chain([("freed by", CallSite::here())]).collect();
+        crate::report::mistake_at("host memory", &text, sites);
+    }
     free
 }
 
-fn tell(all: Vec<String>) {
-    all.iter().for_each(|text| crate::report::mistake("host memory", text));
+/// A text, and where the command was enqueued.
+type Told = (String, Option<CallSite>);
+
+fn tell(all: Vec<Told>) {
+    for (text, site) in all {
+        let sites = || site.into_iter().map(|site| ("enqueued by", site)).collect();
+        crate::report::mistake_at("host memory", &text, sites);
+    }
 }
 
 impl All {
@@ -251,9 +289,10 @@ impl All {
     }
 
     /// Lets go of some; tells of those that were used meanwhile.
-    fn let_go(&mut self, which: impl Fn(&Held) -> bool) -> Vec<String> {
+    fn let_go(&mut self, which: impl Fn(&Held) -> bool) -> Vec<Told> {
         let gone: Vec<Held> = self.held.extract_if(.., |h| which(h)).collect();
-        gone.iter().filter(|h| h.watch.as_ref().is_some_and(Watch::was_used)).map(Held::is_used).collect()
+        let used = gone.iter().filter(|h| h.watch.as_ref().is_some_and(Watch::was_used));
+        used.map(|h| (h.is_used(), h.site.clone())).collect()
     }
 
     /// Counts what there is; gives what can be freed now.

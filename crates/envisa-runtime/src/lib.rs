@@ -3,6 +3,7 @@
 //! (`envisa-opencl`, `envisa-levelzero`) is the handles, calls and error codes of one.
 
 pub mod build;
+pub mod call_sites;
 pub mod capture;
 pub mod command_order;
 pub mod compiler;

@@ -13,6 +13,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::call_sites::CallSite;
+use crate::{command_order, held};
+
 /// What `ENVISA_REPORT` and `ENVISA_CHECK` ask for.
 #[derive(Debug)]
 struct Wanted {
@@ -132,6 +135,15 @@ pub fn note(text: &str) {
 /// A mistake of the host program, if they are looked for: what kind it is, and the whole of it. Told once for each
 /// `what`.
 pub fn mistake(what: &'static str, text: &str) {
+    mistake_at(what, text, || match (command_order::current_site(), held::is_in_driver()) {
+        (Some(site), _) => vec![("enqueued by", site)],
+        (None, true) => vec![("called by", CallSite::here())],
+        (None, false) => Vec::new(),
+    });
+}
+
+/// The same, with what the application called for it.
+pub fn mistake_at(what: &'static str, text: &str, calls: impl FnOnce() -> Vec<(&'static str, CallSite)>) {
     if !checking() {
         return;
     }
@@ -140,10 +152,15 @@ pub fn mistake(what: &'static str, text: &str) {
     if !first(&key) {
         return;
     }
+    let named = |(how, site): (&str, CallSite)| site.named().map(|by| format!("{how} {by}"));
+    let calls: Vec<String> = calls().into_iter().filter_map(named).collect();
     if wanted().file.is_none() {
-        crate::log::error(text);
+        crate::log::error(&format!(
+            "{text}{}",
+            calls.iter().map(|c| format!("\n   = note: {c}")).collect::<String>()
+        ));
     }
-    record(&json!({ "kind": "mistake", "key": key, "what": what, "text": text }));
+    record(&json!({ "kind": "mistake", "key": key, "what": what, "text": text, "calls": calls }));
 }
 
 /// A launch that is over.

@@ -305,14 +305,14 @@ fn debugged(_: &mut Command, _: &Path, _: &Args) -> Result<std::io::Result<ExitS
 }
 
 /// A message that is about no place of a module.
-pub(super) fn say(severity: Severity, text: &str, note: Option<String>) {
+pub(super) fn say(severity: Severity, text: &str, notes: impl IntoIterator<Item = String>) {
     if super::json() {
         let said = Diagnostic::new(severity, "", text.to_owned());
-        let said = note.into_iter().fold(said, Diagnostic::note);
+        let said = notes.into_iter().fold(said, Diagnostic::note);
         return eprint!("{}", render_json(&Files::new(), &[said]));
     }
     eprintln!("{severity}: {}", super::shown(text));
-    note.into_iter().for_each(|n| eprintln!("   = note: {n}"));
+    notes.into_iter().for_each(|n| eprintln!("   = note: {}", super::shown(&n)));
 }
 
 /// A line of what there is to say besides.
@@ -436,7 +436,9 @@ impl Report {
             eprintln!();
         }
         for r in &self.mistakes {
-            say(Severity::Error, &text(r), again(r, "calls"));
+            let calls =
+                r["calls"].as_array().into_iter().flatten().filter_map(|c| Some(c.as_str()?.to_owned()));
+            say(Severity::Error, &text(r), calls.chain(again(r, "calls")));
         }
         for r in &self.notes {
             say(Severity::Note, &text(r), None);

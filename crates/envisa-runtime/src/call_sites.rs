@@ -1,0 +1,82 @@
+//! Where the application called the driver, or the C library: what reports of its mistakes say besides.
+
+use std::backtrace::Backtrace;
+use std::sync::Arc;
+
+/// The stack of a call. It has names once somebody asks for them.
+#[derive(Clone, Debug)]
+pub struct CallSite(Arc<Backtrace>);
+
+impl CallSite {
+    /// Of the call that this thread is in.
+    pub fn here() -> CallSite {
+        CallSite(Arc::new(Backtrace::force_capture()))
+    }
+
+    /// The application's functions that lead there, the innermost first: `` `load` (host.c:12), `main` (host.c:40) ``. `None` if
+    /// their names are not known.
+    pub fn named(&self) -> Option<String> {
+        named(&self.0.to_string())
+    }
+}
+
+/// Of the text of a stack.
+fn named(stack: &str) -> Option<String> {
+    /// Functions that are named at most.
+    const MOST: usize = 3;
+    let mut frames: Vec<(&str, Option<&str>)> = Vec::new();
+    for line in stack.lines().map(str::trim) {
+        let number = line.split_once(": ").filter(|(n, _)| n.parse::<u32>().is_ok());
+        if let Some((_, name)) = number {
+            frames.push((name, None));
+        } else if let (Some(place), Some(last)) = (line.strip_prefix("at "), frames.last_mut()) {
+            // Without the column.
+            last.1 = Some(place.rsplit_once(':').map_or(place, |(rest, _)| rest));
+        }
+    }
+    let first = frames.iter().position(|(name, _)| !is_of_driver(name))?;
+    let mut all = Vec::new();
+    for (name, place) in frames.iter().skip(first).filter(|(name, _)| *name != "<unknown>").take(MOST) {
+        all.push(place.map_or_else(|| format!("`{name}`"), |place| format!("`{name}` ({place})")));
+        if *name == "main" {
+            break;
+        }
+    }
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+/// Is a function of the driver, or one by which a loader or a program gets there?
+fn is_of_driver(name: &str) -> bool {
+    let interface = |prefix: &str| {
+        let rest = name.rsplit("::").next().unwrap_or_default().strip_prefix(prefix);
+        rest.is_some_and(|r| r.starts_with(|c: char| c.is_ascii_uppercase()))
+    };
+    let inside = ["core::", "std::", "alloc::", "__rust", "<core::", "<std::", "<alloc::"];
+    name == "<unknown>"
+        || name.contains("envisa_")
+        || inside.iter().any(|w| name.starts_with(w))
+        || interface("cl")
+        || interface("ze")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn the_functions_of_the_application_are_named() {
+        let stack = "   0: std::backtrace::Backtrace::create
+   1: envisa_runtime::report::mistake
+   2: <envisa_opencl::core::queue::Queue>::enqueue
+             at ./crates/envisa-opencl/src/core/queue.rs:97:9
+   3: clEnqueueReadBuffer
+   4: load
+             at ./host.c:12:5
+   5: main
+             at ./host.c:40:3
+   6: __libc_start_main";
+        assert_eq!(named(stack).as_deref(), Some("`load` (./host.c:12), `main` (./host.c:40)"));
+        assert_eq!(named("   0: clFinish\n   1: <unknown>\n"), None);
+        assert_eq!(named(""), None);
+    }
+}
