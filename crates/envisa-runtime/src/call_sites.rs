@@ -1,6 +1,7 @@
 //! Where the application called the driver, or the C library: what reports of its mistakes say besides.
 
 use std::backtrace::Backtrace;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// The stack of a call. It has names once somebody asks for them.
@@ -18,6 +19,37 @@ impl CallSite {
     pub fn named(&self) -> Option<String> {
         named(&self.0.to_string())
     }
+}
+
+thread_local! {
+    /// Calls of the driver that this thread is in.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Where the command was enqueued that this thread runs.
+    static COMMAND: RefCell<Option<CallSite>> = const { RefCell::new(None) };
+}
+
+/// The application calls the driver on this thread, or the call is over. `true` if that is the outermost one.
+pub fn in_driver(enters: bool) -> bool {
+    let count = |d: &Cell<u32>| {
+        let before = d.get();
+        d.set(if enters { before + 1 } else { before.saturating_sub(1) });
+        d.get()
+    };
+    DEPTH.try_with(count) == Ok(u32::from(enters))
+}
+
+/// This thread runs a command that was enqueued there, or it is over.
+pub fn runs(command: Option<CallSite>) {
+    let _ = COMMAND.try_with(|c| *c.borrow_mut() = command);
+}
+
+/// The application's call for what happens on this thread now, and how it is one.
+pub fn current() -> Vec<(&'static str, CallSite)> {
+    if let Some(site) = COMMAND.try_with(|c| c.borrow().clone()).ok().flatten() {
+        return vec![("enqueued by", site)];
+    }
+    let inside = DEPTH.try_with(|d| d.get() > 0) == Ok(true);
+    if inside { vec![("called by", CallSite::here())] } else { Vec::new() }
 }
 
 /// Of the text of a stack.

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use crate::call_sites::CallSite;
+use crate::call_sites::{self, CallSite};
 use crate::{held, left_alone};
 
 /// Commands that are kept, at most: races with older ones are not found.
@@ -250,6 +250,7 @@ impl Ledger {
 /// A command was enqueued, to run after others; what reports call it. `unflushed`: it may not begin before its queue is flushed.
 pub fn enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
     let site = Some(CallSite::here());
+    crate::report::tell_what_is_left_undone(unawaited);
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let enqueued = ledger.clock;
@@ -347,16 +348,20 @@ pub fn user_event(number: u64) {
     ledger.users.insert(number);
 }
 
-/// What a command is called, and where it was enqueued, unless the application knows that it is over.
-pub fn not_known_to_be_over(number: u64) -> Option<(String, Option<CallSite>)> {
-    let ledger = LEDGER.lock().unwrap();
-    ledger.commands.get(&number).filter(|c| c.seen.is_none()).map(|c| (c.what.clone(), c.site.clone()))
+/// The call that enqueued a command does not wait for it: from now on the application leaves alone what it uses.
+pub fn is_not_waited_for(number: u64) {
+    // Another thread may have waited for it.
+    let Some((what, site)) = not_known_to_be_over(number) else { return };
+    held::begin(number, &what, site.as_ref());
+    if not_known_to_be_over(number).is_none() {
+        held::forget(number);
+    }
 }
 
-/// Where the command was enqueued that runs on this thread.
-pub fn current_site() -> Option<CallSite> {
-    let number = current_command()?;
-    LEDGER.lock().unwrap().commands.get(&number)?.site.clone()
+/// What a command is called, and where it was enqueued, unless the application knows that it is over.
+fn not_known_to_be_over(number: u64) -> Option<(String, Option<CallSite>)> {
+    let ledger = LEDGER.lock().unwrap();
+    ledger.commands.get(&number).filter(|c| c.seen.is_none()).map(|c| (c.what.clone(), c.site.clone()))
 }
 
 /// How many commands have begun to run, if all of them are over: nothing changes memory but the application.
@@ -379,7 +384,7 @@ pub fn begun() -> u64 {
 
 /// Tells of what the application left undone, when it ends: results that it asked for and never waited for, commands whose queue
 /// it never flushed, events that it never set.
-pub fn unawaited() {
+fn unawaited() {
     let ledger = LEDGER.lock().unwrap();
     let mut all = BTreeMap::new();
     for c in ledger.commands.values().filter(|c| c.seen.is_none()) {
@@ -423,7 +428,9 @@ pub fn begin(number: u64) {
     ledger.begun += 1;
     ledger.running += 1;
     let freed = ledger.freed_before + ledger.freed.len() as u64;
+    let site = ledger.commands.get(&number).and_then(|c| c.site.clone());
     drop(ledger);
+    call_sites::runs(site);
     current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
     held::command_begins(number);
 }
@@ -436,6 +443,7 @@ pub fn freed(range: Range<u64>) {
 
 /// The command that runs on this thread is over; tells of races with others.
 pub fn end(number: u64) {
+    call_sites::runs(None);
     let touched = current(Option::take).flatten();
     let mut ledger = LEDGER.lock().unwrap();
     ledger.running -= 1;

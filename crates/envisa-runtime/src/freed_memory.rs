@@ -1,13 +1,24 @@
 //! Calls of the C library by which the application frees memory: `free`, `realloc` and `munmap`.
 //!
 //! The dynamic linker writes the addresses of these functions into a table of each library, and of the program; here they are
-//! replaced by functions that ask [`held`] first. This library's own table stays as it is.
+//! replaced by functions that ask first. This library's own table stays as it is.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::Mutex;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock};
 
-use crate::held;
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// Whether the application may free memory; if not, whoever says so frees it later.
+pub type Ask = fn(Range<u64>, Block) -> bool;
+
+static ASK: OnceLock<Ask> = OnceLock::new();
+
+fn ask(range: Range<u64>, block: Block) -> bool {
+    ASK.get().is_none_or(|ask| ask(range, block))
+}
 
 /// Something that is to be freed.
 #[derive(Clone, Copy, Debug)]
@@ -42,9 +53,7 @@ fn usable(pointer: *mut c_void) -> u64 {
 
 fn may_free(pointer: *mut c_void) -> bool {
     let at = pointer as u64;
-    pointer.is_null()
-        || !held::holds_any()
-        || held::may_free(at..at + usable(pointer), Block::Allocated(at as usize))
+    pointer.is_null() || ask(at..at + usable(pointer), Block::Allocated(at as usize))
 }
 
 unsafe extern "C" fn free(pointer: *mut c_void) {
@@ -75,7 +84,7 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
 
 unsafe extern "C" fn munmap(start: *mut c_void, len: usize) -> c_int {
     let at = start as u64;
-    if !held::holds_any() || held::may_free(at..at + len as u64, Block::Mapped(start as usize, len)) {
+    if ask(at..at + len as u64, Block::Mapped(start as usize, len)) {
         // SAFETY: as the application called it.
         return unsafe { libc::munmap(start, len) };
     }
@@ -91,8 +100,9 @@ fn replacement(name: &CStr) -> Option<usize> {
     })
 }
 
-/// Has the functions replaced in all that is loaded, where that was not done yet.
-pub fn listen() {
+/// Has the functions replaced in all that is loaded, where that was not done yet, by such that ask.
+pub fn listen(by: Ask) {
+    ASK.get_or_init(|| by);
     /// How many libraries have been loaded.
     static SEEN: Mutex<u64> = Mutex::new(0);
     let mut seen = SEEN.lock().unwrap();
@@ -198,8 +208,8 @@ unsafe fn set(entry: *mut usize, new: usize, fixed: bool) {
         if *entry == new {
             return;
         }
-        let page = (entry as usize & !(crate::host_memory::PAGE - 1)) as *mut c_void;
-        let allow = |access| libc::mprotect(page, crate::host_memory::PAGE, access) == 0;
+        let page = (entry as usize & !(PAGE - 1)) as *mut c_void;
+        let allow = |access| libc::mprotect(page, PAGE, access) == 0;
         if !fixed || allow(libc::PROT_READ | libc::PROT_WRITE) {
             std::sync::atomic::AtomicUsize::from_ptr(entry).store(new, std::sync::atomic::Ordering::Relaxed);
             if fixed {

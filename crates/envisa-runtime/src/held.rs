@@ -6,14 +6,13 @@
 //! the command. What the driver does in its calls does not count. Whether the application frees the memory is seen by its calls of
 //! the C library ([`freed_memory`]); such memory is freed later.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ThreadId;
 
-use crate::call_sites::CallSite;
-use crate::command_order;
+use crate::call_sites::{self, CallSite};
 use crate::debug_registers::Watch;
 use crate::freed_memory::{self, Block};
 
@@ -72,8 +71,6 @@ static WATCHED: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
     /// What the command that a call enqueues uses.
     static NOTED: RefCell<Vec<(Range<u64>, Use)>> = const { RefCell::new(Vec::new()) };
-    /// Calls of the driver that this thread is in.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
@@ -82,12 +79,7 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
 
 /// The application calls the driver on this thread, or the call is over: what the driver does is not the application's doing.
 pub fn in_driver(enters: bool) {
-    let depth = DEPTH.try_with(|d| {
-        let before = d.get();
-        d.set(if enters { before + 1 } else { before.saturating_sub(1) });
-        d.get()
-    });
-    if depth != Ok(u32::from(enters)) {
+    if !call_sites::in_driver(enters) {
         return;
     }
     if enters {
@@ -104,11 +96,6 @@ pub fn in_driver(enters: bool) {
     }
 }
 
-/// Is this thread in a call of the driver?
-pub fn is_in_driver() -> bool {
-    DEPTH.try_with(|d| d.get() > 0) == Ok(true)
-}
-
 /// The command that the call on this thread enqueues uses memory of the application.
 pub fn note(range: Range<u64>, uses: Use) {
     if crate::report::checking() && !range.is_empty() {
@@ -117,14 +104,12 @@ pub fn note(range: Range<u64>, uses: Use) {
 }
 
 /// The call on this thread has enqueued the command, and does not wait for it.
-pub fn begin(number: u64) {
+pub fn begin(number: u64, what: &str, site: Option<&CallSite>) {
     let Ok(noted) = NOTED.try_with(|n| std::mem::take(&mut *n.borrow_mut())) else { return };
     if noted.is_empty() {
         return;
     }
-    // Another thread may have waited for it.
-    let Some((what, site)) = command_order::not_known_to_be_over(number) else { return };
-    freed_memory::listen();
+    freed_memory::listen(may_free);
     let mut told = Vec::new();
     let mut all = ALL.lock().unwrap();
     for (range, uses) in noted {
@@ -132,21 +117,18 @@ pub fn begin(number: u64) {
             let text = format!(
                 "{what} uses memory of the program (CL_MEM_USE_HOST_PTR), which the program has freed"
             );
-            told.push((text, site.clone()));
+            told.push((text, site.cloned()));
         }
         // What is lent again after a wait is no longer watched for the command before.
         told.extend(all.let_go(|h| h.waited && overlap(&h.range, &range)));
         let watch = if matches!(uses, Use::Reads | Use::Unified) { None } else { all.watch(&range) };
         let thread = std::thread::current().id();
-        let (what, site) = (what.clone(), site.clone());
+        let (what, site) = (what.to_owned(), site.cloned());
         all.held.push(Held { number, what, site, range, uses, thread, watch, waited: false, mapped: false });
     }
     all.count();
     drop(all);
     tell(told);
-    if command_order::not_known_to_be_over(number).is_none() {
-        forget(number);
-    }
 }
 
 /// The application knows that a command is over; whether it has written a part of some addresses.
@@ -223,7 +205,7 @@ pub fn release(range: &Range<u64>) {
 
 /// The application lends memory to a buffer.
 pub fn lend(range: Range<u64>) {
-    freed_memory::listen();
+    freed_memory::listen(may_free);
     let mut all = ALL.lock().unwrap();
     all.lent.push(Lent { range, freed: false });
     all.count();
@@ -242,13 +224,11 @@ pub fn give_back(range: &Range<u64>) {
     tell(told);
 }
 
-/// Is anything held that could be freed?
-pub fn holds_any() -> bool {
-    COUNT.load(Ordering::Relaxed) > 0
-}
-
 /// The application frees memory. `false`: commands use it, and it is freed later.
 pub fn may_free(range: Range<u64>, block: Block) -> bool {
+    if COUNT.load(Ordering::Relaxed) == 0 {
+        return true;
+    }
     let mut all = ALL.lock().unwrap();
     let meets = |h: &&Held| !h.waited && overlap(&h.range, &range);
     let told: Vec<Told> = all.held.iter().filter(meets).map(|h| (h.is_freed(), h.site.clone())).collect();

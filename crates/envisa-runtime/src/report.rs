@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::call_sites::CallSite;
-use crate::{command_order, held};
+use crate::call_sites::{self, CallSite};
 
 /// What `ENVISA_REPORT` and `ENVISA_CHECK` ask for.
 #[derive(Debug)]
@@ -135,11 +134,7 @@ pub fn note(text: &str) {
 /// A mistake of the host program, if they are looked for: what kind it is, and the whole of it. Told once for each
 /// `what`.
 pub fn mistake(what: &'static str, text: &str) {
-    mistake_at(what, text, || match (command_order::current_site(), held::is_in_driver()) {
-        (Some(site), _) => vec![("enqueued by", site)],
-        (None, true) => vec![("called by", CallSite::here())],
-        (None, false) => Vec::new(),
-    });
+    mistake_at(what, text, call_sites::current);
 }
 
 /// The same, with what the application called for it.
@@ -179,6 +174,12 @@ pub fn launched(kernel: &str, work_items: u64, time: Duration) {
 pub type Holds = fn() -> Vec<(&'static str, String)>;
 
 static HOLDS: OnceLock<Holds> = OnceLock::new();
+static LEFT_UNDONE: OnceLock<fn()> = OnceLock::new();
+
+/// Who knows of the application's commands tells of what it left undone when the process ends.
+pub fn tell_what_is_left_undone(tell: fn()) {
+    LEFT_UNDONE.get_or_init(|| tell);
+}
 
 /// The door says what applications still hold when the process ends.
 pub fn tell_what_is_held(holds: Holds) {
@@ -234,7 +235,9 @@ fn leaks() {
 /// Called when the process ends.
 fn end() {
     if checking() {
-        crate::command_order::unawaited();
+        if let Some(tell) = LEFT_UNDONE.get() {
+            tell();
+        }
         leaks();
     }
     let all = LAUNCHES.lock().unwrap().clone();

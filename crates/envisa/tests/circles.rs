@@ -56,11 +56,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "errors of the C interface are those of its objects, whose handles begin with its table",
     ),
     (
-        "envisa-runtime",
-        &["command_order", "report"],
-        "`command_order` reports what it finds, and the report at the program's end asks it for results that the program never waited for",
-    ),
-    (
         "envisa-sem",
         &["convert", "float"],
         "floats of 16 bits compute by way of wider ones, and conversions are between all floats",

@@ -264,7 +264,7 @@ pub(crate) fn wait_list(
 pub(crate) fn enqueued(c: &Caller, event: Arc<Event>, out: *mut cl_event, blocking: bool) -> Result<()> {
     let mut result = Ok(());
     if !blocking && crate::report::checking() {
-        held::begin(event.number);
+        crate::core::command_order::is_not_waited_for(event.number);
     }
     if blocking {
         let status: cl_int = event.wait();
