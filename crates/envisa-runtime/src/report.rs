@@ -147,6 +147,8 @@ pub fn mistake_at(what: &'static str, text: &str, calls: impl FnOnce() -> Vec<(&
     if !first(&key) {
         return;
     }
+    // Names take a while: the process does not end meanwhile.
+    let _telling = TELLING.lock();
     let named = |(how, site): (&str, CallSite)| site.named().map(|by| format!("{how} {by}"));
     let calls: Vec<String> = calls().into_iter().filter_map(named).collect();
     if wanted().file.is_none() {
@@ -232,8 +234,12 @@ fn leaks() {
     }
 }
 
+/// Held while a mistake is told.
+static TELLING: Mutex<()> = Mutex::new(());
+
 /// Called when the process ends.
 fn end() {
+    drop(TELLING.lock());
     if checking() {
         if let Some(tell) = LEFT_UNDONE.get() {
             tell();
