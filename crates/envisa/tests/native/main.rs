@@ -33,4 +33,5 @@ mod thread_start;
 mod varying_surfaces;
 mod vector_compute;
 mod wide_indices;
+mod wide_logic;
 mod wide_products;
