@@ -40,6 +40,8 @@ enum How {
     Sparse,
     /// Dwords of one channel after the other.
     Channels,
+    /// Dwords that are the same for all channels.
+    Same,
 }
 
 /// A message, and what is known of its places.
@@ -196,7 +198,7 @@ impl Emit<'_> {
         }
         // Vectors side by side, or those that begin at each element, as of stencils.
         let element = u32::from(s.element);
-        let all: Vec<Stepped> = [count * element, element]
+        let mut all: Vec<Stepped> = [count * element, element]
             .into_iter()
             .filter(|step| step.is_multiple_of(form.scale))
             .filter_map(|step| {
@@ -204,6 +206,10 @@ impl Emit<'_> {
                 Some(Stepped { how, step, index, rows: &ROWS[..FEW] })
             })
             .collect();
+        // Or the same one for all channels, as those of a row.
+        if !s.write && (s.element, s.slot) == (4, 4) {
+            all.push(Stepped { how: How::Same, step: 0, index: 0, rows: &ROWS[..FEW] });
+        }
         if all.is_empty() {
             return Ok(None);
         }
@@ -451,6 +457,13 @@ impl Emit<'_> {
                     self.loaded(pc, s, part, (h, to), v, on)?;
                 }
             }
+            How::Same => {
+                for (place, (h, to)) in places.into_iter().zip(all) {
+                    let v = self.free_home(pc, to, on).unwrap_or(0);
+                    self.a.v2(VPBROADCASTD, Width::Z, v, Opd::Mem(m.plus(place)), Lanes::All);
+                    self.loaded(pc, s, part, (h, to), v, on)?;
+                }
+            }
             How::Channels => {
                 let of = Channels::Apart(m, known.step);
                 self.load_channels(pc, s, part, of, data, on)?;
@@ -665,6 +678,7 @@ impl Emit<'_> {
                 self.store_rows(plan, &from, m)?;
             }
             How::Channels => self.store_channels(s, part, Channels::Apart(m, known.step), data, None)?,
+            How::Same => return Err("all channels store to one place"),
             How::Sparse => {
                 let (step, element) = (known.step, u32::from(s.element));
                 self.pack(0, &all, element)?;
