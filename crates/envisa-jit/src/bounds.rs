@@ -28,7 +28,7 @@ type Bounds = (i64, i64);
 /// Passes over the code, after which what still grows is anything.
 const PASSES: usize = 8;
 /// Most instructions that take part.
-const MOST: usize = 1 << 14;
+const MOST: usize = 1 << 12;
 /// How far before what reads a predicate it is looked for what made it.
 const FAR: Pc = 8;
 
