@@ -77,6 +77,10 @@ impl Observer for Messages {
         Messages::default()
     }
 
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
+
     fn merge(&mut self, other: Messages) {
         for (place, n) in other.0 {
             *self.0.entry(place).or_default() += n;

@@ -1,10 +1,11 @@
 //! The checks of random programs with gaps: what is found where the checks use what they know of a program beforehand,
-//! and on several host threads, is what is found where they look at all that it does.
+//! on several host threads, and where native code runs what they need not look at, is what is found where they look at all
+//! that it does.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use envisa::isa::Platform;
-use envisa::{Config, Device, Error, Finding};
+use envisa::{Config, Device, Engine, Error, Finding};
 use envisa_model::print::print;
 use envisa_model::program::Program;
 use envisa_model::random;
@@ -68,12 +69,13 @@ fn differs(seed: u64, count: &Count) -> Option<String> {
     let platform = Platform::from_name(p.device.name)?;
     let mut text = print(&p);
     text.text = with_gaps(&text.text, &mut Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
-    let run = |at_length: bool, threads: usize| -> Result<Said, Error> {
+    let run = |(at_length, threads, engine): (bool, usize, Engine)| -> Result<Said, Error> {
         // Of each run, so that all is where it was.
         let device = Device::new(Config::new(platform).memory(1 << 20));
         let data = device.buffer("data", p.data.len() as u64)?;
         let (kernel, launch, _dump) = prepare((&device, &data), &p, &text)?;
-        let launch = launch.check(true).check_at_length(at_length).host_threads(threads).limit(20_000);
+        let launch =
+            launch.check(true).check_at_length(at_length).host_threads(threads).engine(engine).limit(20_000);
         let outcome = device.run(&kernel, &launch)?;
         Ok(Said {
             findings: outcome.findings.unwrap_or_default(),
@@ -83,7 +85,8 @@ fn differs(seed: u64, count: &Count) -> Option<String> {
         })
     };
     // Without what was taken away some are not programs.
-    let Ok(want) = run(true, 1) else { return None };
+    let (interpreted, native) = (Engine::Interpreter, Engine::Native);
+    let Ok(want) = run((true, 1, interpreted)) else { return None };
     let add = |n: &AtomicU64, when: bool| {
         n.fetch_add(when.into(), Ordering::Relaxed);
     };
@@ -92,22 +95,33 @@ fn differs(seed: u64, count: &Count) -> Option<String> {
     add(&count.found, !want.findings.is_empty());
     add(&count.registers, has("F0002"));
     add(&count.races, has("F0004"));
-    let ways = [(false, 1), (false, 2), (true, 2)];
-    ways.into_iter().find_map(|(at_length, threads)| {
+    let ways = [
+        (false, 1, interpreted),
+        (false, 1, native),
+        (false, 2, interpreted),
+        (false, 2, native),
+        (true, 2, interpreted),
+    ];
+    ways.into_iter().find_map(|way| {
+        let (at_length, threads, engine) = way;
         // Groups that race leave what nobody can tell, and what is stopped on several threads stops anywhere.
         if threads > 1 && (want.fault.is_some() || has("F0004")) {
             return None;
         }
-        match run(at_length, threads) {
+        match run(way) {
             Ok(got) if got == want => None,
             Ok(got) => {
                 let same = if got.data == want.data { "the same data" } else { "other data" };
                 let brief = |s: &Said| format!("{:#?}\n{:?} {:?}", s.findings, s.not_checked, s.fault);
                 let (want, got) = (brief(&want), brief(&got));
-                let what = format!("{want}\nand, at length {at_length}, on {threads} threads, {same}\n{got}");
+                let what = format!(
+                    "{want}\nand, at length {at_length}, on {threads} threads, {engine:?}, {same}\n{got}"
+                );
                 Some(format!("program {seed}:\n{what}\n{}", text.text))
             }
-            Err(e) => Some(format!("program {seed}: at length {at_length}, on {threads} threads: {e}")),
+            Err(e) => {
+                Some(format!("program {seed}: at length {at_length}, on {threads} threads, {engine:?}: {e}"))
+            }
         }
     })
 }

@@ -244,38 +244,52 @@ impl Code {
         let interest = m.env.interest.get();
         let mut all = o.wants_all(m.t.index);
         while let Some(cell) = self.cells.get(pc as usize) {
-            let at = At { cell, code: self };
             let tell = match interest {
                 Some(interest) if !all => interest.of(pc),
                 _ => Tell::Always,
             };
-            if tell == Tell::Never {
-                pc = level::call(cell.run, m, at, pc);
-                continue;
+            if self.one_observed(m, o, (pc, cell), tell, &mut pc) {
+                all = o.wants_all(m.t.index);
             }
-            // The predicate of `sel` picks a source; all active channels run.
-            let mask = match m.env.program.code().get(pc as usize) {
-                Some(i) if i.op == envisa_lower::Op::Sel => active(m, at),
-                _ => exec_mask(m, at),
-            };
-            m.accesses.clear();
-            if tell == Tell::Accesses {
-                let next = level::call(cell.run, m, at, pc);
-                if !m.accesses.is_empty() {
-                    o.accessed(m, pc, mask, next);
-                    all = o.wants_all(m.t.index);
-                }
-                pc = next;
-                continue;
-            }
-            o.before(m, pc, mask);
-            let next = level::call(cell.run, m, at, pc);
-            o.after(m, pc, mask, next);
-            all = o.wants_all(m.t.index);
-            pc = next;
         }
         if m.t.status == Status::Ready {
             m.fault(pc.min(self.cells.len() as u32), None, Cause::FellOff);
         }
+    }
+
+    /// Executes one instruction, telling an observer of it as it wants that; whether it was told. `next`: where the thread
+    /// goes on.
+    #[inline(always)]
+    fn one_observed<O: Observer>(
+        &self,
+        m: &mut Machine<'_>,
+        o: &mut O,
+        (pc, cell): (u32, &Cell),
+        tell: Tell,
+        next: &mut u32,
+    ) -> bool {
+        let at = At { cell, code: self };
+        if tell == Tell::Never {
+            *next = level::call(cell.run, m, at, pc);
+            return false;
+        }
+        // The predicate of `sel` picks a source; all active channels run.
+        let mask = match m.env.program.code().get(pc as usize) {
+            Some(i) if i.op == envisa_lower::Op::Sel => active(m, at),
+            _ => exec_mask(m, at),
+        };
+        m.accesses.clear();
+        if tell != Tell::Always {
+            *next = level::call(cell.run, m, at, pc);
+            let told = !m.accesses.is_empty();
+            if told {
+                o.accessed(m, pc, mask, *next);
+            }
+            return told;
+        }
+        o.before(m, pc, mask);
+        *next = level::call(cell.run, m, at, pc);
+        o.after(m, pc, mask, *next);
+        true
     }
 }

@@ -7,9 +7,10 @@ use envisa_lower::{BadProgram, Pc, Program};
 use envisa_machine::cpu::Level;
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::{
-    Engine, Instructions, LaunchView, Left, Stop, Translation, Wanted, Worker, flag,
+    Engine, Instructions, LaunchView, Left, ObservedThreads, Stop, Told, Translation, Wanted, Worker, flag,
 };
 use envisa_machine::group::{Groups, Run};
+use envisa_machine::interest::Tell;
 use envisa_machine::link::Linked;
 use envisa_machine::observer::Observer;
 use envisa_machine::scheduler;
@@ -28,6 +29,8 @@ pub struct Executable {
     fast_code: Code,
     /// The improved program as another engine has it.
     translation: OnceLock<Option<Box<dyn Translation>>>,
+    /// The program as it was written, as another engine has it.
+    written_translation: OnceLock<Option<Box<dyn Translation>>>,
     /// Threads that launches had for which it was not translated.
     untranslated: AtomicU64,
     /// Something of its translation is being made beside launches.
@@ -63,9 +66,18 @@ impl Executable {
     pub fn new(program: Program) -> Result<Executable, BadProgram> {
         let fast = envisa_lower::optimize(&program)?;
         let fast_code = Code::new(&fast, Level::detect(), false);
-        let (code, translation) = (OnceLock::new(), OnceLock::new());
+        let (code, translation, written_translation) = Default::default();
         let (untranslated, making) = (AtomicU64::new(0), AtomicBool::new(false));
-        Ok(Executable { program, code, fast, fast_code, translation, untranslated, making })
+        Ok(Executable {
+            program,
+            code,
+            fast,
+            fast_code,
+            translation,
+            written_translation,
+            untranslated,
+            making,
+        })
     }
 
     /// Has another engine translated it?
@@ -110,6 +122,12 @@ impl Executable {
     pub fn translate(&self, engine: &dyn Engine) -> bool {
         let translate = || engine.translate(&self.fast, &self.instructions());
         self.translation.get_or_init(translate).is_some()
+    }
+
+    /// The same of the program as it was written, for launches that somebody observes.
+    fn translate_written(&self, engine: &dyn Engine) -> Option<&dyn Translation> {
+        let translate = || engine.translate(&self.program, &self.written());
+        self.written_translation.get_or_init(translate).as_deref()
     }
 
     /// What executes single instructions of the improved program, for other engines.
@@ -217,14 +235,80 @@ impl Run for Unobserved<'_> {
 }
 
 /// Runs threads, telling an observer.
-struct Observed<'a, O>(&'a Code, &'a mut O);
+struct Observed<'a, O> {
+    code: &'a Code,
+    observer: &'a mut O,
+    /// The launch and who translated its program, until the observer has said what it wants to be told of.
+    native: Option<(&'a LaunchView<'a>, &'a dyn Translation)>,
+    /// What runs threads natively in between, and the threads of the group of which it runs the rest.
+    between: Option<Box<dyn ObservedThreads + 'a>>,
+    natively: Vec<bool>,
+}
 
 impl<O: Observer> Run for Observed<'_, O> {
-    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, _: &Stop) {
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop) {
+        let Observed { code, observer, native, between, natively } = self;
         if fresh {
-            self.1.start(m);
+            observer.start(m);
         }
-        self.0.run_observed(m, self.1);
+        if m.env.interest.get().is_some()
+            && let Some((launch, translation)) = native.take()
+        {
+            *between = translation.observed(launch);
+        }
+        let Some(between) = between else { return code.run_observed(m, *observer) };
+        let thread = m.t.index as usize;
+        if natively.len() <= thread {
+            natively.resize(thread + 1, false);
+        }
+        if if fresh { !observer.wants_all(m.t.index) } else { natively[thread] } {
+            let told = &mut Watched { code, observer: *observer };
+            natively[thread] = between.run(m, fresh, stop, told);
+        } else {
+            natively[thread] = false;
+            code.run_observed(m, *observer);
+        }
+    }
+}
+
+/// Executes instructions for native code, telling an observer.
+struct Watched<'a, O> {
+    code: &'a Code,
+    observer: &'a mut O,
+}
+
+impl<O: Observer> Told for Watched<'_, O> {
+    fn instruction(&mut self, m: &mut Machine<'_>, pc: u32, alone: bool) -> u32 {
+        let Some((cell, i)) = self.code.cells.get(pc as usize).zip(m.env.program.code().get(pc as usize))
+        else {
+            return m.fault(pc, None, envisa_machine::Cause::FellOff);
+        };
+        let tell = m.env.interest.get().map_or(Tell::Always, |interest| interest.of(pc));
+        let mut next = pc;
+        if !alone {
+            self.code.admit(m);
+            self.code.one_observed(m, self.observer, (pc, cell), tell, &mut next);
+            return next;
+        }
+        m.accesses.clear();
+        let mask = m.t.mask;
+        next = m.message(pc, i.aux, mask, i.channels.into(), i.first.into());
+        if !m.accesses.is_empty() {
+            self.observer.accessed(m, pc, mask, next);
+        }
+        next
+    }
+
+    fn wants_all(&self, thread: u32) -> bool {
+        self.observer.wants_all(thread)
+    }
+
+    fn forget(&mut self, m: &Machine<'_>) {
+        self.observer.forget(m);
+    }
+
+    fn run(&mut self, m: &mut Machine<'_>) {
+        self.code.run_observed(m, self.observer);
     }
 }
 
@@ -297,16 +381,18 @@ pub fn left(exe: &Executable, prepared: &Prepared, linked: &Linked) -> Result<Le
     }
 }
 
-/// Runs a prepared launch, observed: always interpreted.
+/// Runs a prepared launch, observed: interpreted, or where the observer says what it wants to be told of, by an engine in
+/// between.
 pub fn run_observed<O: Observer>(
     exe: &Executable,
     prepared: &Prepared,
     linked: &Linked,
     options: &RunOptions,
-    observer: &mut O,
+    (observer, engine): (&mut O, Option<&dyn Engine>),
 ) -> Outcome {
     let code = exe.code.get_or_init(|| Code::new(&exe.program, Level::detect(), true));
     let launch = LaunchView::new(&exe.program, prepared, linked, options.limit, true).in_order(options.order);
+    let translation = engine.and_then(|engine| exe.translate_written(engine));
     let workers = options.workers(prepared.group_count());
     let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
     // Each worker takes its own.
@@ -314,8 +400,9 @@ pub fn run_observed<O: Observer>(
         std::iter::once(&mut *observer).chain(&mut forks).map(|o| Mutex::new(Some(o))).collect();
     let outcome = scheduler::run(&launch, options, |i| {
         let mine = places[i as usize].lock().unwrap_or_else(|e| e.into_inner()).take();
-        let mine = mine.expect("the scheduler asks for each worker once");
-        Groups::new(&launch, i, Observed(code, mine))
+        let observer = mine.expect("the scheduler asks for each worker once");
+        let native = translation.map(|t| (&launch, t));
+        Groups::new(&launch, i, Observed { code, observer, native, between: None, natively: Vec::new() })
     });
     drop(places);
     forks.into_iter().for_each(|o| observer.merge(o));

@@ -91,7 +91,10 @@ fn known(all: &[Instruction]) -> Vec<Known> {
             }
             let ends = matches!(
                 i.flow_control(),
-                FlowControl::Return | FlowControl::UnconditionalBranch | FlowControl::IndirectBranch
+                FlowControl::Return
+                    | FlowControl::UnconditionalBranch
+                    | FlowControl::IndirectBranch
+                    | FlowControl::Exception
             );
             if !ends && k + 1 < all.len() {
                 work.push((k + 1, after));

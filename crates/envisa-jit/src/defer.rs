@@ -211,8 +211,16 @@ impl Deferred {
 
 /// One past the end of the block of each instruction: where channels come or go, or the thread does.
 pub(crate) fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
+    blocks_between(p, flow, &[])
+}
+
+/// The same where code stops at some instructions, too, and goes on behind them.
+pub(crate) fn blocks_between(p: &Program, flow: &Flow, stops: &[bool]) -> Vec<Pc> {
     let n = flow.end();
     let mut leads = vec![false; n as usize + 1];
+    for (pc, _) in stops.iter().take(n as usize).enumerate().filter(|(_, stops)| **stops) {
+        leads[pc..pc + 2].fill(true);
+    }
     leads[n as usize] = true;
     for pc in 0..n {
         let i = &p.code()[pc as usize];

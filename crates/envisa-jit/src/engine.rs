@@ -11,7 +11,9 @@ use envisa_isa::predefined::var;
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness, NotAnalysed};
 use envisa_lower::{Inst, Op, Pc, Program};
 use envisa_machine::dispatch::{GroupClass, Prepared};
-use envisa_machine::engine::{Engine, Instructions, LaunchView, Left, Stop, Translation, Wanted, Worker};
+use envisa_machine::engine::{
+    Engine, Instructions, LaunchView, Left, ObservedThreads, Stop, Told, Translation, Wanted, Worker,
+};
 use envisa_machine::group::{Alive, Groups, Kept, Loader, Row, Run, TURN, Turns, together};
 use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
@@ -44,6 +46,7 @@ use turns::{Turn, Turning};
 mod context;
 mod functions;
 mod key;
+mod observed;
 mod runner;
 mod turns;
 pub mod vector;
@@ -295,7 +298,8 @@ impl Native {
         let key = |of, start| {
             let (full, kinds, fitting) = (of == Of::Whole, kinds.clone(), fitting.messages.clone());
             let (seeds, active) = (seeds(of), active(of)?);
-            variant(Key { full, alone, seeds, active, start, walk, kinds, fitting })
+            let stops = Vec::new();
+            variant(Key { full, alone, seeds, active, start, walk, kinds, fitting, stops })
         };
         let whole = Loader::new(&self.program, prepared);
         let starts = |reads: &[(u32, u32)], lacking: bool| {
@@ -420,6 +424,9 @@ impl Native {
         let mut passes = Passes::begin();
         let live = if key.full { self.live()? } else { &self.part()?.0 };
         passes.over("liveness");
+        if !key.stops.is_empty() {
+            return self.compile_observed(key, live, passes);
+        }
         let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
         // Where second halves are made of first ones, these are read in their place.
         let longer = match shapes.twins().next() {
@@ -539,6 +546,10 @@ impl Translation for Native {
         };
         let made = self.compile(&key).map(Arc::new);
         self.variants.lock().unwrap_or_else(|e| e.into_inner()).entry(*key).or_insert(made);
+    }
+
+    fn observed<'a>(&'a self, launch: &'a LaunchView<'a>) -> Option<Box<dyn ObservedThreads + 'a>> {
+        Some(Box::new(observed::Threads::new(self, launch)?))
     }
 
     fn left(&self, launch: &LaunchView<'_>) -> Result<Left, String> {

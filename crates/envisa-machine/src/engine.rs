@@ -49,6 +49,12 @@ pub trait Translation: Send + Sync {
     /// Why it does not accept the launch.
     fn left(&self, launch: &LaunchView<'_>) -> Result<Left, String>;
 
+    /// What runs threads of a launch whose observer has said what it wants to be told of
+    /// ([`Env::interest`](crate::thread::Env::interest)), and stops at that; `None` if nothing does.
+    fn observed<'a>(&'a self, _: &'a LaunchView<'a>) -> Option<Box<dyn ObservedThreads + 'a>> {
+        None
+    }
+
     /// A worker, for one host thread, of a launch that it accepts; `number`: the host thread's, below the number of
     /// host threads that the launch was prepared for.
     ///
@@ -59,6 +65,29 @@ pub trait Translation: Send + Sync {
         launch: &'a LaunchView<'a>,
         number: u32,
     ) -> Result<Box<dyn Worker + 'a>, Box<Trap>>;
+}
+
+/// Runs threads natively between the instructions that an observer is told of.
+pub trait ObservedThreads {
+    /// Runs a thread as [`Run::run`](crate::group::Run::run) does; `told` executes what the observer is told of. Does it
+    /// also run the rest of the thread, if there is some? Else that is for the interpreter.
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop, told: &mut dyn Told) -> bool;
+}
+
+/// Executes instructions that an observer is told of, for an engine that runs those in between.
+pub trait Told {
+    /// Executes the instruction at `pc`, as [`Instructions::instruction`] does. `alone`: a message, for the channels of
+    /// `m.t.mask`, which are counted from its first one.
+    fn instruction(&mut self, m: &mut Machine<'_>, pc: u32, alone: bool) -> u32;
+
+    /// Does the observer want to be told of all that a thread does?
+    fn wants_all(&self, thread: u32) -> bool;
+
+    /// The engine cannot stop there: the thread goes on untold.
+    fn forget(&mut self, m: &Machine<'_>);
+
+    /// Runs a thread from `m.t.pc` on until it ends, waits or faults, and tells the observer of all that it does.
+    fn run(&mut self, m: &mut Machine<'_>);
 }
 
 /// What an engine leaves to others in a launch, and why.

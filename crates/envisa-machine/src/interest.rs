@@ -25,6 +25,8 @@ pub enum Tell {
     Always,
     /// If it accesses memory of which the observer wants to be told: [`accessed`](crate::observer::Observer::accessed).
     Accesses,
+    /// The same, of an instruction that is expected to access no such memory.
+    Surprises,
     /// Never, unless the observer wants to be told of all that its thread does.
     Never,
 }

@@ -23,9 +23,9 @@ pub trait Observer: Send {
     /// [`Env::interest`]: crate::thread::Env::interest
     fn start(&mut self, _m: &Machine<'_>) {}
     /// Does it want to be told of all that this thread does, whatever it said?
-    fn wants_all(&self, _thread: u32) -> bool {
-        true
-    }
+    fn wants_all(&self, thread: u32) -> bool;
+    /// A thread of which it wants to be told all goes on untold: what its registers hold is no longer known.
+    fn forget(&mut self, _m: &Machine<'_>) {}
     /// What an instruction accessed of which it is told only of that.
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
         self.before(m, pc, mask);

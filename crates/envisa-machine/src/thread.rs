@@ -60,7 +60,8 @@ impl Waiting {
         (self.lowest, self.len) = (u32::MAX, 0);
     }
 
-    fn add(&mut self, pc: u32, mask: Mask) {
+    /// Channels wait at a program counter, beside those that do already.
+    pub fn add(&mut self, pc: u32, mask: Mask) {
         let n = self.len as usize;
         match self.at[..n].iter_mut().find(|w| w.0 == pc) {
             Some(w) => w.1 |= mask,

@@ -45,6 +45,7 @@ mod uninitialised;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use envisa_lower::{Message, Op};
@@ -376,6 +377,14 @@ impl Observer for Checks {
 
     fn wants_all(&self, thread: u32) -> bool {
         !self.selects || self.shadows.get(thread as usize).is_none_or(|s| s.spoilt)
+    }
+
+    fn forget(&mut self, m: &Machine<'_>) {
+        let program = Arc::clone(&self.sites.program);
+        let shadow = self.whole_shadow(m);
+        shadow.begin(&program.initial);
+        (shadow.changes, shadow.spoilt) = (true, false);
+        self.elsewhere.loaded.store(true, Ordering::Relaxed);
     }
 
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {

@@ -72,6 +72,10 @@ impl Observer for Footprint {
         Footprint::default()
     }
 
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
+
     fn merge(&mut self, other: Self) {
         for (at, page) in other.pages {
             match self.pages.get_mut(&at) {

@@ -141,6 +141,10 @@ impl Observer for Profile {
         Profile::new(self.trace.is_some())
     }
 
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
+
     fn merge(&mut self, mut other: Self) {
         self.clock.finish(self.trace.as_mut());
         other.clock.finish(other.trace.as_mut());

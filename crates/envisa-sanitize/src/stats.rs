@@ -234,6 +234,10 @@ impl Observer for Stats {
         Stats::default()
     }
 
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
+
     fn merge(&mut self, other: Self) {
         if self.instructions.len() < other.instructions.len() {
             self.instructions.resize(other.instructions.len(), (0, 0));

@@ -6,6 +6,7 @@ use envisa_interp::{Executable, Job, Pays};
 #[cfg(target_arch = "x86_64")]
 use envisa_lower::Inst;
 use envisa_machine::dispatch::Prepared;
+use envisa_machine::engine::Engine as NativeEngine;
 use envisa_machine::link::Linked;
 
 use crate::Engine;
@@ -42,6 +43,27 @@ pub(crate) fn way(executable: &Executable, engine: Engine, threads: u64) -> Way 
         Pays::Beside if level().is_some() => Way::NativeIfMade,
         _ => Way::Interpreted,
     }
+}
+
+/// The engine that runs a launch of so many threads between what an observer is told of, if that pays.
+pub(crate) fn between(
+    executable: &Executable,
+    engine: Engine,
+    threads: u64,
+) -> Option<Box<dyn NativeEngine>> {
+    let pays = match engine {
+        Engine::Auto => match by_environment() {
+            Engine::Auto => executable.pays(threads) == Pays::Now,
+            chosen => chosen == Engine::Native,
+        },
+        chosen => chosen == Engine::Native,
+    };
+    #[cfg(target_arch = "x86_64")]
+    if let Some(jit) = envisa_jit::Jit::new().filter(|_| pays) {
+        return Some(Box::new(jit));
+    }
+    let _ = pays;
+    None
 }
 
 /// Has a program translated; `false` if there is no native code for it on this host.

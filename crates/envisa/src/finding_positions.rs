@@ -34,7 +34,7 @@ pub(crate) fn found(
     let facts = LaunchFacts { alone: false, hints: true, ..facts(code, launch) };
     let options = RunOptions { jobs: 1, limit, order, ..RunOptions::default() };
     let mut watch = Watch { checks: Checks::new(facts), executed: Vec::new(), at: HashMap::new() };
-    envisa_interp::run_observed(&code.executable, prepared, &code.linked, &options, &mut watch);
+    envisa_interp::run_observed(&code.executable, prepared, &code.linked, &options, (&mut watch, None));
     let items = work_items(code, launch, prepared);
     let one = |(key, f): (Key, envisa_sanitize::Finding)| Found {
         pc: key.0,
@@ -57,6 +57,10 @@ impl Observer for Watch {
     // One host thread runs all groups: nobody forks it.
     fn fork(&self) -> Self {
         Watch { checks: self.checks.fork(), executed: Vec::new(), at: HashMap::new() }
+    }
+
+    fn wants_all(&self, _: u32) -> bool {
+        true
     }
 
     fn merge(&mut self, other: Self) {

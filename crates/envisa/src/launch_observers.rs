@@ -64,6 +64,27 @@ impl Observer for Instruments {
         }
     }
 
+    fn wants_all(&self, thread: u32) -> bool {
+        let others = self.stats.is_some()
+            || self.profile.is_some()
+            || self.footprint.is_some()
+            || self.registers.is_some();
+        others || self.checks.as_ref().is_none_or(|checks| checks.wants_all(thread))
+    }
+
+    fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
+        // Who is told only of accesses is alone.
+        if let Some(checks) = &mut self.checks {
+            checks.accessed(m, pc, mask, next);
+        }
+    }
+
+    fn forget(&mut self, m: &Machine<'_>) {
+        if let Some(checks) = &mut self.checks {
+            checks.forget(m);
+        }
+    }
+
     fn start(&mut self, m: &Machine<'_>) {
         if let Some(o) = &mut self.checks {
             o.start(m);
@@ -94,6 +115,10 @@ pub(crate) struct FinalRegisters {
 impl Observer for FinalRegisters {
     fn fork(&self) -> Self {
         FinalRegisters { wanted: self.wanted.clone(), threads: BTreeMap::new() }
+    }
+
+    fn wants_all(&self, _: u32) -> bool {
+        true
     }
 
     fn merge(&mut self, other: Self) {

@@ -201,6 +201,10 @@ impl observer::Observer for Told<'_> {
         Told { observer: self.observer.clone(), wants: self.wants, code: self.code }
     }
 
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
+
     fn merge(&mut self, _: Self) {}
 
     fn before(&mut self, _: &Machine<'_>, _: u32, _: Mask) {}

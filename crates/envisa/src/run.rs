@@ -316,7 +316,10 @@ fn execute<O: Observer>(
                 crate::engine_choice::beside(&kernel.code, job);
             }),
         },
-        Some(o) => envisa_interp::run_observed(exe, prepared, linked, &options, o),
+        Some(o) => {
+            let native = crate::engine_choice::between(exe, engine, prepared.thread_count());
+            envisa_interp::run_observed(exe, prepared, linked, &options, (o, native.as_deref()))
+        }
     };
     let printed = prepared.printed().unwrap_or_default();
     let outcome = Outcome {

@@ -2,6 +2,15 @@
 
 use super::*;
 
+impl<'a> Emit<'a> {
+    /// Code that stops at instructions for an observer.
+    pub fn stopping_at(self, stops: &'a [bool]) -> Emit<'a> {
+        let blocks = crate::defer::blocks_between(self.p, self.flow, stops);
+        let (streams, lines, rows) = Default::default();
+        Emit { stops, blocks, streams, lines, rows, keeps_channels: false, ..self }
+    }
+}
+
 impl Emit<'_> {
     /// A vector that is kept as its first element.
     pub fn spread(&mut self, to: V, w: Width, first: First) {

@@ -572,7 +572,7 @@ impl Emit<'_> {
         let k = self.resumption(next);
         self.a.mi(Code::Mov_rm32_imm32, Mem::at(CTX, at::RESUME), k as i32);
         self.call(pc);
-        self.slow.push((pc, "it may wait"));
+        self.slow.push((pc, if self.stops.is_empty() { "it may wait" } else { "an observer is told of it" }));
         Ok(())
     }
 

@@ -201,6 +201,8 @@ pub(crate) struct Emit<'a> {
     pub kinds: &'a [(u32, Kind)],
     /// Messages whose sums fit in 32 bits, by number.
     pub fitting: &'a [u32],
+    /// Instructions at which code stops for an observer; none if nobody observes.
+    pub stops: &'a [bool],
     /// How groups follow one another.
     pub walk: Walk,
     /// All threads start with all channels.
@@ -320,6 +322,7 @@ impl<'a> Emit<'a> {
             active,
             kinds: &[],
             fitting: &[],
+            stops: &[],
             walk: Walk::default(),
             full,
             together,
@@ -652,6 +655,11 @@ impl<'a> Emit<'a> {
             return Ok(());
         }
         self.mode = self.modes.at(pc);
+        if self.stops.get(pc as usize) == Some(&true) {
+            self.rounds(Rounding::NearestEven);
+            self.leave_tiles(pc);
+            return self.suspending(pc).map_err(str::to_owned);
+        }
         let i = self.inst(pc);
         if let Some(control) = self.embedded(i)
             && self.try_native(pc, control).is_ok()
@@ -673,6 +681,10 @@ impl<'a> Emit<'a> {
         self.rounds(Rounding::NearestEven);
         self.leave_tiles(pc);
         self.call(pc);
+        if self.inst(pc).op == Op::End {
+            // The machine stops the thread there: what is put behind does not follow.
+            self.a.op0(Code::Ud2);
+        }
         Ok(())
     }
 

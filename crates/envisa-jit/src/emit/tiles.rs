@@ -4,7 +4,7 @@
 //! memory, each would read what several before it stored, which CPUs do not forward.
 
 use super::*;
-use crate::defer::{blocks, by_lanes};
+use crate::defer::by_lanes;
 
 /// Bytes of a tile.
 const TILE: u32 = 64;
@@ -143,7 +143,7 @@ impl Emit<'_> {
 
     /// Finds all runs.
     pub(super) fn find_runs(&mut self) -> Vec<Run> {
-        let ends = blocks(self.p, self.flow);
+        let ends = self.blocks.clone();
         let (mut runs, mut first) = (Vec::new(), 0);
         for pc in 0..self.flow.end() {
             let (i, code) = (self.inst(pc), self.p.code());

@@ -338,6 +338,7 @@ impl Between<'_> {
             row: None,
             in_place: (&[], 0),
             at: None,
+            observed: None,
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);

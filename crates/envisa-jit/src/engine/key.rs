@@ -34,4 +34,6 @@ pub(super) struct Key {
     pub kinds: Vec<(u32, Kind)>,
     /// Messages whose sums fit in 32 bits, by number.
     pub fitting: Vec<u32>,
+    /// Where it stops for an observer, by instruction; none if nobody observes.
+    pub stops: Vec<bool>,
 }

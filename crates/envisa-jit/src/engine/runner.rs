@@ -1,6 +1,7 @@
 //! Runs threads and rows of groups by native code, and what that calls back for.
 #![allow(unsafe_code)]
 
+use super::observed::Observed;
 use super::*;
 use crate::emit::payload::InPlace;
 
@@ -56,6 +57,8 @@ pub(super) struct Host<'a, 'm> {
     pub(super) at: Option<(u32, u32)>,
     /// What of a thread's payload code reads in place, and bytes from one thread's to the next one's.
     pub(super) in_place: (&'a [InPlace], u32),
+    /// Who is told of what it calls back for, if anybody is.
+    pub(super) observed: Option<Observed<'a>>,
 }
 
 impl Host<'_, '_> {
@@ -133,21 +136,22 @@ impl Runner<'_> {
     }
 }
 
-impl Run for Runner<'_> {
-    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop) {
-        let p = &self.native.program;
+impl Native {
+    /// Runs a thread until it ends, waits, has had its turn or faults, or until its observer wants to be told of all that
+    /// it does; whether it is that. `fresh`: it starts.
+    pub(super) fn thread<'h>(
+        &'h self,
+        m: &'h mut Machine<'_>,
+        (variant, context): (&'h Variant, &mut Context),
+        sites: &'h mut [Site],
+        (fresh, stop): (bool, &'h Stop),
+        observed: Option<Observed<'h>>,
+    ) -> bool {
         // What the code was compiled for is what it will touch.
-        let same = m.env.program.is(&self.native.program) && m.t.regs.len() >= p.registers().bytes;
+        let same = m.env.program.is(&self.program) && m.t.regs.len() >= self.program.registers().bytes;
         assert!(same, "the machine is one of another program");
-        let which = self.which(m.t.dispatch);
-        let Spare { contexts, sites, .. } = &mut self.own;
-        let state = if contexts[which].len() > 1 { m.t.index as usize } else { 0 };
-        let (Some(variant), Some(context)) = (self.chosen.variant(which), contexts[which].get_mut(state))
-        else {
-            return self.native.rest.run(m);
-        };
-        if !self.native.scratch.is_empty() {
-            sites::move_scratch(m, &self.native.scratch, sites);
+        if !self.scratch.is_empty() {
+            sites::move_scratch(m, &self.scratch, sites);
         }
         if fresh {
             context.set(at::RESUME, 0);
@@ -163,7 +167,7 @@ impl Run for Runner<'_> {
         let mut host = Host {
             budget: (m.t.budget, given),
             machine: m,
-            rest: &*self.native.rest,
+            rest: &*self.rest,
             help: &variant.help,
             base: 0,
             sites,
@@ -171,6 +175,7 @@ impl Run for Runner<'_> {
             row: None,
             at: None,
             in_place: (&[], 0),
+            observed,
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
@@ -181,6 +186,7 @@ impl Run for Runner<'_> {
         let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
         let spent = host.spent(context.get64(at::BUDGET));
         let pc = context.get(at::PC);
+        let left = host.observed.as_ref().is_some_and(|o| o.left);
         let m = host.machine;
         match how as i32 {
             exit::DONE => m.t.status = Status::Done,
@@ -191,21 +197,36 @@ impl Run for Runner<'_> {
             exit::EXPIRED => {
                 m.t.mask = context.get(at::EXEC);
                 if host.budget.0 < spent {
-                    return limit(m, variant, context, 0);
+                    limit(m, variant, context, 0);
+                    return false;
                 }
-                let target = p.code()[pc as usize].aux;
+                let target = self.program.code()[pc as usize].aux;
                 m.suspend(target, Status::Yielded);
             }
             // A callback said why.
             _ => {
-                if m.t.status == Status::Ready {
+                if m.t.status == Status::Ready && !left {
                     m.fault(m.t.pc, None, Cause::FellOff);
                 }
-                return;
+                return left;
             }
         }
         m.t.budget = host.budget.0.wrapping_sub(spent);
         m.t.turn = m.t.turn.saturating_sub(spent);
+        false
+    }
+}
+
+impl Run for Runner<'_> {
+    fn run(&mut self, m: &mut Machine<'_>, fresh: bool, stop: &Stop) {
+        let which = self.which(m.t.dispatch);
+        let Spare { contexts, sites, .. } = &mut self.own;
+        let state = if contexts[which].len() > 1 { m.t.index as usize } else { 0 };
+        let (Some(variant), Some(context)) = (self.chosen.variant(which), contexts[which].get_mut(state))
+        else {
+            return self.native.rest.run(m);
+        };
+        self.native.thread(m, (variant, context), sites, (fresh, stop), None);
     }
 
     fn takes_rows(&self) -> bool {
@@ -278,6 +299,7 @@ impl Run for Runner<'_> {
             row: Some(row),
             at: None,
             in_place: (&variant.compiled.in_place, variant.payload),
+            observed: None,
         };
         debug_assert_eq!(context.get64(at::SITES), host.sites.as_ptr() as u64);
         context.set64(at::HOST, std::ptr::from_mut(&mut host) as u64);
@@ -365,7 +387,7 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     let spent = host.spent(left);
     host.machine.t.mask = exec;
     host.machine.t.budget = host.budget.0.wrapping_sub(spent);
-    step(host.machine, host.rest, host.sites, host.base + pc)
+    step(host.machine, host.rest, host.sites, (host.base + pc, host.observed.as_mut()))
 }
 
 /// Executes a message for the channels of the mask, which are counted from its first one.
@@ -375,7 +397,12 @@ pub(super) fn message(m: &mut Machine<'_>, pc: Pc) -> Pc {
 }
 
 /// Has the machine execute one instruction for native code: 0 to go on.
-pub(super) fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Site], pc: Pc) -> u32 {
+pub(super) fn step(
+    m: &mut Machine<'_>,
+    rest: &dyn Instructions,
+    sites: &mut [Site],
+    (pc, observed): (Pc, Option<&mut Observed<'_>>),
+) -> u32 {
     debug_assert!(to_nearest(), "the machine is called in another direction of rounding");
     if let Some(asked) = m.env.asked {
         asked.count(pc);
@@ -383,9 +410,14 @@ pub(super) fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Si
     let (alone, pc) = (pc & MESSAGE != 0, pc & !MESSAGE);
     m.t.pc = pc;
     m.refresh_mode();
-    let mut next = pc;
-    while next == pc {
-        next = if alone { message(m, pc) } else { rest.instruction(m, pc) };
+    let (mut next, watched) = (pc, observed.is_some());
+    match observed {
+        Some(observed) => next = observed.instruction(m, pc, alone),
+        None => {
+            while next == pc {
+                next = if alone { message(m, pc) } else { rest.instruction(m, pc) };
+            }
+        }
     }
     if next == STOP {
         let ended = m.trap.is_none() && m.t.status == Status::Done;
@@ -396,6 +428,9 @@ pub(super) fn step(m: &mut Machine<'_>, rest: &dyn Instructions, sites: &mut [Si
         m.fault(pc, None, Cause::FellOff);
         return exit::STOPPED as u32;
     }
-    sites::aim(m, pc, sites);
+    match watched {
+        true => observed::aim(m, pc, sites),
+        false => sites::aim(m, pc, sites),
+    }
     0
 }

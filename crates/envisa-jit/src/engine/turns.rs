@@ -300,7 +300,7 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     }
     m.t.mask = exec;
     m.t.budget = r.left.wrapping_sub(spent);
-    let how = step(&mut m, host.rest, host.sites, pc);
+    let how = step(&mut m, host.rest, host.sites, (pc, None));
     host.trap = m.trap.take();
     how
 }

@@ -44,13 +44,16 @@ pub(super) struct Flows {
     changes: Vec<Change>,
     /// Of each message that reads a surface: which.
     surfaces: Vec<Option<Change>>,
+    /// Of each that reads at addresses: what these are computed from.
+    reads: Vec<Inputs>,
 }
 
 impl Flows {
     /// Looks at a program.
     pub fn of(p: &Program) -> Flows {
         let computed = computed(p);
-        let mut out = Flows { changes: Vec::new(), surfaces: vec![None; p.messages().len()] };
+        let none = p.messages().len();
+        let mut out = Flows { changes: Vec::new(), surfaces: vec![None; none], reads: vec![0; none] };
         let targets = targets(p);
         for (pc, i) in p.code().iter().enumerate().filter(|(_, i)| i.op == Op::Message) {
             let Some(message) = p.messages().get(i.aux as usize) else { continue };
@@ -99,7 +102,9 @@ impl Flows {
             };
             if changes {
                 out.changes.push(change);
-            } else if !matches!(change, Change::From(_)) {
+            } else if let Change::From(inputs) = change {
+                out.reads[i.aux as usize] |= inputs;
+            } else {
                 out.surfaces[i.aux as usize] = Some(change);
             }
         }
@@ -119,23 +124,25 @@ impl Flows {
         changed
     }
 
+    /// Is it known that a message reads nothing but allocations of which this is true, by their order in the address
+    /// space?
+    pub fn reads_only(&self, m: &Machine<'_>, message: usize, of: &[bool]) -> bool {
+        let Some(inputs) = self.reads.get(message).filter(|inputs| **inputs & UNKNOWN == 0) else {
+            return false;
+        };
+        let mut all = pointed(m, *inputs).peekable();
+        all.peek().is_some() && all.all(|at| of.get(at) == Some(&true))
+    }
+
     /// Marks the allocations that are changed; false if that may be any.
     fn mark(&self, m: &Machine<'_>, change: Change, changed: &mut [bool]) -> bool {
         let mut known = false;
-        let mut mark = |address: u64| {
-            if let Some((at, _)) = m.env.memory.allocation_of(address)
-                && let Some(to) = changed.get_mut(at)
-            {
-                (*to, known) = (true, true);
-            }
-        };
         match change {
             Change::From(inputs) if inputs & UNKNOWN != 0 => return false,
             Change::From(inputs) => {
-                let slots = m.env.program.inputs().iter().enumerate();
-                for (_, slot) in slots.filter(|(k, _)| *k < MOST_INPUTS && inputs >> k & 1 != 0) {
-                    for at in (0..slot.bytes.saturating_sub(7)).step_by(8) {
-                        mark(m.t.regs.peek(slot.offset + at));
+                for to in pointed(m, inputs) {
+                    if let Some(to) = changed.get_mut(to) {
+                        (*to, known) = (true, true);
                     }
                 }
             }
@@ -166,6 +173,16 @@ impl Flows {
         let Some(bound) = &m.env.surfaces.get(index).allocation else { return Some(None) };
         m.env.memory.allocation_of(bound.base).map(|(at, _)| Some(at))
     }
+}
+
+/// The allocations that inputs point to, by their order in the address space.
+fn pointed<'a>(m: &'a Machine<'_>, inputs: Inputs) -> impl Iterator<Item = usize> + 'a {
+    let slots = m.env.program.inputs().iter().zip(0..MOST_INPUTS);
+    let slots = slots.filter(move |(_, k)| inputs >> k & 1 != 0);
+    let words = slots.flat_map(move |(slot, _)| {
+        (0..slot.bytes.saturating_sub(7)).step_by(8).map(move |at| m.t.regs.peek::<u64>(slot.offset + at))
+    });
+    words.filter_map(|address| Some(m.env.memory.allocation_of(address)?.0))
 }
 
 /// What registers may be computed from.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use envisa_lower::{Message, Op, Space};
 use envisa_machine::interest::{Interest, Reads, Tell};
@@ -23,17 +23,26 @@ pub(super) enum Class {
     Own,
 }
 
-/// The allocation that a store went to of which none was expected there.
+/// What reached memory that its address was not computed for.
 #[derive(Debug, Default)]
-pub(super) struct Elsewhere(OnceLock<String>);
+pub(super) struct Elsewhere {
+    /// The allocation that a store went to of which none was expected there.
+    stored: OnceLock<String>,
+    /// A load brought content from there that is followed, but its thread could not be.
+    pub loaded: AtomicBool,
+}
 
 impl Elsewhere {
     /// What was not looked at for that.
     pub fn what(&self) -> Option<String> {
-        let name = self.0.get()?;
-        Some(format!(
-            "races for {name} were not checked from the start: a store reached it with an address that was computed from other pointers"
-        ))
+        if let Some(name) = self.stored.get() {
+            return Some(format!(
+                "races for {name} were not checked from the start: a store reached it with an address that was computed from other pointers"
+            ));
+        }
+        self.loaded.load(Ordering::Relaxed).then(|| {
+            "uses of uninitialised memory were not checked everywhere: a load reached some with an address that was computed from other pointers".to_owned()
+        })
     }
 }
 
@@ -72,7 +81,13 @@ impl Checks {
         let instructions = p.code().iter().zip(0u32..).map(|(i, pc)| {
             let known = facts.proof.is_proven(pc) && !facts.proof.touches(pc);
             match i.op {
-                Op::Message if known && messages.get(i.aux as usize) != Some(&Reads::Told) => Tell::Accesses,
+                Op::Message if known => match messages.get(i.aux as usize) {
+                    Some(Reads::Told) | None => Tell::Always,
+                    Some(Reads::ByAllocation) if !facts.flows.reads_only(m, i.aux as usize, &quiet) => {
+                        Tell::Accesses
+                    }
+                    Some(_) => Tell::Surprises,
+                },
                 Op::Message | Op::Barrier | Op::SplitBarrier | Op::NamedBarrier | Op::Fence => Tell::Always,
                 _ if known => Tell::Never,
                 _ => Tell::Always,
@@ -84,7 +99,7 @@ impl Checks {
     /// What memory at an address is looked at for.
     #[inline]
     pub(super) fn class(&mut self, m: &Machine<'_>, place: u64) -> Class {
-        let stale = self.last.1 == Class::Quiet && self.elsewhere.0.get().is_some();
+        let stale = self.last.1 == Class::Quiet && self.elsewhere.stored.get().is_some();
         if stale || !self.last.0.contains(&place) {
             self.last = self.classify(m, place);
         }
@@ -97,7 +112,7 @@ impl Checks {
         let quiet = m.env.interest.get().and_then(|i| i.quiet.get(at)).copied().unwrap_or(false);
         let class = match m.env.memory.is_private(place) {
             true => Class::Own,
-            false if quiet && self.elsewhere.0.get().is_none() => Class::Quiet,
+            false if quiet && self.elsewhere.stored.get().is_none() => Class::Quiet,
             false => Class::Watched,
         };
         (range, class)
@@ -107,7 +122,7 @@ impl Checks {
     #[cold]
     pub(super) fn surprise(&mut self, m: &Machine<'_>, place: u64) {
         let name = m.env.memory.nearest(place).map_or(String::new(), |(a, _)| m.env.names.of(a).to_owned());
-        let _ = self.elsewhere.0.set(name);
+        let _ = self.elsewhere.stored.set(name);
         if let Some(interest) = m.env.interest.get() {
             interest.loud.store(true, Ordering::Relaxed);
         }

@@ -201,6 +201,10 @@ impl Observer for Watch {
     fn fork(&self) -> Self {
         Watch { wanted: self.wanted.clone(), ..Watch::default() }
     }
+
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
     fn merge(&mut self, other: Self) {
         if !other.content.is_empty() {
             self.content = other.content;

@@ -366,6 +366,10 @@ impl Observer for Watch {
     fn fork(&self) -> Self {
         Watch::default()
     }
+
+    fn wants_all(&self, _: u32) -> bool {
+        true
+    }
     fn merge(&mut self, other: Self) {
         self.0.extend(other.0);
     }
