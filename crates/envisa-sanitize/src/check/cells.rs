@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::group::{Map, RaceAccess};
 use super::numbers::{NOBODY, Numbers};
-use super::past::{BUT_PC, NONE, TAG, same_thread, word_at};
+use super::past::{BUT_PC, NONE, same_thread, word_at};
 pub(super) use super::past::{By, Making, Past, SEVERAL, WHOLE};
 
 /// Bytes of a line.
@@ -29,11 +29,6 @@ const FULL_BYTES: usize = size_of::<Full>();
 pub(super) const SPARE_BYTES: u64 = 96 << 20;
 /// Bytes beyond which what a group took is not kept for the next.
 const KEPT_BYTES: u64 = 16 << 20;
-
-/// What a cell holds.
-const READS: u64 = 0;
-const WRITE: u64 = 1;
-const FULL: u64 = 2;
 
 /// All of a cell.
 #[derive(Clone, Debug, Default)]
@@ -57,21 +52,36 @@ impl Full {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoRoom;
 
+/// What is known of a dword or byte: its last write, the first two readers since, as words; or the number of a [`Full`].
 #[derive(Clone, Copy, Debug)]
-struct Cell(u64, u64);
+struct Cell {
+    write: u64,
+    reads: [u64; 2],
+    /// What was written.
+    value: u32,
+    full: u32,
+}
 
-const EMPTY: Cell = Cell(NONE & !TAG | READS, NONE);
+const EMPTY: Cell = Cell { write: NONE, reads: [NONE; 2], value: 0, full: NOBODY };
 
 impl Cell {
-    /// Makes an access that these two words can hold and that races with nothing; false if it is none, and nothing is
-    /// changed.
+    /// Makes an access that fits in there and that races with nothing; false if it is none, and nothing is changed.
     #[inline(always)]
     fn hold(&mut self, making: &Making<'_>, value: u32) -> bool {
         let word = making.word;
-        match (self.0 & TAG, making.access) {
-            (READS, RaceAccess::Read) => {
-                for reader in [&mut self.0, &mut self.1] {
-                    if *reader | TAG == NONE {
+        let races = |old: u64| old != NONE && making.races(&Past::unpack(old));
+        match making.access {
+            _ if self.full != NOBODY => false,
+            RaceAccess::Read => {
+                // Its own, since when nobody was told of anything: whatever races with the read races with the write.
+                if (self.write ^ word) & BUT_PC == 0 {
+                    return true;
+                }
+                if races(self.write) {
+                    return false;
+                }
+                for reader in &mut self.reads {
+                    if *reader == NONE {
                         *reader = word;
                         return true;
                     }
@@ -82,25 +92,24 @@ impl Cell {
                 }
                 false
             }
-            (READS, RaceAccess::Write) => {
-                let races = |r: u64| r | TAG != NONE && making.races(&Past::unpack(r));
-                if races(self.0) || races(self.1) {
-                    return false;
+            RaceAccess::Write => {
+                // Who writes what is there already disturbs nobody.
+                if self.write == NONE || self.value != value {
+                    if races(self.write) || races(self.reads[0]) || races(self.reads[1]) {
+                        return false;
+                    }
+                    self.reads = [NONE; 2];
                 }
-                *self = Cell(word | WRITE, u64::from(value));
+                (self.write, self.value) = (word, value);
                 true
             }
-            (WRITE, RaceAccess::Write) => {
-                if self.1 != u64::from(value) && making.races(&Past::unpack(self.0)) {
-                    return false;
-                }
-                *self = Cell(word | WRITE, u64::from(value));
-                true
-            }
-            // Its own, since when nobody was told of anything: whatever races with the read races with the write.
-            (WRITE, RaceAccess::Read) => (self.0 ^ word) & BUT_PC & !TAG == 0,
-            _ => false,
+            RaceAccess::Atomic => false,
         }
+    }
+
+    /// Nothing but the last write is known, if there is no [`Full`].
+    fn is_write_alone(&self) -> bool {
+        self.write != NONE && self.reads == [NONE; 2]
     }
 }
 
@@ -471,17 +480,14 @@ impl Cells {
     ) {
         let values = run.values.get(at as usize..at as usize + LINE);
         let (Some(by), Some(values)) = (run.by.from(at), values) else { return };
-        let alone = |cell: &Cell| match cell.0 & TAG {
-            WRITE => true,
-            FULL => {
-                self.full.get(cell.1 as usize).is_some_and(|f| f.reads.is_empty() && f.atomics[0].is_none())
-            }
-            _ => false,
+        let alone = |cell: &Cell| match cell.full {
+            NOBODY => cell.is_write_alone(),
+            n => self.full.get(n as usize).is_some_and(|f| f.reads.is_empty() && f.atomics[0].is_none()),
         };
         if !self.parts[part].iter().all(alone) {
             return;
         }
-        let fulls = self.parts[part].iter().filter(|c| c.0 & TAG == FULL).map(|c| c.1 as u32);
+        let fulls = self.parts[part].iter().map(|c| c.full).filter(|n| *n != NOBODY);
         self.full_numbers.free.extend(fulls);
         self.part_numbers.free.push(part as u32);
         let Page { lines, values: to } = &mut self.pages[page];
@@ -502,8 +508,10 @@ impl Cells {
         if !making.compares && cell.hold(making, value) {
             return Ok(());
         }
-        let number =
-            if cell.0 & TAG == FULL { cell.1 as usize } else { self.spread(part, at).ok_or(NoRoom)? };
+        let number = match cell.full {
+            NOBODY => self.spread(part, at).ok_or(NoRoom)?,
+            n => n as usize,
+        };
         let full = self.full.get_mut(number).ok_or(NoRoom)?;
         if making.compares {
             let read = full.reads.iter().find(|r| r.thread == making.past.thread);
@@ -525,14 +533,9 @@ impl Cells {
         let number = self.add_full()?;
         let cell = *self.parts[part].get(at)?;
         let to = self.full.get_mut(number)?;
-        match cell.0 & TAG {
-            READS => {
-                let readers = [cell.0, cell.1].into_iter().filter(|r| r | TAG != NONE);
-                to.reads.extend(readers.map(Past::unpack));
-            }
-            _ => to.write = Some((Past::unpack(cell.0), cell.1 as u32)),
-        }
-        self.parts[part][at] = Cell(FULL, number as u64);
+        to.reads.extend(cell.reads.into_iter().filter(|r| *r != NONE).map(Past::unpack));
+        to.write = (cell.write != NONE).then(|| (Past::unpack(cell.write), cell.value));
+        self.parts[part][at] = Cell { full: number as u32, ..EMPTY };
         Some(number)
     }
 
@@ -576,16 +579,16 @@ impl Cells {
         for byte in (0..LINE as u32).step_by(step as usize) {
             let value = number(&self.pages[page].values, (line * LINE) as u32 + byte, step);
             let words = [write, reads[0], reads[1]].map(|m| if m == NONE { NONE } else { word_at(m, byte) });
-            let cell = match words {
-                [NONE, NONE, _] => EMPTY,
-                [NONE, first, second] if readers.is_empty() => Cell(first, second),
-                [write, NONE, _] => Cell(write | WRITE, value.into()),
-                _ => match self.add_full() {
+            let cell = match (readers.is_empty(), words) {
+                (true, [write, first, second]) => {
+                    Cell { write, reads: [first, second], value: if write == NONE { 0 } else { value }, ..EMPTY }
+                }
+                (false, [write, ..]) => match self.add_full() {
                     Some(number) => {
                         let full = &mut self.full[number];
-                        full.write = (write != NONE).then(|| (Past::unpack(words[0]), value));
+                        full.write = (write != NONE).then(|| (Past::unpack(write), value));
                         full.reads.extend(marks().map(|m| Past::unpack(word_at(m, byte))));
-                        Cell(FULL, number as u64)
+                        Cell { full: number as u32, ..EMPTY }
                     }
                     None => {
                         room = None;
@@ -610,17 +613,16 @@ impl Cells {
         let mut room = self.take(3 * PART_BYTES);
         for cell in dwords {
             for byte in 0..4 {
-                bytes.push(match cell.0 & TAG {
-                    WRITE => Cell(cell.0, cell.1 >> (8 * byte) & 0xff),
-                    FULL => self.byte(cell.1 as usize, byte).unwrap_or_else(|| {
+                bytes.push(match cell.full {
+                    NOBODY => Cell { value: cell.value >> (8 * byte) & 0xff, ..cell },
+                    n => self.byte(n as usize, byte).unwrap_or_else(|| {
                         room = None;
                         EMPTY
                     }),
-                    _ => cell,
                 });
             }
-            if cell.0 & TAG == FULL {
-                self.full_numbers.free.push(cell.1 as u32);
+            if cell.full != NOBODY {
+                self.full_numbers.free.push(cell.full);
             }
         }
         self.parts[part] = bytes;
@@ -633,7 +635,7 @@ impl Cells {
         part.write = part.write.map(|(p, v)| (p, v >> (8 * byte) & 0xff));
         let at = self.add_full()?;
         *self.full.get_mut(at)? = part;
-        Some(Cell(FULL, at as u64))
+        Some(Cell { full: at as u32, ..EMPTY })
     }
 }
 
