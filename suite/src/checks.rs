@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use envisa::{ArgumentKind, Place};
+use envisa::{ArgumentKind, Engine, Place};
 use envisa_harness::job::{ArgText, Job, Ready};
 use envisa_harness::values::{HostValue, ValueSpec};
 use serde::Deserialize;
@@ -127,8 +127,11 @@ pub enum Verdict {
 }
 
 impl Case {
+    /// The job of a kernel. On half of the devices native code runs what the checks need not look at.
     fn job(&self, device: Device, bug: bool) -> Job {
+        let native = matches!(device, Device::Skl | Device::Pvc);
         Job {
+            engine: if native { Engine::Native } else { Engine::Interpreter },
             file: self.path.clone(),
             device: Some(device.name().to_owned()),
             options: format!("{}{}", self.header.options, if bug { " -DBUG" } else { "" }).trim().to_owned(),

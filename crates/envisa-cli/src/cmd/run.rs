@@ -113,7 +113,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
     jobs: usize,
     /// The engine that runs the kernel: native code, if the CPU and the kernel allow it (`jit`), the interpreter
-    /// (`interp`), or a choice by the cost of the launch (`auto`). `--check`, `--stats` and `--profile` use the interpreter.
+    /// (`interp`), or a choice by the cost of the launch (`auto`). `--stats` and `--profile` use the interpreter.
     #[arg(long, value_enum, default_value_t = EngineArg::Auto)]
     engine: EngineArg,
     /// Run the OpenCL C kernel on another OpenCL implementation, whose library this is (PoCL's `libpocl.so`, for example), to

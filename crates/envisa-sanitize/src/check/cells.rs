@@ -580,9 +580,12 @@ impl Cells {
             let value = number(&self.pages[page].values, (line * LINE) as u32 + byte, step);
             let words = [write, reads[0], reads[1]].map(|m| if m == NONE { NONE } else { word_at(m, byte) });
             let cell = match (readers.is_empty(), words) {
-                (true, [write, first, second]) => {
-                    Cell { write, reads: [first, second], value: if write == NONE { 0 } else { value }, ..EMPTY }
-                }
+                (true, [write, first, second]) => Cell {
+                    write,
+                    reads: [first, second],
+                    value: if write == NONE { 0 } else { value },
+                    ..EMPTY
+                },
                 (false, [write, ..]) => match self.add_full() {
                     Some(number) => {
                         let full = &mut self.full[number];
