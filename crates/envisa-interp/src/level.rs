@@ -1,4 +1,4 @@
-//! Handlers: each is compiled for several instruction sets, one is chosen at start.
+//! Handlers: those with vector code are compiled for AVX2, the others for every CPU.
 #![allow(unsafe_code)]
 
 use envisa_machine::cpu::{Isa, Level};
@@ -10,7 +10,7 @@ use crate::At;
 /// [`STOP`](envisa_machine::thread::STOP).
 pub(crate) type Handler = unsafe fn(&mut Machine<'_>, At<'_>, u32) -> u32;
 
-/// What a handler does, compiled once for each level.
+/// What a handler does.
 pub(crate) trait Kernel {
     /// Executes the instruction.
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32;
@@ -27,66 +27,25 @@ pub(crate) fn handler<K: Kernel>() -> Handler {
     base::<K>
 }
 
-/// The handler of a kernel in the best code that a level has: of few kernels that take long.
-pub(crate) fn best<K: Kernel>(l: Level) -> Handler {
-    match l {
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        Level::Avx512 => avx512::<K>,
-        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        Level::Avx2 => avx2::<K>,
-        _ => base::<K>,
-    }
-}
-
-/// A level that has code for each shape of operands. In optimised builds for x86-64 that is AVX2 and AVX-512, which
-/// share the code of most handlers: most kernels have native code there, and to compile the handlers once more takes
-/// longer than all else but them. Debug builds have no better levels, and test the shapes at the base.
+/// A level that has vector code. In optimised builds for x86-64 that is AVX2: checks spend their time elsewhere, most
+/// kernels have native code, and to compile the handlers once more takes longer than what else there is of them. Debug builds
+/// have no better level than the base, and test the vector code there.
 #[derive(Clone, Copy)]
-pub(crate) enum Shaped {
-    #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
-    Base,
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-    Avx2,
-    #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-    Avx512,
-}
+pub(crate) struct Vectors(());
 
-impl Shaped {
+impl Vectors {
     /// A level's, if it has such code.
-    pub fn of(l: Level) -> Option<Shaped> {
-        match l {
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx512 => Some(Shaped::Avx512),
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Avx2 => Some(Shaped::Avx2),
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Level::Base => None,
-            #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
-            _ => Some(Shaped::Base),
-        }
+    pub fn of(l: Level) -> Option<Vectors> {
+        let base = cfg!(any(not(target_arch = "x86_64"), debug_assertions));
+        (base || l >= Level::Avx2).then_some(Vectors(()))
     }
 
     /// The handler of a kernel for this level.
     pub fn handler<K: Kernel>(self) -> Handler {
-        match self {
-            #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
-            Shaped::Base => base::<K>,
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Shaped::Avx2 | Shaped::Avx512 => avx2::<K>,
-        }
-    }
-
-    /// The handler of a kernel in the best code that this level has: of few kernels that take long, and that other
-    /// levels have no use for.
-    pub fn best<K: Kernel>(self) -> Handler {
-        match self {
-            #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
-            Shaped::Base => base::<K>,
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Shaped::Avx2 => avx2::<K>,
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            Shaped::Avx512 => avx512::<K>,
-        }
+        #[cfg(any(not(target_arch = "x86_64"), debug_assertions))]
+        return base::<K>;
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        return avx2::<K>;
     }
 }
 
@@ -94,20 +53,12 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     K::run_with(Isa::BASE, m, c, pc)
 }
 
-// The two below are unsafe to call only because the CPU must have the features; `best` and `Shaped` name
-// them for levels that `Level::detect` found.
+// Unsafe to call only because the CPU must have the features; [`Vectors`] names it for levels that `Level::detect` found.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 fn avx2<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     // SAFETY: this function is called where the CPU has its features only.
     K::run_with(unsafe { Isa::<1>::new() }, m, c, pc)
-}
-
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-fn avx512<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-    // SAFETY: this function is called where the CPU has its features only.
-    K::run_with(unsafe { Isa::<2>::new() }, m, c, pc)
 }
 
 /// Calls a handler.

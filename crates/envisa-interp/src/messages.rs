@@ -11,22 +11,22 @@ use envisa_machine::messages::precomputed::{self, Done, Element, Plan, Reach, Su
 use envisa_machine::regs::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
-use crate::level::{Handler, Kernel, Shaped, handler};
+use crate::level::{Handler, Kernel, Vectors, handler};
 use crate::{At, exec_mask};
 
 /// The handler of a message.
 pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
     let message = &p.messages()[i.aux as usize];
     let file = p.registers().bytes;
-    let Some(l) = Shaped::of(l) else { return handler::<GeneralK>() };
+    let Some(l) = Vectors::of(l) else { return handler::<GeneralK>() };
     let Message::Simt(s) = message else {
         return match message {
-            Message::Block(_) => l.best::<BlockK>(),
+            Message::Block(_) => l.handler::<BlockK>(),
             Message::Atomic(a) if Sum::new(a, file).is_some() => match i.channels {
-                1 => l.best::<SumK<1>>(),
-                8 => l.best::<SumK<8>>(),
-                16 => l.best::<SumK<16>>(),
-                32 => l.best::<SumK<32>>(),
+                1 => l.handler::<SumK<1>>(),
+                8 => l.handler::<SumK<8>>(),
+                16 => l.handler::<SumK<16>>(),
+                32 => l.handler::<SumK<32>>(),
                 _ => handler::<GeneralK>(),
             },
             _ => handler::<GeneralK>(),
@@ -38,10 +38,10 @@ pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
     macro_rules! channels {
         ($e:ty, $s:ty, $w:literal) => {
             match i.channels {
-                1 => l.best::<SimtK<$e, $s, 1, 1, $w>>(),
-                8 => l.best::<SimtK<$e, $s, 8, 8, $w>>(),
-                16 => l.best::<SimtK<$e, $s, 16, 16, $w>>(),
-                32 => l.best::<SimtK<$e, $s, 32, 16, $w>>(),
+                1 => l.handler::<SimtK<$e, $s, 1, 1, $w>>(),
+                8 => l.handler::<SimtK<$e, $s, 8, 8, $w>>(),
+                16 => l.handler::<SimtK<$e, $s, 16, 16, $w>>(),
+                32 => l.handler::<SimtK<$e, $s, 32, 16, $w>>(),
                 _ => handler::<GeneralK>(),
             }
         };

@@ -136,6 +136,26 @@ fn write_as<D: Pod, T: Exec + Convert<D>>(m: &mut Machine<'_>, sat: bool, at: &[
     }
 }
 
+/// Calls a function with the Rust type of elements of a type.
+macro_rules! of_type {
+    ($ty:expr, $f:ident($($arg:expr),*)) => {
+        match $ty {
+            Type::Ub | Type::Bool => $f::<u8, Self>($($arg),*),
+            Type::B => $f::<i8, Self>($($arg),*),
+            Type::Uw => $f::<u16, Self>($($arg),*),
+            Type::W => $f::<i16, Self>($($arg),*),
+            Type::Ud | Type::V | Type::Uv | Type::Vf => $f::<u32, Self>($($arg),*),
+            Type::D => $f::<i32, Self>($($arg),*),
+            Type::Uq => $f::<u64, Self>($($arg),*),
+            Type::Q => $f::<i64, Self>($($arg),*),
+            Type::F => $f::<f32, Self>($($arg),*),
+            Type::Df => $f::<f64, Self>($($arg),*),
+            Type::Hf => $f::<Hf, Self>($($arg),*),
+            Type::Bf => $f::<Bf, Self>($($arg),*),
+        }
+    };
+}
+
 macro_rules! exec {
     ($($sums:ident: $($t:ty)*;)*) => {$($(
         impl Exec for $t {
@@ -144,68 +164,16 @@ macro_rules! exec {
                 exec!(@$sums self m)
             }
             fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]) {
-                match ty {
-                    Type::Ub | Type::Bool => read_as::<u8, Self>(m, copies, at, out),
-                    Type::B => read_as::<i8, Self>(m, copies, at, out),
-                    Type::Uw => read_as::<u16, Self>(m, copies, at, out),
-                    Type::W => read_as::<i16, Self>(m, copies, at, out),
-                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_as::<u32, Self>(m, copies, at, out),
-                    Type::D => read_as::<i32, Self>(m, copies, at, out),
-                    Type::Uq => read_as::<u64, Self>(m, copies, at, out),
-                    Type::Q => read_as::<i64, Self>(m, copies, at, out),
-                    Type::F => read_as::<f32, Self>(m, copies, at, out),
-                    Type::Df => read_as::<f64, Self>(m, copies, at, out),
-                    Type::Hf => read_as::<Hf, Self>(m, copies, at, out),
-                    Type::Bf => read_as::<Bf, Self>(m, copies, at, out),
-                }
+                of_type!(ty, read_as(m, copies, at, out))
             }
             fn read_apart(m: &Machine<'_>, ty: Type, copies: bool, offset: u32, step: u32, out: &mut [Self]) {
-                match ty {
-                    Type::Ub | Type::Bool => read_steps::<u8, Self>(m, copies, offset, step, out),
-                    Type::B => read_steps::<i8, Self>(m, copies, offset, step, out),
-                    Type::Uw => read_steps::<u16, Self>(m, copies, offset, step, out),
-                    Type::W => read_steps::<i16, Self>(m, copies, offset, step, out),
-                    Type::Ud | Type::V | Type::Uv | Type::Vf => read_steps::<u32, Self>(m, copies, offset, step, out),
-                    Type::D => read_steps::<i32, Self>(m, copies, offset, step, out),
-                    Type::Uq => read_steps::<u64, Self>(m, copies, offset, step, out),
-                    Type::Q => read_steps::<i64, Self>(m, copies, offset, step, out),
-                    Type::F => read_steps::<f32, Self>(m, copies, offset, step, out),
-                    Type::Df => read_steps::<f64, Self>(m, copies, offset, step, out),
-                    Type::Hf => read_steps::<Hf, Self>(m, copies, offset, step, out),
-                    Type::Bf => read_steps::<Bf, Self>(m, copies, offset, step, out),
-                }
+                of_type!(ty, read_steps(m, copies, offset, step, out))
             }
             fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, v: &[Self]) {
-                match ty {
-                    Type::Ub | Type::Bool => write_steps::<u8, Self>(m, offset, step, mask, v),
-                    Type::B => write_steps::<i8, Self>(m, offset, step, mask, v),
-                    Type::Uw => write_steps::<u16, Self>(m, offset, step, mask, v),
-                    Type::W => write_steps::<i16, Self>(m, offset, step, mask, v),
-                    Type::Ud | Type::V | Type::Uv | Type::Vf => write_steps::<u32, Self>(m, offset, step, mask, v),
-                    Type::D => write_steps::<i32, Self>(m, offset, step, mask, v),
-                    Type::Uq => write_steps::<u64, Self>(m, offset, step, mask, v),
-                    Type::Q => write_steps::<i64, Self>(m, offset, step, mask, v),
-                    Type::F => write_steps::<f32, Self>(m, offset, step, mask, v),
-                    Type::Df => write_steps::<f64, Self>(m, offset, step, mask, v),
-                    Type::Hf => write_steps::<Hf, Self>(m, offset, step, mask, v),
-                    Type::Bf => write_steps::<Bf, Self>(m, offset, step, mask, v),
-                }
+                of_type!(ty, write_steps(m, offset, step, mask, v))
             }
             fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, v: &[Self]) {
-                match ty {
-                    Type::Ub | Type::Bool => write_as::<u8, Self>(m, sat, at, mask, v),
-                    Type::B => write_as::<i8, Self>(m, sat, at, mask, v),
-                    Type::Uw => write_as::<u16, Self>(m, sat, at, mask, v),
-                    Type::W => write_as::<i16, Self>(m, sat, at, mask, v),
-                    Type::Ud | Type::V | Type::Uv | Type::Vf => write_as::<u32, Self>(m, sat, at, mask, v),
-                    Type::D => write_as::<i32, Self>(m, sat, at, mask, v),
-                    Type::Uq => write_as::<u64, Self>(m, sat, at, mask, v),
-                    Type::Q => write_as::<i64, Self>(m, sat, at, mask, v),
-                    Type::F => write_as::<f32, Self>(m, sat, at, mask, v),
-                    Type::Df => write_as::<f64, Self>(m, sat, at, mask, v),
-                    Type::Hf => write_as::<Hf, Self>(m, sat, at, mask, v),
-                    Type::Bf => write_as::<Bf, Self>(m, sat, at, mask, v),
-                }
+                of_type!(ty, write_as(m, sat, at, mask, v))
             }
         }
     )*)*};

@@ -7,7 +7,7 @@ use envisa_sem::lanes::Host;
 #[cfg(target_arch = "x86_64")]
 use envisa_sem::lanes::x86::{Avx2, Avx512};
 
-/// Says that the CPU has the instructions of a level (0: base, 1: AVX2, 2: AVX-512).
+/// Says that the CPU has the instructions of a level (0: base, 1: AVX2).
 #[derive(Clone, Copy)]
 pub struct Isa<const L: u8>(());
 
@@ -20,7 +20,7 @@ impl<const L: u8> Isa<L> {
     /// Says so.
     ///
     /// # Safety
-    /// The CPU has the features of [`Level::Avx2`] if `L` is 1, of [`Level::Avx512`] if it is 2.
+    /// The CPU has the features of [`Level::Avx2`] if `L` is 1.
     #[inline(always)]
     pub unsafe fn new() -> Isa<L> {
         Isa(())
@@ -31,37 +31,47 @@ impl<const L: u8> Isa<L> {
     pub const fn avx2(self) -> bool {
         L >= 1
     }
+}
 
-    /// Does the CPU have AVX-512?
-    #[inline(always)]
-    pub const fn avx512(self) -> bool {
-        L >= 2
-    }
+/// Work that is compiled once for each level, not as a part of each function that wants it.
+pub(crate) trait Apart {
+    /// What comes of it.
+    type Out;
+    /// Does it.
+    fn run<const L: u8>(self, isa: Isa<L>) -> Self::Out;
+}
 
-    /// The lanes that functions of the math unit are computed in.
+impl<const L: u8> Isa<L> {
+    /// Does work in code of its own.
     #[inline(always)]
-    pub fn lanes(self) -> Host {
+    pub(crate) fn apart<A: Apart>(self, work: A) -> A::Out {
         match L {
             // SAFETY: this value says that the CPU has the features.
             #[cfg(target_arch = "x86_64")]
-            2.. => Host::Avx512(unsafe { Avx512::assume() }),
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            1 => Host::Avx2(unsafe { Avx2::assume() }),
-            _ => Host::Scalar,
+            1 => unsafe { avx2(work) },
+            _ => base(work),
         }
     }
 }
 
-/// What the CPU has, for tests of code for each level.
+#[inline(never)]
+fn base<A: Apart>(work: A) -> A::Out {
+    work.run(Isa::BASE)
+}
+
+// Unsafe to call only because the CPU must have the features.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn avx2<A: Apart>(work: A) -> A::Out {
+    work.run(Isa::<1>(()))
+}
+
+/// What says that the CPU has AVX2, for tests of code for each level.
 #[cfg(all(test, target_arch = "x86_64"))]
-pub(crate) fn isas() -> (Option<Isa<1>>, Option<Isa<2>>) {
-    let level = Level::features();
+pub(crate) fn avx2_isa() -> Option<Isa<1>> {
     // SAFETY: the CPU has the features.
-    let avx2 = (level >= Level::Avx2).then_some(unsafe { Isa::new() });
-    // SAFETY: as above.
-    let avx512 = (level >= Level::Avx512).then_some(unsafe { Isa::new() });
-    (avx2, avx512)
+    (Level::features() >= Level::Avx2).then_some(unsafe { Isa::new() })
 }
 
 /// An instruction set that handlers are compiled for.
@@ -86,6 +96,18 @@ impl Level {
                 _ => Level::Avx512,
             };
             Self::cpu().min(limit)
+        })
+    }
+
+    /// The lanes that functions of the math unit are computed in at the best level.
+    pub fn lanes() -> Host {
+        static LANES: OnceLock<Host> = OnceLock::new();
+        *LANES.get_or_init(|| match Self::detect() {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => Avx512::detect().map_or(Host::Scalar, Host::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => Avx2::detect().map_or(Host::Scalar, Host::Avx2),
+            _ => Host::Scalar,
         })
     }
 

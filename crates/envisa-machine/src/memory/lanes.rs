@@ -4,8 +4,6 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-#[cfg(target_arch = "x86_64")]
-use super::avx512;
 use super::raw::{Block, Element};
 use crate::cpu::Isa;
 use crate::regs::{Un, all_channels};
@@ -57,27 +55,6 @@ pub struct Lanes<'a, const N: usize> {
 #[repr(C, align(64))]
 struct Offsets<const N: usize>([u32; N]);
 
-impl<const N: usize> Offsets<N> {
-    /// Fills them by parts of 16 with AVX-512; `f` gives those of the part that starts at a lane, and which are
-    /// outside. `None` if any is.
-    ///
-    /// # Safety
-    /// The CPU has AVX-512.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    unsafe fn fill(f: impl Fn(usize) -> (std::arch::x86_64::__m512i, u16)) -> Option<Self> {
-        let mut offsets = Offsets([0; N]);
-        let mut over = 0;
-        for h in (0..N).step_by(16) {
-            let (part, outside) = f(h);
-            over |= outside;
-            // SAFETY: 16 lanes from `h` on.
-            unsafe { std::arch::x86_64::_mm512_store_si512(offsets.0.as_mut_ptr().add(h).cast(), part) };
-        }
-        (over == 0).then_some(offsets)
-    }
-}
-
 impl<'a, const N: usize> Lanes<'a, N> {
     /// Last offset in a window that is followed by `span` bytes; `None` if there is none, or the window is not
     /// inside of the block.
@@ -93,8 +70,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Lanes at the 64-bit addresses `at << shift`, in a block that starts at the address `base`, with `span` bytes each; `None`
     /// if one that is on is not inside.
     #[inline(always)]
-    pub fn wide<const L: u8>(
-        isa: Isa<L>,
+    pub fn wide(
         block: &'a Block,
         (base, shift): (u64, u32),
         at: &[Un<u64>; N],
@@ -102,15 +78,6 @@ impl<'a, const N: usize> Lanes<'a, N> {
         span: usize,
     ) -> Option<Self> {
         let last = Self::last(block, 0, block.len(), span)? as u64;
-        #[cfg(target_arch = "x86_64")]
-        if isa.avx512() && N.is_multiple_of(16) {
-            // SAFETY: the CPU has AVX-512; there are 16 addresses from each `h` on.
-            let offsets = unsafe {
-                let at = at.as_ptr().cast::<u64>();
-                Offsets::fill(|h| avx512::wide(at.add(h), (base, shift), last, (on.mask >> h) as u16))?
-            };
-            return Some(Lanes { block, start: 0, offsets, span });
-        }
         let mut offsets = [0u32; N];
         // The sign of `o | last - o` is set where `o` is above `last`.
         let mut over = 0u64;
@@ -127,14 +94,12 @@ impl<'a, const N: usize> Lanes<'a, N> {
                 offsets[i] = o as u32;
             }
         }
-        let _ = isa;
         (over >> 63 == 0).then_some(Lanes { block, start: 0, offsets: Offsets(offsets), span })
     }
 
     /// Lanes at `delta + (index << shift)`, in 64 bits; indices are extended by their sign or by zeros.
     #[inline(always)]
-    pub fn indexed<const L: u8>(
-        isa: Isa<L>,
+    pub fn indexed(
         block: &'a Block,
         (delta, shift, signed): (i64, u32, bool),
         index: &[Un<u32>; N],
@@ -155,17 +120,6 @@ impl<'a, const N: usize> Lanes<'a, N> {
         // Below 2^31, as `last` is.
         let range = (high - low) as u32;
         let (low, delta) = (low as u32, delta as u32);
-        #[cfg(target_arch = "x86_64")]
-        if isa.avx512() && N.is_multiple_of(16) {
-            // SAFETY: the CPU has AVX-512; there are 16 indices from each `h` on.
-            let offsets = unsafe {
-                let index = index.as_ptr().cast::<u32>();
-                Offsets::fill(|h| {
-                    avx512::indexed(index.add(h), (low, range), (delta, shift), (on.mask >> h) as u16)
-                })?
-            };
-            return Some(Lanes { block, start: 0, offsets, span });
-        }
         let mut offsets = [0u32; N];
         let mut over = 0u32;
         if on.mask == all_channels(N) {
@@ -186,8 +140,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     /// Lanes at the offsets `((index << shift) + add) & and` in the window `[start, start + len)` of a block.
     #[inline(always)]
-    pub fn window<const L: u8>(
-        isa: Isa<L>,
+    pub fn window(
         block: &'a Block,
         (start, len): (usize, usize),
         (shift, add, and): (u32, u32, u32),
@@ -196,17 +149,6 @@ impl<'a, const N: usize> Lanes<'a, N> {
         span: usize,
     ) -> Option<Self> {
         let last = Self::last(block, start, len, span)?;
-        #[cfg(target_arch = "x86_64")]
-        if isa.avx512() && N.is_multiple_of(16) {
-            // SAFETY: the CPU has AVX-512; there are 16 indices from each `h` on.
-            let offsets = unsafe {
-                let index = index.as_ptr().cast::<u32>();
-                Offsets::fill(|h| {
-                    avx512::window(index.add(h), (shift, add, and), last, (on.mask >> h) as u16)
-                })?
-            };
-            return Some(Lanes { block, start, offsets, span });
-        }
         let mut offsets = [0u32; N];
         let mut over = 0u32;
         for i in 0..N {
@@ -237,21 +179,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Offset of lane 0 of part `h`, if the offsets of those lanes of it that are on, one at least, lie `step`
     /// apart. It may be negative if lane 0 is off.
     #[inline(always)]
-    pub fn beside<const G: usize, const L: u8>(
-        &self,
-        isa: Isa<L>,
-        h: usize,
-        step: u32,
-        on: On<'_>,
-    ) -> Option<u32> {
+    pub fn beside<const G: usize>(&self, h: usize, step: u32, on: On<'_>) -> Option<u32> {
         let at = self.part::<G>(h);
-        #[cfg(target_arch = "x86_64")]
-        if isa.avx512() && G == 16 {
-            // SAFETY: the CPU has AVX-512; there are 16 offsets.
-            let (origin, beside) = unsafe { avx512::beside(at.as_ptr(), step, on.mask as u16) };
-            return beside.then_some(origin);
-        }
-        let _ = isa;
         let first = on.first::<G>();
         let origin = at[first].wrapping_sub(first as u32 * step);
         let mut apart = 0;
@@ -264,20 +193,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     /// The offset of all lanes of part `h` that are on (at least one is), if they have the same.
     #[inline(always)]
-    pub fn uniform_offset<const G: usize, const L: u8>(
-        &self,
-        isa: Isa<L>,
-        h: usize,
-        on: On<'_>,
-    ) -> Option<u32> {
+    pub fn uniform_offset<const G: usize>(&self, h: usize, on: On<'_>) -> Option<u32> {
         let at = self.part::<G>(h);
-        #[cfg(target_arch = "x86_64")]
-        if isa.avx512() && G == 16 {
-            // SAFETY: the CPU has AVX-512; there are 16 offsets.
-            let (offset, same) = unsafe { avx512::same(at.as_ptr(), on.mask as u16) };
-            return same.then_some(offset);
-        }
-        let _ = isa;
         let first = at[on.first::<G>()];
         let mut other = 0;
         for i in 0..G {
@@ -418,29 +335,6 @@ unsafe fn gather<T: Element, const G: usize, const L: u8>(
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::*;
-        if isa.avx512() && size_of::<T>() == 4 && G.is_multiple_of(16) {
-            for k in (0..G).step_by(16) {
-                // SAFETY: the CPU has AVX-512; `at` and `out` have 16 elements from `k` on; the rest is the
-                // caller's promise.
-                unsafe {
-                    let i = _mm512_loadu_si512(at.as_ptr().add(k).cast());
-                    let x = _mm512_i32gather_epi32::<1>(i, base.cast());
-                    _mm512_storeu_si512(to.add(k).cast(), x);
-                }
-            }
-            return out;
-        }
-        if isa.avx512() && size_of::<T>() == 8 && G.is_multiple_of(8) {
-            for k in (0..G).step_by(8) {
-                // SAFETY: as above, with 8 elements.
-                unsafe {
-                    let i = _mm256_loadu_si256(at.as_ptr().add(k).cast());
-                    let x = _mm512_i32gather_epi64::<1>(i, base.cast());
-                    _mm512_storeu_si512(to.add(k).cast(), x);
-                }
-            }
-            return out;
-        }
         if isa.avx2() && size_of::<T>() == 4 && G.is_multiple_of(8) {
             for k in (0..G).step_by(8) {
                 // SAFETY: the CPU has AVX2; as above, with 8 elements.
@@ -476,29 +370,12 @@ impl Block {
     /// Writes the elements of the lanes of `mask`, side by side from `offset` on; `false` (and nothing written)
     /// if those of all lanes are not inside.
     #[inline(always)]
-    pub fn store_some<T: Element, const G: usize, const L: u8>(
-        &self,
-        isa: Isa<L>,
-        offset: usize,
-        mask: u32,
-        from: &[T; G],
-    ) -> bool {
+    pub fn store_some<T: Element, const G: usize>(&self, offset: usize, mask: u32, from: &[T; G]) -> bool {
         if !self.contains(offset, size_of::<[T; G]>()) {
             return false;
         }
         // SAFETY: inside.
         let to = unsafe { self.as_ptr().add(offset) };
-        #[cfg(target_arch = "x86_64")]
-        if isa.avx512() && size_of::<T>() == 4 && G == 16 {
-            use std::arch::x86_64::*;
-            // SAFETY: the CPU has AVX-512; 16 elements can be read and written.
-            unsafe {
-                let x = _mm512_loadu_si512(from.as_ptr().cast());
-                _mm512_mask_storeu_epi32(to.cast(), mask as u16, x);
-            }
-            return true;
-        }
-        let _ = isa;
         for i in 0..G {
             if mask >> i & 1 != 0 {
                 // SAFETY: lane `i` is inside, as all are; unaligned write.

@@ -10,8 +10,6 @@
 
 mod address_map;
 mod allocation_names;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod image;
 mod lanes;
 mod raw;

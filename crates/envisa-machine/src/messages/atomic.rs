@@ -3,7 +3,7 @@
 use envisa_lower::{Atomic, Extend, RegOffset, Space};
 use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
-use super::channel_addresses::{Addresses, Addressing, Reach};
+use super::channel_addresses::{Addresses, Addressing, Reach, Site};
 use super::element;
 use super::target::{resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
@@ -191,8 +191,7 @@ impl Sum {
         Some(Sum { places: places.plan(len)?, term, dst: a.dst, alone: matches!(a.space, Space::Slm) })
     }
 
-    /// Executes it; `false` (and nothing done) if that is for [`execute`] to do. `far` as of
-    /// [`Addresses::lanes`].
+    /// Executes it; `false` (and nothing done) if that is for [`execute`] to do. `far` as in [`Site`].
     #[inline(always)]
     pub(super) fn run<'a, const N: usize, const L: u8>(
         &self,
@@ -203,7 +202,8 @@ impl Sum {
         mask: u32,
         site: &Hint,
     ) -> bool {
-        let Some(w) = self.places.lanes::<N, L>(isa, near, far, regs, mask, site) else { return false };
+        let site = Site { near, far: &far, regs, mask, hint: site };
+        let Some(w) = self.places.lanes::<N, L>(isa, site) else { return false };
         let mut terms = [0u32; N];
         match self.term {
             Term::Number(n) => terms = [n; N],

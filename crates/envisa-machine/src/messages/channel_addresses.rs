@@ -6,7 +6,7 @@ use envisa_lower::{Addend, Extend, Modifier, RegOffset, Space, Src};
 
 use super::Ports;
 use super::target::{SLM_MASK, Target, resolve};
-use crate::cpu::Isa;
+use crate::cpu::{Apart, Isa};
 use crate::memory::{AddressMap, Block, Hint, Lanes, On};
 use crate::regs::Registers;
 
@@ -154,32 +154,57 @@ pub struct Reach<'a> {
     pub slm: &'a Block,
 }
 
+/// What an engine knows of a message, as it executes it.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'r, 'a> {
+    pub near: Reach<'a>,
+    /// Its space and all that it can reach, which is seldom wanted.
+    pub far: &'r dyn Fn(&Registers) -> (&'a Space, Ports<'a>),
+    pub regs: &'r Registers,
+    /// The channels that are on.
+    pub mask: u32,
+    pub hint: &'r Hint,
+}
+
+/// The lanes of a message in the making.
+struct Finding<'r, 'a, const N: usize>(&'r Addresses, Site<'r, 'a>);
+
+impl<'a, const N: usize> Apart for Finding<'_, 'a, N> {
+    type Out = Option<Lanes<'a, N>>;
+
+    #[inline(always)]
+    fn run<const L: u8>(self, _: Isa<L>) -> Option<Lanes<'a, N>> {
+        self.0.find(self.1)
+    }
+}
+
 impl Addresses {
-    /// The lanes of a message; `None` if not all of them are known to be inside, and aligned. `far` gives its
-    /// space and all that it can reach, which is seldom wanted.
+    /// The lanes of a message; `None` if not all of them are known to be inside, and aligned.
     #[inline(always)]
     pub fn lanes<'a, const N: usize, const L: u8>(
         &self,
         isa: Isa<L>,
-        near: Reach<'a>,
-        far: impl Fn(&Registers) -> (&'a Space, Ports<'a>),
-        regs: &Registers,
-        mask: u32,
-        site: &Hint,
+        site: Site<'_, 'a>,
     ) -> Option<Lanes<'a, N>> {
+        isa.apart(Finding(self, site))
+    }
+
+    #[inline(always)]
+    fn find<'a, const N: usize>(&self, site: Site<'_, 'a>) -> Option<Lanes<'a, N>> {
+        let Site { near, far, regs, mask, hint } = site;
         let add = (self.base.get(regs) << (self.shift & 31))
             .wrapping_add(self.origin.get(regs))
             .wrapping_add(self.offset as u64);
         let (span, on) = (self.span as usize, On { mask, bits: regs.channel_bits() });
         let lanes = match self.form {
             Form::Wide => {
-                let a = near.memory.hinted(site)?;
+                let a = near.memory.hinted(hint)?;
                 let base = a.base.wrapping_sub(add);
                 let at = regs.at::<u64, N>(self.address);
-                Lanes::wide(isa, &a.block, (base, self.shift as u32), at, on, span)?
+                Lanes::wide(&a.block, (base, self.shift as u32), at, on, span)?
             }
             Form::Unsigned | Form::Signed => {
-                let a = near.memory.hinted(site)?;
+                let a = near.memory.hinted(hint)?;
                 let delta = add.wrapping_sub(a.base) as i64;
                 let index = regs.at::<u32, N>(self.address);
                 let of = self.extend.addends();
@@ -187,7 +212,7 @@ impl Addresses {
                     return None;
                 }
                 let how = (delta, self.shift as u32, self.form == Form::Signed);
-                Lanes::indexed(isa, &a.block, how, index, on, span)?
+                Lanes::indexed(&a.block, how, index, on, span)?
             }
             Form::Slm | Form::Window => {
                 let (block, start, len, and) = if self.form == Form::Slm {
@@ -201,7 +226,7 @@ impl Addresses {
                 };
                 let index = regs.at::<u32, N>(self.address);
                 let how = (self.shift as u32, add as u32, and);
-                Lanes::window(isa, block, (start, len), how, index, on, span)?
+                Lanes::window(block, (start, len), how, index, on, span)?
             }
         };
         (self.align == 1 || lanes.aligned(self.align as u32)).then_some(lanes)

@@ -7,7 +7,7 @@
 
 use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 
-use super::channel_addresses::{self, Addresses, Addressing, Reach};
+use super::channel_addresses::{self, Addresses, Addressing, Reach, Site};
 use super::element::{self, Element};
 use super::target::{Target, resolve, scalar};
 use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
@@ -224,22 +224,15 @@ pub(super) fn run<
         let (s, ports) = far(regs);
         (&s.space, ports)
     };
-    let Some(w) = p.places.lanes::<N, L>(isa, near, space, regs, mask, site) else {
+    let found = p.places.lanes::<N, L>(isa, Site { near, far: &space, regs, mask, hint: site });
+    let Some(w) = found else {
         let (s, ports) = far(regs);
         return Ok(elsewhere(s, site, regs, mask, N as u32, &ports));
     };
-    if mask != all_channels(N) {
-        if p.count == 1 {
-            parts::<E, S, N, G, WRITE, false, true, L>(isa, p, &w, regs, mask);
-        } else {
-            parts::<E, S, N, G, WRITE, false, false, L>(isa, p, &w, regs, mask);
-        }
-        return Ok(Done::Yes);
-    }
     if p.count == 1 {
-        parts::<E, S, N, G, WRITE, true, true, L>(isa, p, &w, regs, mask);
+        parts::<E, S, N, G, WRITE, true, L>(isa, p, &w, regs, mask);
     } else {
-        parts::<E, S, N, G, WRITE, true, false, L>(isa, p, &w, regs, mask);
+        parts::<E, S, N, G, WRITE, false, L>(isa, p, &w, regs, mask);
     }
     Ok(Done::Yes)
 }
@@ -289,7 +282,6 @@ fn parts<
     const N: usize,
     const G: usize,
     const WRITE: bool,
-    const FULL: bool,
     const ONE: bool,
     const L: u8,
 >(
@@ -302,27 +294,28 @@ fn parts<
     let count = if ONE { 1 } else { p.count as usize };
     let step = count * size_of::<E>();
     for h in 0..N / G {
-        let mask = if FULL { all_channels(G) } else { mask >> (h * G) & all_channels(G) };
-        if !FULL && mask == 0 {
+        let mask = mask >> (h * G) & all_channels(G);
+        if mask == 0 {
             continue;
         }
+        let full = mask == all_channels(G);
         let on = On { mask, bits: regs.channel_bits() };
         let data = p.data + (h * G * size_of::<S>()) as u32;
-        if let Some(origin) = w.beside::<G, L>(isa, h, step as u32, on)
-            && (FULL || w.reaches(origin, G * step))
+        if let Some(origin) = w.beside::<G>(h, step as u32, on)
+            && (full || w.reaches(origin, G * step))
         {
             let (block, place) = w.place(origin);
             if !WRITE {
                 collect::<E, S, G>(p, regs, data, count, mask, block, place);
                 continue;
             }
-            if FULL {
+            if full {
                 spread::<E, S, G>(p, regs, data, count, block, place);
                 continue;
             }
             if ONE {
                 let x = cast::<S, E, G>(regs.load::<S, G>(data));
-                block.store_some(isa, place, mask, &x);
+                block.store_some(place, mask, &x);
                 continue;
             }
         }
@@ -334,12 +327,12 @@ fn parts<
             w.store::<E, G>(h, mask, count, from);
             continue;
         }
-        if let Some(offset) = w.uniform_offset::<G, L>(isa, h, on) {
+        if let Some(offset) = w.uniform_offset::<G>(h, on) {
             let (block, place) = w.place(offset);
             for k in 0..count {
                 let x = E::read(block, place + k * size_of::<E>()).unwrap_or_default();
                 let to = data + k as u32 * p.component_stride;
-                put::<S, G, FULL>(regs, to, mask, [S::of(x.bits()); G]);
+                put(regs, to, mask, [S::of(x.bits()); G]);
             }
             continue;
         }
@@ -354,13 +347,13 @@ fn parts<
                     low[i] = S::of(pairs[i] as u32 as u64);
                     high[i] = S::of(pairs[i] >> 32);
                 }
-                put::<S, G, FULL>(regs, to, mask, low);
-                put::<S, G, FULL>(regs, to + p.component_stride, mask, high);
+                put(regs, to, mask, low);
+                put(regs, to + p.component_stride, mask, high);
                 k += 2;
                 continue;
             }
             let x = w.load::<E, G, L>(isa, h, k * size_of::<E>());
-            put::<S, G, FULL>(regs, to, mask, cast::<E, S, G>(x));
+            put(regs, to, mask, cast::<E, S, G>(x));
             k += 1;
         }
     }
@@ -378,8 +371,8 @@ fn cast<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
 
 /// Stores the channels of a mask.
 #[inline(always)]
-fn put<S: Element, const G: usize, const FULL: bool>(regs: &mut Registers, to: u32, mask: u32, x: [S; G]) {
-    if FULL {
+fn put<S: Element, const G: usize>(regs: &mut Registers, to: u32, mask: u32, x: [S; G]) {
+    if mask == all_channels(G) {
         regs.store(to, x);
     } else {
         regs.store_masked(to, mask, x);
