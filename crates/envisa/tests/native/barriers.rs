@@ -8,24 +8,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::kernels::only_kernel;
+use crate::random::Dice;
 use envisa::isa::Platform;
 use envisa::{Cancel, Config, Device, Engine, Fault, FaultKind, Launch, Module, Source};
-
-/// Numbers that look random, the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-}
 
 /// Of each thread: its index `O`, its number `N` in the launch, its lanes' numbers in the group `L`, their places in
 /// shared local memory `At`, and their values `X`.

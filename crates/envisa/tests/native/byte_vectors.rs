@@ -3,10 +3,9 @@
 
 use std::fmt::Write as _;
 
-use crate::kernels::{only_kernel, outcome};
+use crate::kernels;
 use crate::random::Random;
-use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch};
+use envisa::Engine;
 
 /// Vectors of bytes, of words, and of truths as words.
 const BYTES: u32 = 5;
@@ -153,11 +152,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     vector(&mut text, "FD", "d", " alias=<F, 0>");
     let _ = writeln!(text, ".decl P1 v_type=P num_elts={simd}");
     text.push_str(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8\n");
-    text.push_str(".function \"bytes_main\"\nmov (M1, 8) Lane(0,0)<1> 0x76543210:v\n");
-    text.push_str("add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n");
-    if simd == 32 {
-        text.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
-    }
+    text = text + ".function \"bytes_main\"\n" + &kernels::lane_numbers(simd);
     let m = format!("(M1, {simd})");
     let _ = writeln!(text, "shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
     let _ = writeln!(text, "mul {m} N(0,0)<1> At(0,0)<1;1,0> {:#x}:d", 1 + 2 * r.below(1 << 20));
@@ -205,26 +200,20 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     (text, stored)
 }
 
-fn run(engine: Option<Engine>, text: &str, bytes: u64) -> Vec<u8> {
-    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let kernel = only_kernel(&device, text);
-    let buffer = device.buffer("a", bytes).expect("there is memory");
-    let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer);
-    let outcome = outcome(&device, &kernel, launch, engine);
-    assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
-    buffer.to_vec()
-}
-
 #[test]
 fn the_same_from_all() {
     for seed in 0..1000 {
         let simd = [16, 32][seed as usize % 2];
         let (text, stored) = program(seed, simd);
         let bytes = u64::from(4 * 32 * stored);
-        let want = run(None, &text, bytes);
+        let want = kernels::stored(&text, bytes, None);
         assert!(want.iter().any(|b| *b != 0), "it stores something");
         for engine in [Engine::Interpreter, Engine::Native] {
-            assert_eq!(want, run(Some(engine), &text, bytes), "program {seed}, {engine:?}:\n{text}");
+            assert_eq!(
+                want,
+                kernels::stored(&text, bytes, Some(engine)),
+                "program {seed}, {engine:?}:\n{text}"
+            );
         }
     }
 }

@@ -3,10 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::kernels::only_kernel;
+use crate::kernels;
 use crate::random::Random;
-use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Launch};
+use envisa::Engine;
+
+const BOTH: [Engine; 2] = [Engine::Interpreter, Engine::Native];
 
 /// Vectors of numbers, of words (every other one with signs), of truths, and predicates.
 const NUMBERS: u32 = 4;
@@ -107,11 +108,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         let _ = writeln!(text, ".decl P{k} v_type=P num_elts={simd}");
     }
     text.push_str(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8\n");
-    text.push_str(".function \"truths_main\"\nmov (M1, 8) Lane(0,0)<1> 0x76543210:v\n");
-    text.push_str("add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n");
-    if simd == 32 {
-        text.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
-    }
+    text = text + ".function \"truths_main\"\n" + &kernels::lane_numbers(simd);
     let m = format!("(M1, {simd})");
     let _ = writeln!(text, "shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud");
     for k in 0..NUMBERS {
@@ -165,23 +162,13 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     (text, stored)
 }
 
-fn run(engine: Engine, text: &str, bytes: u64) -> Vec<u8> {
-    let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20));
-    let kernel = only_kernel(&device, text);
-    let buffer = device.buffer("a", bytes).expect("there is memory");
-    let launch = Launch::threads(&[1, 1, 1], 1).engine(engine).arg("A", &buffer);
-    let outcome = device.run(&kernel, &launch).expect("it is launched");
-    assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
-    buffer.to_vec()
-}
-
 #[test]
 fn the_same_from_both() {
     for seed in 0..400 {
         let simd = [16, 32][seed as usize % 2];
         let (text, stored) = program(seed, simd);
         let bytes = u64::from(4 * simd * stored);
-        let (want, got) = (run(Engine::Interpreter, &text, bytes), run(Engine::Native, &text, bytes));
+        let [want, got] = BOTH.map(|e| kernels::stored(&text, bytes, Some(e)));
         assert!(want.iter().any(|b| *b != 0), "it stores something");
         assert_eq!(want, got, "program {seed}:\n{text}");
     }
@@ -199,20 +186,16 @@ fn beginning(ty: &str) -> String {
     for (name, ty) in vectors {
         let _ = writeln!(text, ".decl {name} v_type=G type={ty} num_elts=32 align=wordx32");
     }
-    text.push_str(
-        ".function \"truths_main\"\nmov (M1, 8) Lane(0,0)<1> 0x76543210:v\n\
-         add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n\
-         add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n\
-         shl (M1, 32) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud\n\
-         add (M1, 32) To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>\n",
-    );
-    text
+    text + ".function \"truths_main\"\n"
+        + &kernels::lane_numbers(32)
+        + "shl (M1, 32) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud\n\
+           add (M1, 32) To(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>\n"
 }
 
 /// Runs a program of such a beginning with both engines; what `Y` is at the end.
 fn stored(text: &str) -> Vec<i32> {
     let text = format!("{text}lsc_store.ugm (M1, 32) flat[To]:a64 Y:d32\nret (M1, 1)\n");
-    let [want, got] = [Engine::Interpreter, Engine::Native].map(|e| run(e, &text, 128));
+    let [want, got] = BOTH.map(|e| kernels::stored(&text, 128, Some(e)));
     assert_eq!(want, got, "{text}");
     got.chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use crate::kernels::only_kernel;
+use crate::kernels::{left_and_listing, only_kernel};
 use crate::random::Dice;
 use envisa::isa::Platform;
 use envisa::lower::{Dst, Inst};
-use envisa::{Config, Device, Engine, Fault, Launch, internals};
+use envisa::{Config, Device, Engine, internals};
 
 /// Variables that addresses name: name, and rows of 64 bytes.
 const ARRAYS: [(&str, u32); 6] = [("B0", 4), ("B1", 3), ("B2", 5), ("B3", 1), ("B4", 2), ("Big", 48)];
@@ -356,20 +356,6 @@ fn program(seed: u64, platform: Platform) -> String {
     m.text
 }
 
-/// What a run left, and how it stopped; and what native code left to the interpreter.
-type Left = (Vec<u8>, Option<Box<Fault>>);
-
-fn run(text: &str, platform: Platform, engine: Engine) -> (Left, Option<String>) {
-    let device = Device::new(Config::new(platform).memory(1 << 24));
-    let kernel = only_kernel(&device, text);
-    let buffer = device.buffer("a", u64::from(64 * ROWS)).expect("there is memory");
-    let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer).engine(engine);
-    let outcome = device.run(&kernel, &launch).expect("it is launched");
-    let listing = (engine == Engine::Native && kernel.is_native())
-        .then(|| kernel.native_listing().expect("there is native code"));
-    ((buffer.to_vec(), outcome.fault), listing)
-}
-
 /// How many moves the optimiser made of one for each channel.
 fn joined(text: &str, platform: Platform) -> usize {
     let kernel = only_kernel(&Device::new(Config::new(platform)), text);
@@ -384,8 +370,8 @@ fn random_programs_with_address_registers() {
     for seed in 0..400u64 {
         let platform = [Platform::Pvc, Platform::Dg2][(seed % 2) as usize];
         let text = program(seed, platform);
-        let (a, _) = run(&text, platform, Engine::Interpreter);
-        let (b, listing) = run(&text, platform, Engine::Native);
+        let (a, _) = left_and_listing(&text, platform, Engine::Interpreter, 64 * ROWS);
+        let (b, listing) = left_and_listing(&text, platform, Engine::Native, 64 * ROWS);
         assert_eq!(a.1, b.1, "seed {seed}, {platform:?}\n{text}");
         assert_eq!(a.0, b.0, "seed {seed}, {platform:?}\n{text}");
         faults += usize::from(a.1.is_some());

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::kernels::{NO_CPU, only_kernel};
+use crate::kernels::{NO_CPU, lane_numbers, only_kernel};
 use crate::random::Random;
 use envisa::isa::Platform;
 use envisa::{Config, Device, Engine, Launch};
@@ -230,13 +230,7 @@ fn declarations(simd: u32) -> String {
     text.push_str(".decl Ad v_type=G type=uq num_elts=1 align=qword\n.decl Ae v_type=G type=uq num_elts=1 align=qword\n");
     text.push_str(".input A offset=64 size=8\n.function \"shapes_main\"\n");
     text.push_str("or (M1_NM, 1) %cr0(0,0)<1> %cr0(0,0)<0;1,0> 0x4c0:ud\n");
-    text.push_str(
-        "mov (M1, 8) Lane(0,0)<1> 0x76543210:v\nadd (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n",
-    );
-    if simd == 32 {
-        text.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
-    }
-    text
+    text + &lane_numbers(simd)
 }
 
 /// A program of some statements, and how many bytes it stores behind the table.
@@ -595,10 +589,7 @@ fn several(r: &mut Random, simd: u32, bytes: u32) -> String {
         ".decl P1 v_type=P num_elts={simd}\n.decl P2 v_type=P num_elts={simd}\n.decl P3 v_type=P num_elts=1"
     );
     t.push_str(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8\n.function \"shapes_main\"\n");
-    t.push_str("mov (M1, 8) Lane(0,0)<1> 0x76543210:v\nadd (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n");
-    if simd == 32 {
-        t.push_str("add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n");
-    }
+    t += &lane_numbers(simd);
     let m = format!("(M1, {simd})");
     for k in 0..n * element / 4 {
         let _ = writeln!(t, "mul {m} E{k}(0,0)<1> Lane(0,0)<1;1,0> {:#x}:uw", 3 + 2 * k);

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use crate::kernels::only_kernel;
+use crate::kernels::left_and_listing;
 use crate::random::Dice;
+use envisa::Engine;
 use envisa::isa::Platform;
-use envisa::{Config, Device, Engine, Fault, Launch};
 
 /// Vectors of sixteen dwords, of which the first are the program's and the last say what was known.
 const VECTORS: u32 = 8;
@@ -171,27 +171,14 @@ fn program(seed: u64) -> String {
     m.text
 }
 
-type Left = (Vec<u8>, Option<Box<Fault>>);
-
-fn run(text: &str, platform: Platform, engine: Engine) -> (Left, Option<String>) {
-    let device = Device::new(Config::new(platform).memory(1 << 24));
-    let kernel = only_kernel(&device, text);
-    let buffer = device.buffer("a", u64::from(64 * (VECTORS + 2))).expect("there is memory");
-    let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &buffer).engine(engine);
-    let outcome = device.run(&kernel, &launch).expect("it is launched");
-    let listing = (engine == Engine::Native && kernel.is_native())
-        .then(|| kernel.native_listing().expect("there is native code"));
-    ((buffer.to_vec(), outcome.fault), listing)
-}
-
 #[test]
 fn random_programs_with_parts_of_vectors() {
     let (mut natives, mut turned, mut slow) = (0, 0, 0);
     for seed in 0..400u64 {
         let platform = [Platform::Pvc, Platform::Dg2][(seed % 2) as usize];
         let text = program(seed);
-        let (a, _) = run(&text, platform, Engine::Interpreter);
-        let (b, listing) = run(&text, platform, Engine::Native);
+        let (a, _) = left_and_listing(&text, platform, Engine::Interpreter, 64 * (VECTORS + 2));
+        let (b, listing) = left_and_listing(&text, platform, Engine::Native, 64 * (VECTORS + 2));
         assert_eq!(a.1, b.1, "seed {seed}, {platform:?}\n{text}");
         let other = a.0.chunks(4).zip(b.0.chunks(4)).position(|(a, b)| a != b);
         assert_eq!(other, None, "seed {seed}, {platform:?}\n{text}");
