@@ -54,71 +54,80 @@ impl Adjust {
     }
 }
 
-/// Are all sources plain: consecutive elements of the channels' own type, or one for all channels?
-pub(crate) fn are_plain(src: &[SrcCell]) -> bool {
-    src.iter().all(|s| s.kind != SrcKind::General)
+/// A source as loops over channels see it: one element for all (`U`) or a vector, with a modifier (`MOD`)
+/// or without.
+pub(crate) struct Source<'a, T, const U: bool, const MOD: bool, const N: usize> {
+    at: &'a [Un<T>; N],
+    uniform: T,
+    adjust: Adjust,
 }
 
-/// A source as loops over channels see it: in place if it is a vector without modifier, else in `held`, where one that
-/// is not plain is already.
+impl<'a, T: Exec, const U: bool, const MOD: bool, const N: usize> Source<'a, T, U, MOD, N> {
+    /// Source `i` of an instruction whose sources [`shape`] says these parameters of.
+    #[inline(always)]
+    pub fn new(m: &'a Machine<'_>, c: At<'_>, i: usize) -> Self {
+        let s = &c.src[i];
+        let adjust = Adjust::of::<T>(if MOD { s.modifier } else { Modifier::None });
+        let uniform = if U { m.t.regs.get::<T>(s.offset) } else { T::default() };
+        let uniform = if U && MOD { adjust.apply(uniform) } else { uniform };
+        Source { at: m.t.regs.at(s.offset), uniform, adjust }
+    }
+
+    /// The value in channel `i`.
+    #[inline(always)]
+    pub fn lane(&self, i: usize) -> T {
+        if U {
+            self.uniform
+        } else if MOD {
+            self.adjust.apply(self.at[i].get())
+        } else {
+            self.at[i].get()
+        }
+    }
+}
+
+/// Which sources are uniform (bit i), and whether any has a modifier; `None` if one has to be read by
+/// [`gather`].
+pub(crate) fn shape(src: &[SrcCell]) -> Option<(u8, bool)> {
+    let mut bits = 0;
+    for (i, s) in src.iter().enumerate() {
+        match s.kind {
+            SrcKind::Scalar => bits |= 1 << i,
+            SrcKind::Contiguous | SrcKind::Modified => {}
+            SrcKind::General => return None,
+        }
+    }
+    Some((bits, src.iter().any(|s| s.modifier != Modifier::None)))
+}
+
+/// Reads a source: a plain vector or scalar, or if `G`, one in any form. `None` after a fault. (Inlined: kernels of
+/// 64-bit integers take twice as long without.)
 #[inline(always)]
-pub(crate) fn source<'a, T: Exec, const N: usize>(
-    m: &'a Machine<'_>,
-    c: At<'_>,
-    i: usize,
-    held: &'a mut [Un<T>; N],
-) -> &'a [Un<T>; N] {
-    let s = &c.src[i];
-    if N == 1 && s.kind != SrcKind::General {
-        held[0] = Un::new(Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset)));
-        return held;
-    }
-    match s.kind {
-        SrcKind::Contiguous => m.t.regs.at(s.offset),
-        SrcKind::Scalar if s.modifier == Modifier::None => {
-            held.fill(Un::new(m.t.regs.get::<T>(s.offset)));
-            held
-        }
-        SrcKind::General => held,
-        _ => {
-            modified(m, s, held);
-            held
-        }
-    }
-}
-
-/// A plain source with a modifier.
-#[inline(never)]
-fn modified<T: Exec, const N: usize>(m: &Machine<'_>, s: &SrcCell, held: &mut [Un<T>; N]) {
-    let adjust = Adjust::of::<T>(s.modifier);
-    if s.kind == SrcKind::Scalar {
-        held.fill(Un::new(adjust.apply(m.t.regs.get::<T>(s.offset))));
-        return;
-    }
-    let at = m.t.regs.at::<T, N>(s.offset);
-    for i in 0..N {
-        held[i] = Un::new(adjust.apply(at[i].get()));
-    }
-}
-
-/// Reads the sources that are not plain, for [`source`]; `false` after a fault.
-#[inline(never)]
-pub(crate) fn read_odd<T: Exec, const N: usize>(
+pub(crate) fn gather<T: Exec, const G: bool, const N: usize>(
     m: &mut Machine<'_>,
     c: At<'_>,
     pc: u32,
+    i: usize,
     mask: Mask,
-    held: &mut [[Un<T>; N]],
-) -> bool {
-    let n = (c.channels as usize).min(N);
-    for (k, held) in held.iter_mut().enumerate() {
-        let mut x = [T::default(); N];
-        if c.src[k].kind == SrcKind::General && !read_general(m, pc, &inst(m, pc).src[k], mask, &mut x[..n]) {
-            return false;
+) -> Option<[T; N]> {
+    let s = &c.src[i];
+    debug_assert!(G || s.kind != SrcKind::General);
+    match s.kind {
+        SrcKind::Contiguous => Some(m.t.regs.load(s.offset)),
+        SrcKind::Modified => {
+            let (mut x, adjust) = (m.t.regs.load::<T, N>(s.offset), Adjust::of::<T>(s.modifier));
+            for x in &mut x {
+                *x = adjust.apply(*x);
+            }
+            Some(x)
         }
-        *held = x.map(Un::new);
+        SrcKind::General if G => {
+            let mut x = [T::default(); N];
+            let n = (c.channels as usize).min(N);
+            read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]).then_some(x)
+        }
+        _ => Some([Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset)); N]),
     }
-    true
 }
 
 /// Writes a plain destination. (Handlers with a shape have no other: where the results could also go to a
@@ -233,7 +242,7 @@ fn general<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &O
     let n = (c.channels as usize).min(32);
     let mut s = [[T::default(); 32]; 3];
     for (k, s) in s.iter_mut().enumerate().take(one.sources) {
-        if !read(m, c, pc, k, mask, &mut s[..n]) {
+        if !source(m, c, pc, k, mask, &mut s[..n]) {
             return STOP;
         }
     }
@@ -249,7 +258,7 @@ fn general<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &O
 }
 
 /// Reads source `k` in whatever form it is; `false` after a fault.
-fn read<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, k: usize, mask: Mask, out: &mut [T]) -> bool {
+fn source<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, k: usize, mask: Mask, out: &mut [T]) -> bool {
     let cell = &c.src[k];
     let adjust = Adjust::of::<T>(cell.modifier);
     match cell.kind {
@@ -278,7 +287,7 @@ fn again<T: Exec, const N: usize>(
     let mut s = [[T::default(); 32]; 3];
     let n = (c.channels as usize).min(N);
     for (k, s) in s.iter_mut().enumerate().take(one.sources) {
-        let read = read(m, c, pc, k, mask, &mut s[..n]);
+        let read = source(m, c, pc, k, mask, &mut s[..n]);
         debug_assert!(read, "it was read before");
     }
     if let Some(sum) = one.sum {
@@ -292,10 +301,30 @@ fn again<T: Exec, const N: usize>(
     std::array::from_fn(|i| (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode))
 }
 
-/// `O` over channels of `T` with `S` plain sources, in vectors of `N`.
-pub(crate) struct PlainK<O, T, const S: usize, const N: usize>(PhantomData<(O, T)>);
+/// `O` over channels of `T` with `S` sources, in vectors of `N`; `A`, `B`, `C`: the source is uniform;
+/// `MOD`: some have modifiers.
+pub(crate) struct AluK<
+    O,
+    T,
+    const S: usize,
+    const A: bool,
+    const B: bool,
+    const C: bool,
+    const MOD: bool,
+    const N: usize,
+>(PhantomData<(O, T)>);
 
-impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for PlainK<O, T, S, N> {
+impl<
+    O: Alu<T>,
+    T: Exec,
+    const S: usize,
+    const A: bool,
+    const B: bool,
+    const C: bool,
+    const MOD: bool,
+    const N: usize,
+> Kernel for AluK<O, T, S, A, B, C, MOD, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -305,14 +334,28 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for PlainK<O, T,
         if O::MODAL && !m.t.ieee {
             return in_mode::<O, T, S>(m, c, pc, mask);
         }
-        each_channel::<O, T, S, N, _>(m, c, pc, mask, Ieee)
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let d = Source::<T, C, MOD, N>::new(m, c, 2);
+        let mut r = [T::default(); N];
+        for i in 0..N {
+            let b = if S > 1 { b.lane(i) } else { T::default() };
+            let d = if S > 2 { d.lane(i) } else { T::default() };
+            r[i] = O::go(a.lane(i), b, d, c.aux, Quick(Ieee));
+        }
+        if O::MODAL && any_nan(&r) {
+            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
+        }
+        store(m, c, mask, r);
+        pc + 1
     }
 }
 
-/// `O` over channels of `T` with `S` sources and operands in any form.
-pub(crate) struct GeneralK<O, T, const S: usize>(PhantomData<(O, T)>);
+/// `O` over channels of `T` with `S` sources, of plain operands whose shapes are found at run time, or if `G`,
+/// of operands in any form.
+pub(crate) struct AnyK<O, T, const S: usize, const G: bool, const N: usize>(PhantomData<(O, T)>);
 
-impl<O: Alu<T>, T: Exec, const S: usize> Kernel for GeneralK<O, T, S> {
+impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel for AnyK<O, T, S, G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -322,7 +365,24 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for GeneralK<O, T, S> {
         if O::MODAL && !m.t.ieee {
             return in_mode::<O, T, S>(m, c, pc, mask);
         }
-        general(m, c, pc, mask, &const { One::of::<O, S>() })
+        if G {
+            return general(m, c, pc, mask, &const { One::of::<O, S>() });
+        }
+        let zero = [T::default(); N];
+        let Some(a) = gather::<T, false, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, false, N>(m, c, pc, 1, mask) } else { Some(zero) };
+        let Some(b) = b else { return STOP };
+        let d = if S > 2 { gather::<T, false, N>(m, c, pc, 2, mask) } else { Some(zero) };
+        let Some(d) = d else { return STOP };
+        let mut r = zero;
+        for i in 0..N {
+            r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(Ieee));
+        }
+        if O::MODAL && any_nan(&r) {
+            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
+        }
+        store(m, c, mask, r);
+        pc + 1
     }
 }
 
@@ -334,34 +394,22 @@ impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T,
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
-        each_channel::<O, T, S, N, _>(m, c, pc, mask, mode)
+        let zero = [T::default(); N];
+        let Some(a) = gather::<T, false, N>(m, c, pc, 0, mask) else { return STOP };
+        let b = if S > 1 { gather::<T, false, N>(m, c, pc, 1, mask) } else { Some(zero) };
+        let Some(b) = b else { return STOP };
+        let d = if S > 2 { gather::<T, false, N>(m, c, pc, 2, mask) } else { Some(zero) };
+        let Some(d) = d else { return STOP };
+        let mut r = zero;
+        for i in 0..N {
+            r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(mode));
+        }
+        if any_nan(&r) {
+            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
+        }
+        store(m, c, mask, r);
+        pc + 1
     }
-}
-
-/// Computes all channels in a mode, and writes those of `mask`.
-#[inline(always)]
-fn each_channel<O: Alu<T>, T: Exec, const S: usize, const N: usize, M: Mode>(
-    m: &mut Machine<'_>,
-    c: At<'_>,
-    pc: u32,
-    mask: Mask,
-    mode: M,
-) -> u32 {
-    let mut held = [[Un::default(); N]; 3];
-    let zero = [Un::default(); N];
-    let [first, second, third] = &mut held;
-    let a = source(m, c, 0, first);
-    let b = if S > 1 { source(m, c, 1, second) } else { &zero };
-    let d = if S > 2 { source(m, c, 2, third) } else { &zero };
-    let mut r = [T::default(); N];
-    for i in 0..N {
-        r[i] = O::go(a[i].get(), b[i].get(), d[i].get(), c.aux, Quick(mode));
-    }
-    if O::MODAL && any_nan(&r) {
-        r = again(m, c, pc, mask, &const { One::of::<O, S>() });
-    }
-    store(m, c, mask, r);
-    pc + 1
 }
 
 /// The same in a mode of `%cr0` other than the one that handlers are for.

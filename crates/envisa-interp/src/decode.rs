@@ -4,7 +4,7 @@ use envisa_isa::{Combine, Type};
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
 use envisa_sem::{Bf, Hf, MathUnit};
 
-use crate::alu::{Alu, FlushK, GeneralK, PlainK, are_plain};
+use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
 use crate::control::*;
 use crate::level::{Handler, Vectors, handler};
 use crate::messages;
@@ -62,25 +62,27 @@ pub(super) fn dst_cell(i: &Inst) -> (u32, bool) {
     }
 }
 
-/// The handler of a kernel for this number of channels, whose last parameter is the size of its vectors.
-macro_rules! sized {
-    ($l:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
-        match $n {
-            1 => $l.handler::<$kernel<$($p,)* $({ $k },)* 1>>(),
-            2..=16 => $l.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
-            _ => $l.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
+/// Handlers for rarer shapes: of plain operands (`plain`) whose shapes are found at run time, for one channel
+/// or vectors of 16 and 32; of operands in any form, at the base level.
+macro_rules! rare {
+    ($level:expr, $n:expr, $plain:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match (Vectors::of($level), $n) {
+            (Some(l), 1) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 1>>(),
+            (Some(l), 2..=16) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 16>>(),
+            (Some(l), _) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 32>>(),
+            (_, 1) => handler::<$kernel<$($p,)* $({ $k },)* true, 1>>(),
+            _ => handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
         }
     };
 }
 
-pub(crate) use sized;
-
-/// The same for plain operands (`plain`); for operands in any form a handler at the base level.
-macro_rules! by_shape {
-    ($level:expr, $n:expr, $plain:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
-        match Vectors::of($level) {
-            Some(l) if $plain => sized!(l, $n, $kernel[$($p),*; $($k,)* false]),
-            _ => handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
+/// The handler of a kernel for this number of channels, whose last parameter is the size of its vector. One
+/// channel is a shape of its own, made of uniform sources.
+macro_rules! sized {
+    ($l:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
+        match $n {
+            2..=16 => $l.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
+            _ => $l.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
         }
     };
 }
@@ -94,24 +96,154 @@ pub(super) struct Variant {
     pub flushing: bool,
 }
 
-/// Code for an operation of so many sources.
-fn channels<O: Alu<T>, T: Exec, const S: usize>(c: Choice<'_>) -> Handler {
-    let plain = c.plain && are_plain(&c.src[..S]);
-    match Vectors::of(c.w.level).filter(|_| plain) {
-        Some(l) if O::MODAL && c.w.flushing => match c.n {
-            1 => l.handler::<FlushK<O, T, S, 1>>(),
-            _ => l.handler::<FlushK<O, T, S, 32>>(),
-        },
-        Some(l) => sized!(l, c.n, PlainK[O, T; S]),
-        None => handler::<GeneralK<O, T, S>>(),
+/// Code of plain operands for modes that flush denormals.
+fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
+    match Vectors::of(l) {
+        Some(l) if n == 1 => l.handler::<FlushK<O, T, S, 1>>(),
+        Some(l) => l.handler::<FlushK<O, T, S, 32>>(),
+        None if n == 1 => handler::<AnyK<O, T, S, true, 1>>(),
+        None => handler::<AnyK<O, T, S, true, 32>>(),
     }
 }
 
+/// Code for one source.
+fn unary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 1>(w.level, n);
+    }
+    let Some(l) = Vectors::of(w.level) else { return any::<O, T, 1>(w, n, src, plain) };
+    match shape(&src[..1]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
+        Some((0, false)) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
+        Some((1, false)) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
+        _ => any::<O, T, 1>(w, n, src, plain),
+    }
+}
+
+/// Code for two sources, also for vectors with modifiers.
+fn binary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Vectors::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
+        return binary_plain::<O, T>(w, n, src, plain);
+    };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some((0, true)) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
+        Some((1, true)) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
+        Some((2, true)) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
+        _ => binary_plain::<O, T>(w, n, src, plain),
+    }
+}
+
+/// Code for two sources that seldom have modifiers.
+fn binary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 2>(w.level, n);
+    }
+    let Some(l) = Vectors::of(w.level) else { return any::<O, T, 2>(w, n, src, plain) };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
+        Some((0, false)) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
+        Some((1, false)) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
+        Some((2, false)) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
+        _ => any::<O, T, 2>(w, n, src, plain),
+    }
+}
+
+/// Code for three sources, also for vectors with modifiers.
+fn ternary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Vectors::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
+        return ternary_plain::<O, T>(w, n, src, plain);
+    };
+    match shape(src).filter(|_| plain) {
+        Some((0, true)) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
+        Some((1, true)) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
+        Some((2, true)) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
+        Some((4, true)) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
+        _ => ternary_plain::<O, T>(w, n, src, plain),
+    }
+}
+
+/// Code for three sources that seldom have modifiers.
+fn ternary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, 3>(w.level, n);
+    }
+    let Some(l) = Vectors::of(w.level) else { return any::<O, T, 3>(w, n, src, plain) };
+    match shape(src).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
+        Some((0, false)) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
+        Some((1, false)) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
+        Some((2, false)) => sized!(l, n, AluK[O, T; 3, false, true, false, false]),
+        Some((3, false)) => sized!(l, n, AluK[O, T; 3, true, true, false, false]),
+        Some((4, false)) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
+        Some((5, false)) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
+        Some((6, false)) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
+        _ => any::<O, T, 3>(w, n, src, plain),
+    }
+}
+
+/// Code for sources in any shape.
+fn any<O: Alu<T>, T: Exec, const S: usize>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    if O::MODAL && w.flushing {
+        return flushing::<O, T, S>(w.level, n);
+    }
+    let l = w.level;
+    let plain = plain && shape(&src[..S]).is_some();
+    rare!(l, n, plain, AnyK[O, T; S])
+}
+
 /// Code for a function of the math unit, in whatever mode.
-fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(c: Choice<'_>) -> Handler {
-    match Vectors::of(c.w.level).filter(|_| c.plain && are_plain(&c.src[..S])) {
-        Some(l) => l.handler::<UnitK<O, T, S, false>>(),
-        None => handler::<UnitK<O, T, S, true>>(),
+fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(
+    l: Level,
+    n: u8,
+    src: &[SrcCell; 3],
+    plain: bool,
+) -> Handler {
+    match Vectors::of(l).filter(|_| plain && shape(&src[..S]).is_some()) {
+        Some(l) if n <= 16 => l.handler::<UnitK<O, T, S, false, 16>>(),
+        Some(l) => l.handler::<UnitK<O, T, S, false, 32>>(),
+        None => handler::<UnitK<O, T, S, true, 32>>(),
+    }
+}
+
+/// Code for a compare, also of vectors with modifiers.
+fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Vectors::of(level).filter(|_| n > 1) else {
+        return compare_plain::<T, R>(level, n, src, plain);
+    };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some((0, true)) => sized!(l, n, CmpK[T; R, false, false, true]),
+        Some((2, true)) => sized!(l, n, CmpK[T; R, false, true, true]),
+        _ => compare_plain::<T, R>(level, n, src, plain),
+    }
+}
+
+/// Code for a compare of sources that seldom have modifiers.
+fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Vectors::of(level) else {
+        return rare!(level, n, plain && shape(&src[..2]).is_some(), CmpAnyK[T;]);
+    };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
+        Some((0, false)) => sized!(l, n, CmpK[T; R, false, false, false]),
+        Some((1, false)) => sized!(l, n, CmpK[T; R, true, false, false]),
+        Some((2, false)) => sized!(l, n, CmpK[T; R, false, true, false]),
+        Some((3, false)) => sized!(l, n, CmpK[T; R, true, true, false]),
+        s => rare!(level, n, s.is_some(), CmpAnyK[T;]),
+    }
+}
+
+/// Code for a selection.
+fn select<T: Exec>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
+    let Some(l) = Vectors::of(level) else {
+        return rare!(level, n, plain && shape(&src[..2]).is_some(), SelAnyK[T;]);
+    };
+    match shape(&src[..2]).filter(|_| plain) {
+        Some(_) if n == 1 => l.handler::<SelK<T, true, true, true, 1>>(),
+        Some((0, false)) => sized!(l, n, SelK[T; false, false, false]),
+        Some((1, false)) => sized!(l, n, SelK[T; true, false, false]),
+        Some((2, false)) => sized!(l, n, SelK[T; false, true, false]),
+        Some((3, false)) => sized!(l, n, SelK[T; true, true, false]),
+        s => rare!(level, n, s.is_some(), SelAnyK[T;]),
     }
 }
 
@@ -124,6 +256,43 @@ struct Choice<'a> {
     src: &'a [SrcCell; 3],
     /// The destination is consecutive elements of the channels' own type.
     plain: bool,
+}
+
+/// Code for each shape of so many sources.
+macro_rules! common {
+    ($c:expr, $o:ty, $t:ty, 1) => {
+        unary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+    ($c:expr, $o:ty, $t:ty, 2) => {
+        binary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+    ($c:expr, $o:ty, $t:ty, 3) => {
+        ternary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+}
+
+/// The same for sources that seldom have modifiers.
+macro_rules! unmodified {
+    ($c:expr, $o:ty, $t:ty, 2) => {
+        binary_plain::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+    ($c:expr, $o:ty, $t:ty, 3) => {
+        ternary_plain::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
+    };
+}
+
+/// Code of the math unit for so many sources.
+macro_rules! unit {
+    ($c:expr, $o:ty, $t:ty, $s:literal) => {
+        unit::<$o, $t, $s>($c.w.level, $c.n, $c.src, $c.plain)
+    };
+}
+
+/// The general code for so many sources.
+macro_rules! seldom {
+    ($c:expr, $o:ty, $t:ty, $s:literal) => {
+        any::<$o, $t, $s>($c.w, $c.n, $c.src, $c.plain)
+    };
 }
 
 /// The handler of an instruction that computes channel by channel.
@@ -140,11 +309,11 @@ pub(super) fn alu(w: Variant, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
 /// For destinations of narrower floats.
 fn odd(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     Some(match i.op {
-        Op::Add => channels::<AddOdd, f64, 2>(c),
-        Op::Mul => channels::<MulOdd, f64, 2>(c),
-        Op::Mad => channels::<MadOdd, f64, 3>(c),
-        Op::Div => channels::<DivOdd, f64, 2>(c),
-        Op::Sqrt => channels::<SqrtOdd, f64, 1>(c),
+        Op::Add => seldom!(c, AddOdd, f64, 2),
+        Op::Mul => seldom!(c, MulOdd, f64, 2),
+        Op::Mad => seldom!(c, MadOdd, f64, 3),
+        Op::Div => seldom!(c, DivOdd, f64, 2),
+        Op::Sqrt => seldom!(c, SqrtOdd, f64, 1),
         _ => return None,
     })
 }
@@ -152,10 +321,10 @@ fn odd(c: Choice<'_>, i: &Inst) -> Option<Handler> {
 /// Those that do not look at the type.
 fn others(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
-    let plain = plain && are_plain(&src[..2]);
+    let shaped = shape(&src[..2]).is_some();
     Some(match i.op {
-        Op::Addc => by_shape!(l, n, plain, CarryK[; false]),
-        Op::Subb => by_shape!(l, n, plain, CarryK[; true]),
+        Op::Addc => rare!(l, n, plain && shaped, CarryK[; false]),
+        Op::Subb => rare!(l, n, plain && shaped, CarryK[; true]),
         Op::Cmp => return comparison(l, i, src),
         _ => return None,
     })
@@ -165,91 +334,92 @@ fn others(c: Choice<'_>, i: &Inst) -> Option<Handler> {
 fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     use ExecType::{I32, I64, U32, U64};
     let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
-    let plain = plain && are_plain(&src[..2]);
-    // What does not look at the sign is compiled once for each size.
+    let shaped = shape(&src[..2]).is_some();
+    // What does not look at the sign is compiled once for each size. Each shape has code of its own where interpreters
+    // spend their time: for 32 bits.
     Some(match (i.op, i.exec) {
-        (Op::Mov, I32) => channels::<Copy, i32, 1>(c),
-        (Op::Mov, U32) => channels::<Copy, u32, 1>(c),
-        (Op::Mov, I64) => channels::<Copy, i64, 1>(c),
-        (Op::Mov, U64) => channels::<Copy, u64, 1>(c),
-        (Op::Add, I32 | U32) => channels::<Add, u32, 2>(c),
-        (Op::Add, I64 | U64) => channels::<Add, u64, 2>(c),
-        (Op::Add3, I32 | U32) => channels::<Add3, u32, 3>(c),
-        (Op::Add3, I64 | U64) => channels::<Add3, u64, 3>(c),
-        (Op::Mul, I32 | U32) => channels::<Mul, u32, 2>(c),
-        (Op::Mul, I64 | U64) => channels::<Mul, u64, 2>(c),
-        (Op::Mad, I32 | U32) => channels::<Mad, u32, 3>(c),
-        (Op::Mad, I64 | U64) => channels::<Mad, u64, 3>(c),
-        (Op::Min, I32) => channels::<Min, i32, 2>(c),
-        (Op::Min, U32) => channels::<Min, u32, 2>(c),
-        (Op::Max, I32) => channels::<Max, i32, 2>(c),
-        (Op::Max, U32) => channels::<Max, u32, 2>(c),
-        (Op::Min, I64) => channels::<Min, i64, 2>(c),
-        (Op::Min, U64) => channels::<Min, u64, 2>(c),
-        (Op::Max, I64) => channels::<Max, i64, 2>(c),
-        (Op::Max, U64) => channels::<Max, u64, 2>(c),
-        (Op::Avg, I32) => channels::<Avg, i32, 2>(c),
-        (Op::Avg, U32) => channels::<Avg, u32, 2>(c),
-        (Op::Avg, I64) => channels::<Avg, i64, 2>(c),
-        (Op::Avg, U64) => channels::<Avg, u64, 2>(c),
-        (Op::Div, I32) => channels::<Div, i32, 2>(c),
-        (Op::Div, U32) => channels::<Div, u32, 2>(c),
-        (Op::Div, I64) => channels::<Div, i64, 2>(c),
-        (Op::Div, U64) => channels::<Div, u64, 2>(c),
-        (Op::Mod, I32) => channels::<Mod, i32, 2>(c),
-        (Op::Mod, U32) => channels::<Mod, u32, 2>(c),
-        (Op::Mod, I64) => channels::<Mod, i64, 2>(c),
-        (Op::Mod, U64) => channels::<Mod, u64, 2>(c),
-        (Op::And, I32 | U32) => channels::<And, u32, 2>(c),
-        (Op::Or, I32 | U32) => channels::<Or, u32, 2>(c),
-        (Op::Xor, I32 | U32) => channels::<Xor, u32, 2>(c),
-        (Op::Not, I32 | U32) => channels::<Not, u32, 1>(c),
-        (Op::And, I64 | U64) => channels::<And, u64, 2>(c),
-        (Op::Or, I64 | U64) => channels::<Or, u64, 2>(c),
-        (Op::Xor, I64 | U64) => channels::<Xor, u64, 2>(c),
-        (Op::Not, I64 | U64) => channels::<Not, u64, 1>(c),
-        (Op::Shl, I32 | U32) => channels::<Shl, u32, 2>(c),
-        (Op::Shl, I64 | U64) => channels::<Shl, u64, 2>(c),
-        (Op::Shr, U32 | I32) => channels::<Shr, u32, 2>(c),
-        (Op::Shr, U64 | I64) => channels::<Shr, u64, 2>(c),
-        (Op::Asr, I32 | U32) => channels::<Asr, i32, 2>(c),
-        (Op::Asr, I64 | U64) => channels::<Asr, i64, 2>(c),
-        (Op::Rol, U32) if i.aux == 32 => channels::<RolD, u32, 2>(c),
-        (Op::Ror, U32) if i.aux == 32 => channels::<RorD, u32, 2>(c),
-        (Op::Rol, U32) => channels::<Rol, u32, 2>(c),
-        (Op::Ror, U32) => channels::<Ror, u32, 2>(c),
-        (Op::Rol, U64) => channels::<Rol, u64, 2>(c),
-        (Op::Ror, U64) => channels::<Ror, u64, 2>(c),
+        (Op::Mov, I32) => common!(c, Copy, i32, 1),
+        (Op::Mov, U32) => common!(c, Copy, u32, 1),
+        (Op::Mov, I64) => common!(c, Copy, i64, 1),
+        (Op::Mov, U64) => common!(c, Copy, u64, 1),
+        (Op::Add, I32 | U32) => common!(c, Add, u32, 2),
+        (Op::Add, I64 | U64) => common!(c, Add, u64, 2),
+        (Op::Add3, I32 | U32) => unmodified!(c, Add3, u32, 3),
+        (Op::Add3, I64 | U64) => seldom!(c, Add3, u64, 3),
+        (Op::Mul, I32 | U32) => unmodified!(c, Mul, u32, 2),
+        (Op::Mul, I64 | U64) => seldom!(c, Mul, u64, 2),
+        (Op::Mad, I32 | U32) => unmodified!(c, Mad, u32, 3),
+        (Op::Mad, I64 | U64) => seldom!(c, Mad, u64, 3),
+        (Op::Min, I32) => unmodified!(c, Min, i32, 2),
+        (Op::Min, U32) => unmodified!(c, Min, u32, 2),
+        (Op::Max, I32) => unmodified!(c, Max, i32, 2),
+        (Op::Max, U32) => unmodified!(c, Max, u32, 2),
+        (Op::Min, I64) => seldom!(c, Min, i64, 2),
+        (Op::Min, U64) => seldom!(c, Min, u64, 2),
+        (Op::Max, I64) => seldom!(c, Max, i64, 2),
+        (Op::Max, U64) => seldom!(c, Max, u64, 2),
+        (Op::Avg, I32) => seldom!(c, Avg, i32, 2),
+        (Op::Avg, U32) => seldom!(c, Avg, u32, 2),
+        (Op::Avg, I64) => seldom!(c, Avg, i64, 2),
+        (Op::Avg, U64) => seldom!(c, Avg, u64, 2),
+        (Op::Div, I32) => seldom!(c, Div, i32, 2),
+        (Op::Div, U32) => seldom!(c, Div, u32, 2),
+        (Op::Div, I64) => seldom!(c, Div, i64, 2),
+        (Op::Div, U64) => seldom!(c, Div, u64, 2),
+        (Op::Mod, I32) => seldom!(c, Mod, i32, 2),
+        (Op::Mod, U32) => seldom!(c, Mod, u32, 2),
+        (Op::Mod, I64) => seldom!(c, Mod, i64, 2),
+        (Op::Mod, U64) => seldom!(c, Mod, u64, 2),
+        (Op::And, I32 | U32) => unmodified!(c, And, u32, 2),
+        (Op::Or, I32 | U32) => unmodified!(c, Or, u32, 2),
+        (Op::Xor, I32 | U32) => unmodified!(c, Xor, u32, 2),
+        (Op::Not, I32 | U32) => common!(c, Not, u32, 1),
+        (Op::And, I64 | U64) => seldom!(c, And, u64, 2),
+        (Op::Or, I64 | U64) => seldom!(c, Or, u64, 2),
+        (Op::Xor, I64 | U64) => seldom!(c, Xor, u64, 2),
+        (Op::Not, I64 | U64) => seldom!(c, Not, u64, 1),
+        (Op::Shl, I32 | U32) => unmodified!(c, Shl, u32, 2),
+        (Op::Shl, I64 | U64) => unmodified!(c, Shl, u64, 2),
+        (Op::Shr, U32 | I32) => unmodified!(c, Shr, u32, 2),
+        (Op::Shr, U64 | I64) => seldom!(c, Shr, u64, 2),
+        (Op::Asr, I32 | U32) => unmodified!(c, Asr, i32, 2),
+        (Op::Asr, I64 | U64) => seldom!(c, Asr, i64, 2),
+        (Op::Rol, U32) if i.aux == 32 => unmodified!(c, RolD, u32, 2),
+        (Op::Ror, U32) if i.aux == 32 => unmodified!(c, RorD, u32, 2),
+        (Op::Rol, U32) => seldom!(c, Rol, u32, 2),
+        (Op::Ror, U32) => seldom!(c, Ror, u32, 2),
+        (Op::Rol, U64) => seldom!(c, Rol, u64, 2),
+        (Op::Ror, U64) => seldom!(c, Ror, u64, 2),
         (Op::Bfn, I32 | U32) => match i.aux {
-            0x96 => channels::<BfnOf<0x96>, u32, 3>(c),
-            0xd8 => channels::<BfnOf<0xd8>, u32, 3>(c),
-            0xca => channels::<BfnOf<0xca>, u32, 3>(c),
-            0xe8 => channels::<BfnOf<0xe8>, u32, 3>(c),
-            0xf8 => channels::<BfnOf<0xf8>, u32, 3>(c),
-            0x78 => channels::<BfnOf<0x78>, u32, 3>(c),
-            0xfe => channels::<BfnOf<0xfe>, u32, 3>(c),
-            _ => channels::<Bfn, u32, 3>(c),
+            0x96 => seldom!(c, BfnOf<0x96>, u32, 3),
+            0xd8 => seldom!(c, BfnOf<0xd8>, u32, 3),
+            0xca => seldom!(c, BfnOf<0xca>, u32, 3),
+            0xe8 => seldom!(c, BfnOf<0xe8>, u32, 3),
+            0xf8 => seldom!(c, BfnOf<0xf8>, u32, 3),
+            0x78 => seldom!(c, BfnOf<0x78>, u32, 3),
+            0xfe => seldom!(c, BfnOf<0xfe>, u32, 3),
+            _ => seldom!(c, Bfn, u32, 3),
         },
-        (Op::Bfn, I64 | U64) => channels::<Bfn, u64, 3>(c),
-        (Op::Bfe, U32) => channels::<Bfe, u32, 3>(c),
-        (Op::Bfe, I32) => channels::<Bfe, i32, 3>(c),
-        (Op::Bfrev, U32) => channels::<Bfrev, u32, 1>(c),
-        (Op::Cbit, U32) => channels::<Cbit, u32, 1>(c),
-        (Op::Cbit, U64) => channels::<Cbit, u64, 1>(c),
-        (Op::Fbh, U32) => channels::<Fbh, u32, 1>(c),
-        (Op::Fbh, I32) => channels::<Fbh, i32, 1>(c),
-        (Op::Fbl, U32) => channels::<Fbl, u32, 1>(c),
-        (Op::Lzd, U32) => channels::<Lzd, u32, 1>(c),
+        (Op::Bfn, I64 | U64) => seldom!(c, Bfn, u64, 3),
+        (Op::Bfe, U32) => seldom!(c, Bfe, u32, 3),
+        (Op::Bfe, I32) => seldom!(c, Bfe, i32, 3),
+        (Op::Bfrev, U32) => seldom!(c, Bfrev, u32, 1),
+        (Op::Cbit, U32) => seldom!(c, Cbit, u32, 1),
+        (Op::Cbit, U64) => seldom!(c, Cbit, u64, 1),
+        (Op::Fbh, U32) => seldom!(c, Fbh, u32, 1),
+        (Op::Fbh, I32) => seldom!(c, Fbh, i32, 1),
+        (Op::Fbl, U32) => seldom!(c, Fbl, u32, 1),
+        (Op::Lzd, U32) => seldom!(c, Lzd, u32, 1),
         // The sign matters to saturation and conversion, not to a plain destination.
-        (Op::Sel, I32) if !plain => by_shape!(l, n, false, SelK[i32;]),
-        (Op::Sel, I64) if !plain => by_shape!(l, n, false, SelK[i64;]),
-        (Op::Sel, I32 | U32) => by_shape!(l, n, plain, SelK[u32;]),
-        (Op::Sel, I64 | U64) => by_shape!(l, n, plain, SelK[u64;]),
-        (Op::Mulh, U32) => channels::<Mulh, u32, 2>(c),
-        (Op::Mulh, I32) => channels::<Mulh, i32, 2>(c),
+        (Op::Sel, I32) if !plain => rare!(l, n, false, SelAnyK[i32;]),
+        (Op::Sel, I64) if !plain => rare!(l, n, false, SelAnyK[i64;]),
+        (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
+        (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
+        (Op::Mulh, U32) => seldom!(c, Mulh, u32, 2),
+        (Op::Mulh, I32) => seldom!(c, Mulh, i32, 2),
         // What general code does in 64 bits; see `parts`.
-        (Op::Madw, I64) if plain => sized!(Vectors::of(l)?, n, MadwK[;]),
-        (Op::Dp4a, U32) if plain => channels::<Dp4a, u32, 3>(c),
+        (Op::Madw, I64) if plain && shaped && Vectors::of(l).is_some() => rare!(l, n, true, MadwK[;]),
+        (Op::Dp4a, U32) if plain => seldom!(c, Dp4a, u32, 3),
         _ => return others(c, i),
     })
 }
@@ -258,94 +428,106 @@ fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
 fn floats(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     use ExecType::{Bf16, F16, F32, F64};
     let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
-    let plain = plain && are_plain(&src[..2]);
+    let shaped = shape(&src[..2]).is_some();
     Some(match (i.op, i.exec) {
-        (Op::Mov, F32) => channels::<Copy, f32, 1>(c),
-        (Op::Mov, F64) => channels::<Copy, f64, 1>(c),
-        (Op::Mov, F16) => channels::<Copy, Hf, 1>(c),
-        (Op::Mov, Bf16) => channels::<Copy, Bf, 1>(c),
-        (Op::Add, F32) => channels::<Add, f32, 2>(c),
-        (Op::Mul, F32) => channels::<Mul, f32, 2>(c),
-        (Op::Mad, F32) => channels::<Mad, f32, 3>(c),
-        (Op::Min, F32) => channels::<Min, f32, 2>(c),
-        (Op::Max, F32) => channels::<Max, f32, 2>(c),
-        (Op::Add, F64) => channels::<Add, f64, 2>(c),
-        (Op::Mul, F64) => channels::<Mul, f64, 2>(c),
-        (Op::Mad, F64) => channels::<Mad, f64, 3>(c),
-        (Op::Min, F64) => channels::<Min, f64, 2>(c),
-        (Op::Max, F64) => channels::<Max, f64, 2>(c),
-        (Op::Add, F16) => channels::<Add, Hf, 2>(c),
-        (Op::Mul, F16) => channels::<Mul, Hf, 2>(c),
-        (Op::Mad, F16) => channels::<Mad, Hf, 3>(c),
-        (Op::Min, F16) => channels::<Min, Hf, 2>(c),
-        (Op::Max, F16) => channels::<Max, Hf, 2>(c),
-        (Op::Add, Bf16) => channels::<Add, Bf, 2>(c),
-        (Op::Mul, Bf16) => channels::<Mul, Bf, 2>(c),
-        (Op::Mad, Bf16) => channels::<Mad, Bf, 3>(c),
-        (Op::Min, Bf16) => channels::<Min, Bf, 2>(c),
-        (Op::Max, Bf16) => channels::<Max, Bf, 2>(c),
-        (Op::Div | Op::Divm, F32) => channels::<Div, f32, 2>(c),
-        (Op::Div | Op::Divm, F64) => channels::<Div, f64, 2>(c),
-        (Op::Div | Op::Divm, F16) => channels::<Div, Hf, 2>(c),
-        (Op::Sqrt | Op::Sqrtm, F32) => channels::<Sqrt, f32, 1>(c),
-        (Op::Sqrt | Op::Sqrtm, F64) => channels::<Sqrt, f64, 1>(c),
-        (Op::Sqrt | Op::Sqrtm, F16) => channels::<Sqrt, Hf, 1>(c),
-        (Op::Inv, F32) => channels::<Inv, f32, 1>(c),
-        (Op::Inv, F64) => channels::<Inv, f64, 1>(c),
-        (Op::Inv, F16) => channels::<Inv, Hf, 1>(c),
-        (Op::Rsqrt, F32) => unit::<Rsqrt, f32, 1>(c),
-        (Op::Rsqrt, F64) => channels::<Rsqrt, f64, 1>(c),
-        (Op::Rsqrt, F16) => unit::<Rsqrt, Hf, 1>(c),
-        (Op::Exp, F32) => unit::<Exp, f32, 1>(c),
-        (Op::Exp, F16) => unit::<Exp, Hf, 1>(c),
-        (Op::Log, F32) => unit::<Log, f32, 1>(c),
-        (Op::Log, F16) => unit::<Log, Hf, 1>(c),
-        (Op::Pow, F32) => unit::<Pow, f32, 2>(c),
-        (Op::Pow, F16) => unit::<Pow, Hf, 2>(c),
-        (Op::Sin, F32) => unit::<Sin, f32, 1>(c),
-        (Op::Sin, F16) => unit::<Sin, Hf, 1>(c),
-        (Op::Cos, F32) => unit::<Cos, f32, 1>(c),
-        (Op::Cos, F16) => unit::<Cos, Hf, 1>(c),
-        (Op::Tanh, F32) => unit::<Tanh, f32, 1>(c),
-        (Op::Tanh, F16) => unit::<Tanh, Hf, 1>(c),
-        (Op::Sigm, F32) => unit::<Sigm, f32, 1>(c),
-        (Op::Sigm, F16) => unit::<Sigm, Hf, 1>(c),
-        (Op::Lrp, F32) => channels::<Lrp, f32, 3>(c),
-        (Op::Frc, F32) => channels::<Frc, f32, 1>(c),
-        (Op::Rndd, F32) => channels::<Rndd, f32, 1>(c),
-        (Op::Rndu, F32) => channels::<Rndu, f32, 1>(c),
-        (Op::Rnde, F32) => channels::<Rnde, f32, 1>(c),
-        (Op::Rndz, F32) => channels::<Rndz, f32, 1>(c),
-        (Op::Frc, F64) => channels::<Frc, f64, 1>(c),
-        (Op::Rndd, F64) => channels::<Rndd, f64, 1>(c),
-        (Op::Rndu, F64) => channels::<Rndu, f64, 1>(c),
-        (Op::Rnde, F64) => channels::<Rnde, f64, 1>(c),
-        (Op::Rndz, F64) => channels::<Rndz, f64, 1>(c),
-        (Op::Frc, F16) => channels::<Frc, Hf, 1>(c),
-        (Op::Rndd, F16) => channels::<Rndd, Hf, 1>(c),
-        (Op::Rndu, F16) => channels::<Rndu, Hf, 1>(c),
-        (Op::Rnde, F16) => channels::<Rnde, Hf, 1>(c),
-        (Op::Rndz, F16) => channels::<Rndz, Hf, 1>(c),
-        (Op::Sel, F32) => by_shape!(l, n, plain, SelK[f32;]),
-        (Op::Sel, F64) => by_shape!(l, n, plain, SelK[f64;]),
-        (Op::Sel, F16) => by_shape!(l, n, plain, SelK[Hf;]),
-        (Op::Sel, Bf16) => by_shape!(l, n, plain, SelK[Bf;]),
+        (Op::Mov, F32) => common!(c, Copy, f32, 1),
+        (Op::Mov, F64) => seldom!(c, Copy, f64, 1),
+        (Op::Mov, F16) => seldom!(c, Copy, Hf, 1),
+        (Op::Mov, Bf16) => seldom!(c, Copy, Bf, 1),
+        (Op::Add, F32) => common!(c, Add, f32, 2),
+        (Op::Mul, F32) => common!(c, Mul, f32, 2),
+        (Op::Mad, F32) => common!(c, Mad, f32, 3),
+        (Op::Min, F32) => common!(c, Min, f32, 2),
+        (Op::Max, F32) => common!(c, Max, f32, 2),
+        (Op::Add, F64) => unmodified!(c, Add, f64, 2),
+        (Op::Mul, F64) => unmodified!(c, Mul, f64, 2),
+        (Op::Mad, F64) => unmodified!(c, Mad, f64, 3),
+        (Op::Min, F64) => seldom!(c, Min, f64, 2),
+        (Op::Max, F64) => seldom!(c, Max, f64, 2),
+        (Op::Add, F16) => seldom!(c, Add, Hf, 2),
+        (Op::Mul, F16) => seldom!(c, Mul, Hf, 2),
+        (Op::Mad, F16) => seldom!(c, Mad, Hf, 3),
+        (Op::Min, F16) => seldom!(c, Min, Hf, 2),
+        (Op::Max, F16) => seldom!(c, Max, Hf, 2),
+        (Op::Add, Bf16) => seldom!(c, Add, Bf, 2),
+        (Op::Mul, Bf16) => seldom!(c, Mul, Bf, 2),
+        (Op::Mad, Bf16) => seldom!(c, Mad, Bf, 3),
+        (Op::Min, Bf16) => seldom!(c, Min, Bf, 2),
+        (Op::Max, Bf16) => seldom!(c, Max, Bf, 2),
+        (Op::Div | Op::Divm, F32) => common!(c, Div, f32, 2),
+        (Op::Div | Op::Divm, F64) => seldom!(c, Div, f64, 2),
+        (Op::Div | Op::Divm, F16) => seldom!(c, Div, Hf, 2),
+        (Op::Sqrt | Op::Sqrtm, F32) => common!(c, Sqrt, f32, 1),
+        (Op::Sqrt | Op::Sqrtm, F64) => seldom!(c, Sqrt, f64, 1),
+        (Op::Sqrt | Op::Sqrtm, F16) => seldom!(c, Sqrt, Hf, 1),
+        (Op::Inv, F32) => common!(c, Inv, f32, 1),
+        (Op::Inv, F64) => seldom!(c, Inv, f64, 1),
+        (Op::Inv, F16) => seldom!(c, Inv, Hf, 1),
+        (Op::Rsqrt, F32) => unit!(c, Rsqrt, f32, 1),
+        (Op::Rsqrt, F64) => seldom!(c, Rsqrt, f64, 1),
+        (Op::Rsqrt, F16) => unit!(c, Rsqrt, Hf, 1),
+        (Op::Exp, F32) => unit!(c, Exp, f32, 1),
+        (Op::Exp, F16) => unit!(c, Exp, Hf, 1),
+        (Op::Log, F32) => unit!(c, Log, f32, 1),
+        (Op::Log, F16) => unit!(c, Log, Hf, 1),
+        (Op::Pow, F32) => unit!(c, Pow, f32, 2),
+        (Op::Pow, F16) => unit!(c, Pow, Hf, 2),
+        (Op::Sin, F32) => unit!(c, Sin, f32, 1),
+        (Op::Sin, F16) => unit!(c, Sin, Hf, 1),
+        (Op::Cos, F32) => unit!(c, Cos, f32, 1),
+        (Op::Cos, F16) => unit!(c, Cos, Hf, 1),
+        (Op::Tanh, F32) => unit!(c, Tanh, f32, 1),
+        (Op::Tanh, F16) => unit!(c, Tanh, Hf, 1),
+        (Op::Sigm, F32) => unit!(c, Sigm, f32, 1),
+        (Op::Sigm, F16) => unit!(c, Sigm, Hf, 1),
+        (Op::Lrp, F32) => seldom!(c, Lrp, f32, 3),
+        (Op::Frc, F32) => seldom!(c, Frc, f32, 1),
+        (Op::Rndd, F32) => common!(c, Rndd, f32, 1),
+        (Op::Rndu, F32) => common!(c, Rndu, f32, 1),
+        (Op::Rnde, F32) => common!(c, Rnde, f32, 1),
+        (Op::Rndz, F32) => common!(c, Rndz, f32, 1),
+        (Op::Frc, F64) => seldom!(c, Frc, f64, 1),
+        (Op::Rndd, F64) => seldom!(c, Rndd, f64, 1),
+        (Op::Rndu, F64) => seldom!(c, Rndu, f64, 1),
+        (Op::Rnde, F64) => seldom!(c, Rnde, f64, 1),
+        (Op::Rndz, F64) => seldom!(c, Rndz, f64, 1),
+        (Op::Frc, F16) => seldom!(c, Frc, Hf, 1),
+        (Op::Rndd, F16) => seldom!(c, Rndd, Hf, 1),
+        (Op::Rndu, F16) => seldom!(c, Rndu, Hf, 1),
+        (Op::Rnde, F16) => seldom!(c, Rnde, Hf, 1),
+        (Op::Rndz, F16) => seldom!(c, Rndz, Hf, 1),
+        (Op::Sel, F32) => select::<f32>(l, n, src, plain),
+        (Op::Sel, F64) => rare!(l, n, plain && shaped, SelAnyK[f64;]),
+        (Op::Sel, F16) => rare!(l, n, plain && shaped, SelAnyK[Hf;]),
+        (Op::Sel, Bf16) => rare!(l, n, plain && shaped, SelAnyK[Bf;]),
         _ => return others(c, i),
     })
 }
 
 fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
-    let n = i.channels;
-    let plain = dst_cell(i).1 && are_plain(&src[..2]);
+    let (n, plain) = (i.channels, dst_cell(i).1);
+    macro_rules! relation {
+        ($compare:ident, $t:ty) => {
+            match i.aux {
+                0 => $compare::<$t, 0>(l, n, src, plain),
+                1 => $compare::<$t, 1>(l, n, src, plain),
+                2 => $compare::<$t, 2>(l, n, src, plain),
+                3 => $compare::<$t, 3>(l, n, src, plain),
+                4 => $compare::<$t, 4>(l, n, src, plain),
+                _ => $compare::<$t, 5>(l, n, src, plain),
+            }
+        };
+    }
+    let shaped = plain && shape(&src[..2]).is_some();
     Some(match i.exec {
-        ExecType::I32 => by_shape!(l, n, plain, CmpK[i32;]),
-        ExecType::U32 => by_shape!(l, n, plain, CmpK[u32;]),
-        ExecType::I64 => by_shape!(l, n, plain, CmpK[i64;]),
-        ExecType::U64 => by_shape!(l, n, plain, CmpK[u64;]),
-        ExecType::F32 => by_shape!(l, n, plain, CmpK[f32;]),
-        ExecType::F64 | ExecType::Odd => by_shape!(l, n, plain, CmpK[f64;]),
-        ExecType::F16 => by_shape!(l, n, plain, CmpK[Hf;]),
-        ExecType::Bf16 => by_shape!(l, n, plain, CmpK[Bf;]),
+        ExecType::I32 => relation!(compare_plain, i32),
+        ExecType::U32 => relation!(compare_plain, u32),
+        ExecType::I64 => rare!(l, n, shaped, CmpAnyK[i64;]),
+        ExecType::U64 => rare!(l, n, shaped, CmpAnyK[u64;]),
+        ExecType::F32 => relation!(compare, f32),
+        ExecType::F64 | ExecType::Odd => rare!(l, n, shaped, CmpAnyK[f64;]),
+        ExecType::F16 => rare!(l, n, shaped, CmpAnyK[Hf;]),
+        ExecType::Bf16 => rare!(l, n, shaped, CmpAnyK[Bf;]),
         ExecType::Wide | ExecType::None => return None,
     })
 }
@@ -466,7 +648,7 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
         let mut c = cell(i, choose(level, i, &src, p), src, dst_cell(i));
         let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
-        if floats && Vectors::of(level).is_some() && c.dst_plain && are_plain(&src[..sources(i)]) {
+        if floats && Vectors::of(level).is_some() && c.dst_plain && shape(&src[..sources(i)]).is_some() {
             code.flushing[pc] = alu(Variant { level, flushing: true }, i, &src);
         }
         if let Some(mut cells) = in_parts(level, i, &src, p.registers().bytes) {

@@ -1,6 +1,5 @@
 //! Moves between elements of any two types and steps, whole vectors at a time; what other instructions read
-//! and write odd operands with. The code of a conversion is separate from that of the steps, so that there is not one of
-//! each pair.
+//! and write odd operands with.
 
 use std::marker::PhantomData;
 
@@ -9,20 +8,30 @@ use envisa_lower::ExecType;
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane};
 
 use crate::alu::{modal, store};
-use crate::decode::sized;
 use crate::level::{Handler, Kernel, Vectors};
 use crate::operand::inst;
 use crate::ops::Copy;
 use crate::registers::Operands;
 use crate::{At, exec_mask};
 use envisa_machine::cpu::Level;
-use envisa_machine::regs::{Pod, Un, blend};
+use envisa_machine::regs::{Pod, blend};
 use envisa_machine::thread::{Machine, Mask};
 
-/// `mov` of elements `S` to elements `D`, whose steps the cell says; `SAT`: saturating.
-pub(crate) struct MoveK<S, D, const SAT: bool, const N: usize>(PhantomData<(S, D)>);
+/// One element for all channels.
+const ONE: u8 = 0;
+/// Elements any number of elements apart: the cell says how many.
+const ANY: u8 = u8::MAX;
 
-impl<S: Pod + Convert<D>, D: Pod + Lane, const SAT: bool, const N: usize> Kernel for MoveK<S, D, SAT, N> {
+/// `mov` of elements `S`, `FROM` elements apart, to elements `D`, `TO` elements apart; `SAT`: saturating.
+///
+/// Steps of 2 and 4 are read and written as elements that are that much larger.
+pub(crate) struct MoveK<S, D, const FROM: u8, const TO: u8, const SAT: bool, const N: usize>(
+    PhantomData<(S, D)>,
+);
+
+impl<S: Pod + Convert<D>, D: Pod + Lane, const FROM: u8, const TO: u8, const SAT: bool, const N: usize> Kernel
+    for MoveK<S, D, FROM, TO, SAT, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -32,18 +41,18 @@ impl<S: Pod + Convert<D>, D: Pod + Lane, const SAT: bool, const N: usize> Kernel
         if const { S::TYPE.is_float() || D::TYPE.is_float() } && !m.t.ieee {
             return in_mode(m, c, pc, mask);
         }
-        let mut held = [Un::default(); N];
-        let s = elements::<S, N>(m, c, &mut held);
-        let mut r = [D::default(); N];
-        for i in 0..N {
-            let x = s[i].get();
-            r[i] = if SAT { x.convert_sat(Ieee) } else { x.convert(Ieee) };
-        }
-        if N == 1 || c.src[2].offset == size_of::<D>() as u32 {
-            store(m, c, mask, r);
+        let convert = |x: S| if SAT { x.convert_sat(Ieee) } else { x.convert(Ieee) };
+        let r: [D; N] = if FROM == ONE {
+            [convert(m.t.regs.get::<S>(c.src[0].offset)); N]
         } else {
-            write_apart(m, c, mask, r);
-        }
+            let s = read::<S, FROM, N>(m, c);
+            let mut r = [D::default(); N];
+            for i in 0..N {
+                r[i] = convert(s[i]);
+            }
+            r
+        };
+        write::<D, TO, N>(m, c, mask, r);
         pc + 1
     }
 }
@@ -64,53 +73,35 @@ fn in_mode(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     }
 }
 
-/// The elements of the source: in place if they are consecutive, else in `held`.
 #[inline(always)]
-fn elements<'a, S: Pod + Lane, const N: usize>(
-    m: &'a Machine<'_>,
-    c: At<'_>,
-    held: &'a mut [Un<S>; N],
-) -> &'a [Un<S>; N] {
-    if N == 1 {
-        held[0] = Un::new(m.t.regs.get(c.src[0].offset));
-        return held;
-    }
-    if c.src[1].offset == size_of::<S>() as u32 {
-        return m.t.regs.at(c.src[0].offset);
-    }
-    read_apart(m, c, held);
-    held
-}
-
-/// Reads elements that are apart, or one for all channels. Steps of two and four are read as elements that are that much
-/// larger.
-#[inline(never)]
-fn read_apart<S: Pod + Lane, const N: usize>(m: &Machine<'_>, c: At<'_>, held: &mut [Un<S>; N]) {
-    let (at, step) = (c.src[0].offset, c.src[1].offset);
+fn read<S: Pod + Lane, const FROM: u8, const N: usize>(m: &Machine<'_>, c: At<'_>) -> [S; N] {
+    let at = c.src[0].offset;
+    let mut s = [S::default(); N];
     macro_rules! within {
         ($wide:ty) => {{
             let w = m.t.regs.at::<$wide, N>(at);
             for i in 0..N {
-                held[i] = Un::new(S::from_bits(w[i].get() as u64));
+                s[i] = S::from_bits(w[i].get() as u64);
             }
         }};
     }
-    match (size_of::<S>(), step) {
-        (_, 0) => held.fill(Un::new(m.t.regs.get(at))),
-        (1, 2) => within!(u16),
-        (1 | 2, 4) => within!(u32),
+    match (FROM, size_of::<S>() * FROM as usize) {
+        (1, _) => return m.t.regs.load(at),
+        (2 | 4, 2) => within!(u16),
+        (2 | 4, 4) => within!(u32),
         (2 | 4, 8) => within!(u64),
         _ => {
-            for (i, x) in held.iter_mut().enumerate() {
-                *x = Un::new(m.t.regs.get(at + i as u32 * step));
+            let step = c.src[1].offset;
+            for (i, s) in s.iter_mut().enumerate() {
+                *s = m.t.regs.get(at + i as u32 * step);
             }
         }
     }
+    s
 }
 
-/// Writes elements that are apart, as [`read_apart`] reads them.
-#[inline(never)]
-fn write_apart<D: Pod + Lane, const N: usize>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, r: [D; N]) {
+#[inline(always)]
+fn write<D: Pod + Lane, const TO: u8, const N: usize>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, r: [D; N]) {
     macro_rules! within {
         ($wide:ty) => {{
             let old = m.t.regs.load::<$wide, N>(c.dst);
@@ -122,11 +113,13 @@ fn write_apart<D: Pod + Lane, const N: usize>(m: &mut Machine<'_>, c: At<'_>, ma
             m.t.regs.store_merged(c.dst, blend(mask, out, old));
         }};
     }
-    match (size_of::<D>(), c.src[2].offset) {
-        (1, 2) => within!(u16),
-        (1 | 2, 4) => within!(u32),
+    match (TO, size_of::<D>() * TO as usize) {
+        (1, _) => store(m, c, mask, r),
+        (2 | 4, 2) => within!(u16),
+        (2 | 4, 4) => within!(u32),
         (2 | 4, 8) => within!(u64),
-        (_, step) => {
+        _ => {
+            let step = c.src[2].offset;
             for (i, x) in r.iter().enumerate() {
                 if mask >> i & 1 != 0 {
                     m.t.regs.set(c.dst + i as u32 * step, *x);
@@ -213,30 +206,77 @@ pub(crate) fn pick(l: Level, n: u8, from: Place, to: Place, sat: bool, end: u32)
             s = bits(s);
         }
     }
+    let (s, d) = ((s, from.step), (d, to.step));
     let run = if sat { saturating(l, n, s, d) } else { wrapping(l, n, s, d) };
     Some(Move { run: run?, from, to })
 }
 
-/// A handler for each pair of types, by the size of its vectors.
-macro_rules! pairs {
-    ($l:expr, $n:expr, $s:expr, $d:expr, $sat:literal: $($sn:ident $st:ty => $($dn:ident $dt:ty),*;)*) => {
-        match ($s, $d) {
-            $($((Type::$sn, Type::$dn) => sized!($l, $n, MoveK[$st, $dt; $sat]),)*)*
+/// Handlers for the steps that occur, of the types that are often packed.
+macro_rules! packed {
+    ($l:expr, $n:expr, $from:expr, $to:expr, $s:ty, $d:ty) => {{
+        macro_rules! sized {
+            ($a:expr, $b:expr) => {
+                match $n {
+                    2..=16 => $l.handler::<MoveK<$s, $d, { $a }, { $b }, false, 16>>(),
+                    _ => $l.handler::<MoveK<$s, $d, { $a }, { $b }, false, 32>>(),
+                }
+            };
+        }
+        match ($from, $to) {
+            _ if $n == 1 => $l.handler::<MoveK<$s, $d, ONE, 1, false, 1>>(),
+            (1, 1) => sized!(1, 1),
+            (0, 1) => sized!(ONE, 1),
+            (2, 1) => sized!(2, 1),
+            (4, 1) => sized!(4, 1),
+            (1, 2) => sized!(1, 2),
+            (1, 4) => sized!(1, 4),
+            (_, 1) => sized!(ANY, 1),
+            _ => sized!(ANY, ANY),
+        }
+    }};
+}
+
+/// Handlers for vectors and scalars.
+macro_rules! vectors {
+    ($l:expr, $n:expr, $from:expr, $to:expr, $sat:literal, $s:ty, $d:ty) => {
+        match ($from, $to) {
+            _ if $n == 1 => $l.handler::<MoveK<$s, $d, ONE, 1, $sat, 1>>(),
+            (1, 1) if $n <= 16 => $l.handler::<MoveK<$s, $d, 1, 1, $sat, 16>>(),
+            (1, 1) => $l.handler::<MoveK<$s, $d, 1, 1, $sat, 32>>(),
+            (0, 1) if $n <= 16 => $l.handler::<MoveK<$s, $d, ONE, 1, $sat, 16>>(),
+            (0, 1) => $l.handler::<MoveK<$s, $d, ONE, 1, $sat, 32>>(),
             _ => return None,
         }
     };
 }
 
 /// Handlers of moves without saturation.
-fn wrapping(l: Vectors, n: u8, s: Type, d: Type) -> Option<Handler> {
-    Some(pairs! { l, n, s, d, false:
-        Ub u8 => Ub u8, Uw u16, Ud u32, Uq u64, F f32;
-        B i8 => Uw u16, Ud u32, Uq u64, F f32;
-        Uw u16 => Ub u8, Uw u16, Ud u32, Uq u64, F f32;
-        W i16 => Ud u32, Uq u64, F f32;
-        Ud u32 => Ub u8, Uw u16, Ud u32, Uq u64, F f32, Df f64;
-        D i32 => Uq u64, F f32, Df f64, Hf Hf;
-        Uq u64 => Ub u8, Uw u16, Ud u32, Uq u64, F f32, Df f64;
+fn wrapping(l: Vectors, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
+    macro_rules! pairs {
+        ($($sn:ident $st:ty => $($dn:ident $dt:ty),*;)* | $($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
+            match (s, d) {
+                $($((Type::$sn, Type::$dn) => packed!(l, n, from, to, $st, $dt),)*)*
+                $($((Type::$un, Type::$vn) => vectors!(l, n, from, to, false, $ut, $vt),)*)*
+                _ => return None,
+            }
+        };
+    }
+    Some(pairs! {
+        Ub u8 => Ub u8, Uw u16, Ud u32;
+        B i8 => Uw u16, Ud u32;
+        Uw u16 => Ub u8, Uw u16, Ud u32;
+        W i16 => Ud u32;
+        Ud u32 => Ub u8, Uw u16, Ud u32, Uq u64;
+        D i32 => Uq u64;
+        Uq u64 => Ud u32, Uq u64;
+        |
+        Ub u8 => Uq u64, F f32;
+        B i8 => Uq u64, F f32;
+        Uw u16 => Uq u64, F f32;
+        W i16 => Uq u64, F f32;
+        Ud u32 => F f32, Df f64;
+        D i32 => F f32, Df f64, Hf Hf;
+        Uq u64 => Ub u8, Uw u16, F f32, Df f64;
         Q i64 => F f32, Df f64;
         F f32 => Ub u8, B i8, Uw u16, W i16, Ud u32, D i32, Uq u64, Q i64, Hf Hf, Bf Bf, Df f64;
         Df f64 => Ud u32, D i32, Uq u64, Q i64, F f32, Hf Hf, Bf Bf;
@@ -246,8 +286,16 @@ fn wrapping(l: Vectors, n: u8, s: Type, d: Type) -> Option<Handler> {
 }
 
 /// Handlers of moves with saturation.
-fn saturating(l: Vectors, n: u8, s: Type, d: Type) -> Option<Handler> {
-    Some(pairs! { l, n, s, d, true:
+fn saturating(l: Vectors, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
+    macro_rules! pairs {
+        ($($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
+            match (s, d) {
+                $($((Type::$un, Type::$vn) => vectors!(l, n, from, to, true, $ut, $vt),)*)*
+                _ => return None,
+            }
+        };
+    }
+    Some(pairs! {
         D i32 => Ub u8, B i8, Uw u16, W i16, Ud u32;
         Ud u32 => Ub u8, B i8, Uw u16, W i16, D i32;
         Q i64 => Ub u8, B i8, Uw u16, W i16, Ud u32, D i32;

@@ -115,13 +115,30 @@ impl<'a> Splitter<'a> {
             self.push(mv, n, masked);
             return Some(());
         }
-        if !(sat && from.ty.is_int() && from.ty.size() < 4) {
-            return None;
+        let mut from = from;
+        if n > 1 && from.step > 1 {
+            let packed = self.spare(4, from.ty);
+            self.push(pick(level, n, from, packed, false, limit)?, n, false);
+            from = packed;
         }
-        // Dwords hold any of them.
-        let wide = self.spare(4, Type::D);
-        self.push(pick(level, n, from, wide, false, limit)?, n, false);
-        self.push(pick(level, n, wide, to, sat, limit)?, n, masked);
+        if sat && from.ty.is_int() && from.ty.size() < 4 {
+            // Dwords hold any of them.
+            let wide = self.spare(5, Type::D);
+            self.push(pick(level, n, from, wide, false, limit)?, n, false);
+            from = wide;
+        }
+        if n > 1 && to.step > 1 {
+            let packed = self.spare(4, to.ty);
+            if packed.offset == from.offset {
+                let moved = self.spare(5, from.ty);
+                self.push(pick(level, n, from, moved, false, limit)?, n, false);
+                from = moved;
+            }
+            self.push(pick(level, n, from, packed, sat, limit)?, n, false);
+            self.push(pick(level, n, packed, to, false, limit)?, n, masked);
+        } else {
+            self.push(pick(level, n, from, to, sat, limit)?, n, masked);
+        }
         Some(())
     }
 

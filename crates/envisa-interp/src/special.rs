@@ -8,13 +8,13 @@ use envisa_sem::four_bit::{Downscale, look_up};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
-use crate::alu::{read_odd, source, store};
+use crate::alu::{Source, gather, store};
 use crate::control::GotoK;
-use crate::level::Kernel;
+use crate::level::{Kernel, call, handler};
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, Code, active, exec_mask, pred_mask};
-use envisa_machine::regs::{Un, all_channels, blend, movemask};
+use envisa_machine::regs::{all_channels, blend, movemask};
 use envisa_machine::thread::{Fused, Machine, Mask, STOP, Status};
 use envisa_machine::trap::Cause;
 
@@ -45,29 +45,61 @@ macro_rules! compare {
 compare! { int i32 u32 i64 u64 }
 compare! { float f32 f64 Hf envisa_sem::Bf }
 
-/// `cmp` of plain sources, or if `G`, of sources in any form.
-pub(crate) struct CmpK<T, const G: bool, const N: usize>(PhantomData<T>);
+/// `cmp` with relation `R`; `A`, `B`: the source is uniform; `MOD`: some have modifiers.
+pub(crate) struct CmpK<T, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize>(
+    PhantomData<T>,
+);
 
-impl<T: Compare, const G: bool, const N: usize> Kernel for CmpK<T, G, N> {
+impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
+    for CmpK<T, R, A, B, MOD, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let mut held = [[Un::<T>::default(); N]; 2];
-        if G && !read_odd(m, c, pc, mask, &mut held) {
-            return STOP;
+        if const { T::TYPE.is_float() } && !m.t.ieee {
+            return call(handler::<CmpAnyK<T, true, 32>>(), m, c, pc);
         }
-        let [first, second] = &mut held;
-        let (a, b) = (source(m, c, 0, first), source(m, c, 1, second));
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let relation = relation(R.into());
+        let bits = if A && B {
+            if related::<T, _, 1>(Ieee, relation, |i| a.lane(i), |i| b.lane(i)) != 0 {
+                all_channels(N)
+            } else {
+                0
+            }
+        } else {
+            related::<T, _, N>(Ieee, relation, |i| a.lane(i), |i| b.lane(i))
+        };
+        compared::<false, N>(m, c, pc, mask, bits)
+    }
+}
+
+/// `cmp` of plain sources whose shapes are found at run time, or if `G`, of sources in any form; the relation is
+/// looked up, too.
+pub(crate) struct CmpAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
+
+impl<T: Compare, const G: bool, const N: usize> Kernel for CmpAnyK<T, G, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let Some(mut a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(mut b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
         let relation = relation(c.aux);
-        let (a, b) = if matches!(relation, Relation::Gt | Relation::Ge) { (b, a) } else { (a, b) };
+        if matches!(relation, Relation::Gt | Relation::Ge) {
+            std::mem::swap(&mut a, &mut b);
+        }
         let holds = |r| {
             if const { !T::TYPE.is_float() } || m.t.ieee {
-                related(Ieee, r, a, b)
+                related::<T, _, N>(Ieee, r, |i| a[i], |i| b[i])
             } else {
-                related(m.t.mode, r, a, b)
+                related::<T, _, N>(m.t.mode, r, |i| a[i], |i| b[i])
             }
         };
         let bits = match relation {
@@ -98,12 +130,12 @@ fn relation(number: u32) -> Relation {
 fn related<T: Compare, M: Mode, const N: usize>(
     mode: M,
     relation: Relation,
-    a: &[Un<T>; N],
-    b: &[Un<T>; N],
+    a: impl Fn(usize) -> T,
+    b: impl Fn(usize) -> T,
 ) -> Mask {
     let mut lanes = [0u8; N];
     for i in 0..N {
-        lanes[i] = if a[i].get().holds(relation, b[i].get(), mode) { u8::MAX } else { 0 };
+        lanes[i] = if a(i).holds(relation, b(i), mode) { u8::MAX } else { 0 };
     }
     movemask(&lanes)
 }
@@ -166,10 +198,12 @@ pub(super) fn as_int(d: Dst) -> Dst {
     }
 }
 
-/// `sel`: the predicate chooses between the sources, which are plain, or if `G`, in any form.
-pub(crate) struct SelK<T, const G: bool, const N: usize>(PhantomData<T>);
+/// `sel`: the predicate chooses between the sources.
+pub(crate) struct SelK<T, const A: bool, const B: bool, const MOD: bool, const N: usize>(PhantomData<T>);
 
-impl<T: Exec, const G: bool, const N: usize> Kernel for SelK<T, G, N> {
+impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
+    for SelK<T, A, B, MOD, N>
+{
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = active(m, c);
@@ -177,14 +211,31 @@ impl<T: Exec, const G: bool, const N: usize> Kernel for SelK<T, G, N> {
             return pc + 1;
         }
         let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
-        let mut held = [[Un::<T>::default(); N]; 2];
-        if G && !read_odd(m, c, pc, mask, &mut held) {
-            return STOP;
+        let a = Source::<T, A, MOD, N>::new(m, c, 0);
+        let b = Source::<T, B, MOD, N>::new(m, c, 1);
+        let (mut x, mut y) = ([T::default(); N], [T::default(); N]);
+        for i in 0..N {
+            (x[i], y[i]) = (a.lane(i), b.lane(i));
         }
-        let [first, second] = &mut held;
-        let (a, b) = (source(m, c, 0, first), source(m, c, 1, second));
-        let r = blend(pick, a.map(Un::get), b.map(Un::get));
-        crate::alu::write::<T, G, N>(m, c, pc, mask, r)
+        store(m, c, mask, blend(pick, x, y));
+        pc + 1
+    }
+}
+
+/// `sel` of plain operands whose shapes are found at run time, or if `G`, of operands in any form.
+pub(crate) struct SelAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
+
+impl<T: Exec, const G: bool, const N: usize> Kernel for SelAnyK<T, G, N> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = active(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
+        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
+        crate::alu::write::<T, G, N>(m, c, pc, mask, blend(pick, a, b))
     }
 }
 
@@ -198,16 +249,12 @@ impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N
         if mask == 0 {
             return pc + 1;
         }
-        let mut held = [[Un::<u32>::default(); N]; 2];
-        if G && !read_odd(m, c, pc, mask, &mut held) {
-            return STOP;
-        }
-        let [first, second] = &mut held;
-        let (a, b) = (source(m, c, 0, first), source(m, c, 1, second));
+        let Some(a) = gather::<u32, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u32, G, N>(m, c, pc, 1, mask) else { return STOP };
         let (mut r, mut carry) = ([0u32; N], [0u32; N]);
         for i in 0..N {
             (r[i], carry[i]) = {
-                let (a, b) = (a[i].get(), b[i].get());
+                let (a, b) = (a[i], b[i]);
                 if SUB { int::subb(a, b) } else { int::addc(a, b) }
             };
         }
@@ -221,22 +268,22 @@ impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N
     }
 }
 
-/// `madw` of plain sources in 64 bits: the low halves, and the high ones in `dst2`.
-pub(crate) struct MadwK<const N: usize>;
+/// `madw` of sources in 64 bits: the low halves, and the high ones in `dst2`. (There is no general form.)
+pub(crate) struct MadwK<const G: bool, const N: usize>;
 
-impl<const N: usize> Kernel for MadwK<N> {
+impl<const G: bool, const N: usize> Kernel for MadwK<G, N> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let mut held = [[Un::<u64>::default(); N]; 3];
-        let [first, second, third] = &mut held;
-        let (a, b, d) = (source(m, c, 0, first), source(m, c, 1, second), source(m, c, 2, third));
+        let Some(a) = gather::<u64, G, N>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = gather::<u64, G, N>(m, c, pc, 1, mask) else { return STOP };
+        let Some(d) = gather::<u64, G, N>(m, c, pc, 2, mask) else { return STOP };
         let (mut low, mut high) = ([0u32; N], [0u32; N]);
         for i in 0..N {
-            let r = a[i].get().wrapping_mul(b[i].get()).wrapping_add(d[i].get());
+            let r = a[i].wrapping_mul(b[i]).wrapping_add(d[i]);
             (low[i], high[i]) = (r as u32, (r >> 32) as u32);
         }
         // The second destination's offset.
