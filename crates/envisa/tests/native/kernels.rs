@@ -57,13 +57,16 @@ pub fn stored(text: &str, bytes: u64, engine: Option<Engine>) -> Vec<u8> {
     buffer.to_vec()
 }
 
+/// What a program leaves in its only buffer, and how it faults.
+pub type Left = (Vec<u8>, Option<Box<Fault>>);
+
 /// What a program leaves in its only buffer, `A`, of so many zeros, how it faults, and its native code where it ran as that.
 pub fn left_and_listing(
     text: &str,
     platform: Platform,
     engine: Engine,
     bytes: u32,
-) -> ((Vec<u8>, Option<Box<Fault>>), Option<String>) {
+) -> (Left, Option<String>) {
     let device = Device::new(Config::new(platform).memory(1 << 24));
     let kernel = only_kernel(&device, text);
     let buffer = device.buffer("a", bytes.into()).expect("there is memory");
