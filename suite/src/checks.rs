@@ -300,6 +300,12 @@ fn value(text: &str) -> Result<HostValue, String> {
     spec.materialize(1 << 20).map_err(|e| e.to_string())
 }
 
+/// Is Intel's offline compiler there?
+pub fn has_ocloc() -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("ocloc").is_file()))
+}
+
 /// Is Oclgrind's command there?
 pub fn has_oclgrind() -> bool {
     Command::new("oclgrind-kernel").arg("--version").output().is_ok_and(|o| o.status.success())

@@ -32,6 +32,7 @@ pub mod plot;
 pub mod programs;
 pub mod random;
 pub mod random_checks;
+pub mod random_places;
 pub mod report;
 pub mod toolchain;
 pub mod translate;

@@ -27,18 +27,26 @@ pub struct Count {
 
 /// What a run says.
 #[derive(Debug, PartialEq)]
-struct Said {
-    findings: Vec<Finding>,
-    not_checked: Option<String>,
-    fault: Option<String>,
-    data: Vec<u8>,
+pub(crate) struct Said {
+    pub findings: Vec<Finding>,
+    pub not_checked: Option<String>,
+    pub fault: Option<String>,
+    pub data: Vec<u8>,
+}
+
+impl Said {
+    /// What a failure shows of it, beside another one.
+    pub fn brief(&self, other: &Said) -> String {
+        let same = if self.data == other.data { "the same data" } else { "other data" };
+        format!("{:#?}\n{:?} {:?}, {same}", self.findings, self.not_checked, self.fault)
+    }
 }
 
 /// Numbers that follow from a seed.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -111,12 +119,9 @@ fn differs(seed: u64, count: &Count) -> Option<String> {
         match run(way) {
             Ok(got) if got == want => None,
             Ok(got) => {
-                let same = if got.data == want.data { "the same data" } else { "other data" };
-                let brief = |s: &Said| format!("{:#?}\n{:?} {:?}", s.findings, s.not_checked, s.fault);
-                let (want, got) = (brief(&want), brief(&got));
-                let what = format!(
-                    "{want}\nand, at length {at_length}, on {threads} threads, {engine:?}, {same}\n{got}"
-                );
+                let (want, got) = (want.brief(&want), got.brief(&want));
+                let what =
+                    format!("{want}\nand, at length {at_length}, on {threads} threads, {engine:?}\n{got}");
                 Some(format!("program {seed}:\n{what}\n{}", text.text))
             }
             Err(e) => {

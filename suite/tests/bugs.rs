@@ -9,8 +9,7 @@ use envisa_suite::kernel::Device;
 
 /// The compiler is wanted.
 fn have_ocloc() -> bool {
-    let found = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("ocloc").is_file()));
+    let found = envisa_suite::checks::has_ocloc();
     if !found {
         envisa_harness::testing::not_run("no ocloc on PATH (Debian package intel-opencl-icd)");
     }

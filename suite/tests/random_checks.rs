@@ -3,10 +3,31 @@
 use std::sync::atomic::Ordering;
 
 use envisa_suite::random_checks::{Count, hold};
+use envisa_suite::random_places::{self, Places};
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|n| n.parse().ok())
+}
+
+#[test]
+fn places_of_work_items_change_no_finding() {
+    if !envisa_suite::checks::has_ocloc() {
+        return envisa_harness::testing::not_run("no ocloc on PATH (Debian package intel-opencl-icd)");
+    }
+    let (first, launches) = (number("ENVISA_FIRST").unwrap_or(0), number("ENVISA_LAUNCHES").unwrap_or(150));
+    let count = random_places::Count::default();
+    for (device, own) in [("pvc", false), ("skl", false), ("tgllp", true), ("pvc", true)] {
+        let places = Places::build(device, own).unwrap_or_else(|e| panic!("{device}: {e}"));
+        let failures = places.hold(first..first + launches, &count, 3);
+        assert!(failures.is_empty(), "{device}, for checks {own}: {}", failures.join("\n"));
+    }
+    let of = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed) * 20;
+    let enough = [&count.clean, &count.races, &count.faults, &count.unwritten].map(of);
+    assert!(enough.iter().all(|n| *n > launches), "{count:?}");
+}
 
 #[test]
 fn what_is_known_beforehand_changes_no_finding() {
-    let number = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
     let (first, programs) = (number("ENVISA_FIRST").unwrap_or(0), number("ENVISA_PROGRAMS").unwrap_or(400));
     let count = Count::default();
     let failures = hold(first..first + programs, &count, 3);

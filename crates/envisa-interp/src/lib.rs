@@ -243,6 +243,7 @@ impl Code {
         m.t.status = Status::Ready;
         let interest = m.env.interest.get();
         let mut all = o.wants_all(m.t.index);
+        m.t.stores_told = all;
         while let Some(cell) = self.cells.get(pc as usize) {
             let tell = match interest {
                 Some(interest) if !all => interest.of(pc),
@@ -250,6 +251,7 @@ impl Code {
             };
             if self.one_observed(m, o, (pc, cell), tell, &mut pc) {
                 all = o.wants_all(m.t.index);
+                m.t.stores_told = all;
             }
         }
         if m.t.status == Status::Ready {

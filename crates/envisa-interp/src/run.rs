@@ -27,6 +27,8 @@ pub struct Executable {
     code: OnceLock<Code>,
     fast: Program,
     fast_code: Code,
+    /// Registers that observed threads need cleared, once they run natively in between.
+    cleared: OnceLock<Vec<std::ops::Range<u32>>>,
     /// The improved program as another engine has it.
     translation: OnceLock<Option<Box<dyn Translation>>>,
     /// The program as it was written, as another engine has it.
@@ -66,13 +68,14 @@ impl Executable {
     pub fn new(program: Program) -> Result<Executable, BadProgram> {
         let fast = envisa_lower::optimize(&program)?;
         let fast_code = Code::new(&fast, Level::detect(), false);
-        let (code, translation, written_translation) = Default::default();
+        let (code, cleared, translation, written_translation) = Default::default();
         let (untranslated, making) = (AtomicU64::new(0), AtomicBool::new(false));
         Ok(Executable {
             program,
             code,
             fast,
             fast_code,
+            cleared,
             translation,
             written_translation,
             untranslated,
@@ -381,6 +384,28 @@ pub fn left(exe: &Executable, prepared: &Prepared, linked: &Linked) -> Result<Le
     }
 }
 
+/// Does the observer want to be told of nothing in a launch?
+fn wants_none<O: Observer>(launch: &LaunchView<'_>, observer: &mut O) -> bool {
+    let mut none = false;
+    if let Ok(mut groups) = Groups::new(launch, 0, Asks { observer, none: &mut none }) {
+        groups.groups(0..1, &Stop::new(None));
+    }
+    none
+}
+
+/// Asks an observer by a first thread what it wants to be told of, and runs no thread.
+struct Asks<'a, O> {
+    observer: &'a mut O,
+    none: &'a mut bool,
+}
+
+impl<O: Observer> Run for Asks<'_, O> {
+    fn run(&mut self, m: &mut Machine<'_>, _: bool, _: &Stop) {
+        *self.none = self.observer.wants_none(m);
+        m.fault(m.t.pc, None, envisa_machine::Cause::Cancelled);
+    }
+}
+
 /// Runs a prepared launch, observed: interpreted, or where the observer says what it wants to be told of, by an engine in
 /// between.
 pub fn run_observed<O: Observer>(
@@ -392,7 +417,18 @@ pub fn run_observed<O: Observer>(
 ) -> Outcome {
     let code = exe.code.get_or_init(|| Code::new(&exe.program, Level::detect(), true));
     let launch = LaunchView::new(&exe.program, prepared, linked, options.limit, true).in_order(options.order);
+    if wants_none(&launch, observer) {
+        if let Some(engine) = engine {
+            exe.translate(engine);
+        }
+        return run_translated(exe, prepared, linked, options);
+    }
     let translation = engine.and_then(|engine| exe.translate_written(engine));
+    let cleared = || envisa_lower::read_before_written(&exe.program);
+    let launch = match translation {
+        Some(_) => launch.clearing(exe.cleared.get_or_init(cleared)),
+        None => launch,
+    };
     let workers = options.workers(prepared.group_count());
     let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
     // Each worker takes its own.

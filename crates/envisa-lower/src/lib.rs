@@ -28,7 +28,7 @@ pub use checked::{BadProgram, Program};
 pub use lines::SourceLine;
 pub use lower::{LowerError, Options, lower};
 pub use messages::*;
-pub use optimize::optimize;
+pub use optimize::{optimize, read_before_written};
 pub use program::*;
 pub use text::ReadError;
 pub use touched::{Touched, Visit};

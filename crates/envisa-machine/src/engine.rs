@@ -147,6 +147,9 @@ pub struct LaunchView<'a> {
     pub prepared: &'a Prepared,
     /// Instructions a thread may execute (counted at branches) before it is stopped.
     pub limit: u64,
+    /// Registers that are zero when a thread with all its channels starts; others hold what an earlier one left, as nothing
+    /// reads them before it writes them.
+    pub cleared: &'a [Range<u32>],
     /// In which order groups start, and threads take turns.
     pub order: Order,
 }
@@ -178,8 +181,16 @@ impl<'a> LaunchView<'a> {
             local_regions: &prepared.local_regions,
             private: prepared.private,
             names: &prepared.names,
+            prepared,
         };
-        LaunchView { env, prepared, limit, order: Order::Forward }
+        LaunchView { env, prepared, limit, cleared: &program.registers().fresh, order: Order::Forward }
+    }
+
+    /// The same with these registers cleared.
+    #[must_use]
+    pub fn clearing(mut self, cleared: &'a [Range<u32>]) -> LaunchView<'a> {
+        self.cleared = cleared;
+        self
     }
 
     /// The same in another order.
@@ -206,7 +217,8 @@ pub struct Stop {
 }
 
 impl Stop {
-    pub(crate) fn new(cancel: Option<Cancel>) -> Stop {
+    /// Until it is cancelled, if it can be.
+    pub fn new(cancel: Option<Cancel>) -> Stop {
         Stop { before: AtomicU64::new(u64::MAX), cancel }
     }
 

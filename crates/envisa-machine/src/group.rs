@@ -249,7 +249,7 @@ impl<'a, R: Run> Groups<'a, R> {
     /// # Errors
     /// If the host has no memory for a group.
     pub fn new(launch: &'a LaunchView<'a>, number: u32, run: R) -> Result<Self, Box<Trap>> {
-        let loader = Loader::new(launch.env.program, launch.prepared);
+        let loader = Loader::clearing(launch.env.program, launch.prepared, launch.cleared);
         Groups::with(launch, number, run, Arc::new(loader), Kept::default())
     }
 

@@ -41,6 +41,8 @@ pub enum Reads {
     ByAllocation,
     /// If some of it is outside of the surface.
     Outside,
+    /// Unless all of it, read or written, is in this allocation, by its number in the order of the address space.
+    In(usize),
 }
 
 impl Interest {
@@ -52,6 +54,7 @@ impl Interest {
             _ if self.loud.load(Ordering::Relaxed) => false,
             Some(Reads::ByAllocation) => self.quiet.get(site.index()).copied().unwrap_or(false),
             Some(Reads::Outside) => true,
+            Some(Reads::In(allocation)) => site.index() == *allocation,
             _ => false,
         }
     }

@@ -84,6 +84,11 @@ impl Loader {
     /// Of threads of this program in launches whose images have this one's length, and in the same places what
     /// differs from group to group and from thread to thread.
     pub fn new(p: &Program, prepared: &Prepared) -> Loader {
+        Loader::clearing(p, prepared, &p.registers().fresh)
+    }
+
+    /// The same, with what has to be zero when a thread starts with all its channels.
+    pub fn clearing(p: &Program, prepared: &Prepared, cleared: &[Range<u32>]) -> Loader {
         let r0 = p.registers().predefined[var::R0 as usize];
         let image = prepared.image.len() as u32;
         let mut copies = vec![(r0, 0, 64.min(image))];
@@ -123,7 +128,7 @@ impl Loader {
         let mut stale = Vec::new();
         for w in &written {
             let mut at = w.start;
-            for f in p.registers().fresh.iter().filter(|f| meet(w, f)) {
+            for f in cleared.iter().filter(|f| meet(w, f)) {
                 let both = w.start.max(f.start)..w.end.min(f.end);
                 stale.push(at..both.start);
                 at = both.end;

@@ -18,6 +18,11 @@ pub trait Observer: Send {
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask);
     /// After it; `m.accesses` holds its memory accesses, `next` where it goes on.
     fn after(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32);
+    /// Does it want to be told of nothing, whatever happens, in the launch of which this is a first thread, which is about to
+    /// start?
+    fn wants_none(&mut self, _m: &Machine<'_>) -> bool {
+        false
+    }
     /// A thread starts. The observer may say now what it wants to be told of ([`Env::interest`]).
     ///
     /// [`Env::interest`]: crate::thread::Env::interest

@@ -9,6 +9,7 @@ use envisa_isa::{Combine, Span};
 use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
+use crate::dispatch::Prepared;
 use crate::dropped_accesses::{Dropped, DroppedAccess};
 use crate::fallback_counts::Asked;
 use crate::interest::Interest;
@@ -142,6 +143,8 @@ pub struct Thread {
     pub scratch: u64,
     /// What its registers hold.
     pub loaded: Loaded,
+    /// Its observer is told of all that it stores, wherever that is.
+    pub stores_told: bool,
 }
 
 /// What a thread's registers hold before it starts.
@@ -180,6 +183,7 @@ impl Thread {
             slot: 0,
             scratch: 0,
             loaded: Loaded::Nothing,
+            stores_told: false,
         }
     }
 
@@ -200,7 +204,7 @@ impl Thread {
         self.status = Status::Ready;
         self.budget = budget;
         self.started = (budget, 0);
-        self.fused = 0;
+        (self.fused, self.stores_told) = (0, false);
         (self.signals, self.waits) = (0, 0);
     }
 
@@ -274,6 +278,8 @@ pub struct Env<'a> {
     pub private: Option<(u64, u64)>,
     /// What reports call allocations without a name.
     pub names: &'a Names,
+    /// The launch.
+    pub prepared: &'a Prepared,
 }
 
 /// A part of a group's shared local memory that has an owner.

@@ -31,6 +31,7 @@ mod interest;
 mod launch;
 mod moves;
 mod numbers;
+mod own_places;
 mod past;
 mod proof;
 mod races;
@@ -41,6 +42,7 @@ mod scattered;
 mod sites;
 mod steps;
 mod stores;
+mod sums;
 mod uninitialised;
 
 use std::collections::HashMap;
@@ -284,6 +286,14 @@ impl Checks {
 }
 
 impl Checks {
+    /// Looks at the launch of which this is a first thread, once.
+    fn know(&mut self, m: &Machine<'_>) {
+        if self.sites.is_unknown() {
+            self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
+            self.select(m);
+        }
+    }
+
     /// Looks at what a message accessed.
     fn accesses(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
         if self.reports(m, pc, message, first) || self.scattered(m, pc, message, first) {
@@ -351,11 +361,13 @@ impl Observer for Checks {
         }
     }
 
+    fn wants_none(&mut self, m: &Machine<'_>) -> bool {
+        self.know(m);
+        self.is_idle(m)
+    }
+
     fn start(&mut self, m: &Machine<'_>) {
-        if self.sites.is_unknown() {
-            self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
-            self.select(m);
-        }
+        self.know(m);
         let first = self.current != Some(m.group.id);
         self.current = Some(m.group.id);
         self.group.start(m.t.index, first);

@@ -64,12 +64,12 @@ impl Observer for Instruments {
         }
     }
 
+    fn wants_none(&mut self, m: &Machine<'_>) -> bool {
+        !self.has_others() && self.checks.as_mut().is_some_and(|checks| checks.wants_none(m))
+    }
+
     fn wants_all(&self, thread: u32) -> bool {
-        let others = self.stats.is_some()
-            || self.profile.is_some()
-            || self.footprint.is_some()
-            || self.registers.is_some();
-        others || self.checks.as_ref().is_none_or(|checks| checks.wants_all(thread))
+        self.has_others() || self.checks.as_ref().is_none_or(|checks| checks.wants_all(thread))
     }
 
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
@@ -95,6 +95,13 @@ impl Observer for Instruments {
         if let Some(o) = &mut self.profile {
             o.start(m);
         }
+    }
+}
+
+impl Instruments {
+    /// Is there another observer than the checks?
+    fn has_others(&self) -> bool {
+        self.stats.is_some() || self.profile.is_some() || self.footprint.is_some() || self.registers.is_some()
     }
 }
 

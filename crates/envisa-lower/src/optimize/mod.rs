@@ -117,6 +117,12 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     p
 }
 
+/// The registers that have to be zero when a thread of a program starts with all its channels, as something may read them
+/// before it writes them.
+pub fn read_before_written(program: &Program) -> Vec<std::ops::Range<RegOffset>> {
+    fresh::ranges(program.parts())
+}
+
 /// Puts instructions in, each before another one that no block begins with; in the order of the code.
 fn insert(p: &mut ProgramParts, made: Vec<(Pc, Inst)>) {
     let mut made = made.into_iter().peekable();

@@ -758,6 +758,7 @@ impl Building<'_> {
             edge_class,
             payload_at: self.payload_at,
             payload_bytes,
+            row_bytes: if threads.simd > 1 { threads.row_bytes as usize } else { 0 },
             image: self.image,
             local_size_at: self.local_size_at,
             slm_bytes,

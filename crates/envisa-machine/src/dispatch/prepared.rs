@@ -31,6 +31,8 @@ pub struct Prepared {
     pub(super) payload_at: usize,
     /// Bytes of a per-thread payload.
     pub(super) payload_bytes: usize,
+    /// Bytes from a payload's ids of one dimension to those of the next; 0 where it has no rows of ids.
+    pub(super) row_bytes: usize,
     /// Where copies of the group's actual size stand in the image.
     pub(super) local_size_at: Vec<usize>,
     /// Bytes of shared local memory a group.
@@ -213,6 +215,19 @@ impl Prepared {
         [range(0, 32), range(self.payload_at, self.payload_bytes)].into_iter().chain(sizes)
     }
 
+    /// Have all threads the same bytes in this part of their images?
+    pub fn is_same(&self, part: std::ops::Range<u32>) -> bool {
+        let sizes_vary = self.classes.len() > 1;
+        let varying = self.varying().enumerate().filter(|(n, _)| *n < 2 || sizes_vary);
+        varying.into_iter().all(|(_, v)| v.end <= part.start || part.end <= v.start)
+    }
+
+    /// Of which dimension the local ids are whose row begins there in the image.
+    pub fn dimension_of(&self, image: u32) -> Option<usize> {
+        let at = (image as usize).checked_sub(self.payload_at).filter(|at| *at < self.payload_bytes)?;
+        (at.checked_rem(self.row_bytes)? == 0).then_some(at / self.row_bytes).filter(|d| *d < 3)
+    }
+
     /// Writes a thread's own part of r0 into an image: its index and its scratch.
     #[inline]
     pub fn patch_thread(&self, image: &mut [u8], thread: u32, slot: u32) {
@@ -312,6 +327,7 @@ pub fn prepare_bare(
         image,
         payload_at: 0,
         payload_bytes: 0,
+        row_bytes: 0,
         local_size_at: Vec::new(),
         slm_bytes,
         surfaces,

@@ -8,26 +8,31 @@
 use std::collections::HashSet;
 
 use envisa_lower::{Dst, Message, Modifier, Op, Program, RegOffset, Space, Src, Touched};
+use envisa_machine::memory::Bound;
+use envisa_machine::reports;
 use envisa_machine::thread::Machine;
 
 use super::proof::addressable;
 use super::uninitialised::is_data;
 
-/// Inputs, by their index; above them, what is not known.
+/// Inputs, by their index; above them, what is loaded and no pointer by itself, symbols of the module, and what is not
+/// known.
 type Inputs = u64;
 const UNKNOWN: Inputs = 1 << 63;
+const SYMBOLS: Inputs = 1 << 62;
+const LOADED: Inputs = 1 << 61;
 /// Inputs that are told apart.
-const MOST_INPUTS: usize = 63;
+const MOST_INPUTS: usize = 61;
 /// Largest register file that is looked at.
-const MOST_BYTES: u32 = 1 << 20;
+pub(super) const MOST_BYTES: u32 = 1 << 20;
 /// How far back it is looked what a register was given.
 const MOST_STEPS: usize = 256;
 /// How often a program is looked at until nothing more is found.
 const MOST_ROUNDS: usize = 64;
 
-/// Where a message changes memory.
+/// Where a message accesses memory that other threads may access, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Change {
+enum To {
     /// Where addresses lead that are computed from these inputs.
     From(Inputs),
     /// In the surface of this index.
@@ -41,22 +46,33 @@ enum Change {
 /// Of a program.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    changes: Vec<Change>,
-    /// Of each message that reads a surface: which.
-    surfaces: Vec<Option<Change>>,
-    /// Of each that reads at addresses: what these are computed from.
-    reads: Vec<Inputs>,
+    /// By message.
+    messages: Vec<Option<Reached>>,
+}
+
+/// What a message reaches, and whether it changes that.
+#[derive(Clone, Copy, Debug)]
+struct Reached {
+    to: To,
+    changes: bool,
+}
+
+/// Allocations, by their order in the address space.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Allocations {
+    Any,
+    Of(Vec<usize>),
 }
 
 impl Flows {
     /// Looks at a program.
     pub fn of(p: &Program) -> Flows {
         let computed = computed(p);
-        let none = p.messages().len();
-        let mut out = Flows { changes: Vec::new(), surfaces: vec![None; none], reads: vec![0; none] };
         let targets = targets(p);
+        let mut out = Flows { messages: vec![None; p.messages().len()] };
         for (pc, i) in p.code().iter().enumerate().filter(|(_, i)| i.op == Op::Message) {
-            let Some(message) = p.messages().get(i.aux as usize) else { continue };
+            let message = p.messages().get(i.aux as usize).zip(out.messages.get_mut(i.aux as usize));
+            let Some((message, reached)) = message else { continue };
             let (space, changes) = match message {
                 Message::Simt(s) => (&s.space, s.write),
                 Message::Block(b) => (&b.space, b.write),
@@ -70,7 +86,7 @@ impl Flows {
                 }
                 Message::Pixels(p) => (&p.space, true),
                 Message::Urb(_) | Message::Raw(_) => {
-                    out.changes.push(Change::From(UNKNOWN));
+                    *reached = Some(Reached { to: To::From(UNKNOWN), changes: true });
                     continue;
                 }
             };
@@ -81,12 +97,12 @@ impl Flows {
                 }
                 _ => None,
             };
-            let change = match space {
+            let to = match space {
                 Space::Slm | Space::GeneralState | Space::Scratch(_) | Space::Arguments => continue,
-                Space::Table(bti) => Change::Table(*bti),
-                Space::Bti(src) => register(src).map_or(Change::From(UNKNOWN), Change::Index),
-                Space::Bindless(src) => register(src).map_or(Change::From(UNKNOWN), Change::Handle),
-                Space::Handle(_) | Space::Counter(_) | Space::HandleCounter(_) => Change::From(UNKNOWN),
+                Space::Table(bti) => To::Table(*bti),
+                Space::Bti(src) => register(src).map_or(To::From(UNKNOWN), To::Index),
+                Space::Bindless(src) => register(src).map_or(To::From(UNKNOWN), To::Handle),
+                Space::Handle(_) | Space::Counter(_) | Space::HandleCounter(_) => To::From(UNKNOWN),
                 Space::Flat => {
                     let mut inputs = 0;
                     i.reads(p.parts(), &mut |t| {
@@ -97,16 +113,10 @@ impl Flows {
                             };
                         }
                     });
-                    Change::From(if inputs == 0 { UNKNOWN } else { inputs })
+                    To::From(inputs)
                 }
             };
-            if changes {
-                out.changes.push(change);
-            } else if let Change::From(inputs) = change {
-                out.reads[i.aux as usize] |= inputs;
-            } else {
-                out.surfaces[i.aux as usize] = Some(change);
-            }
+            *reached = Some(Reached { to, changes });
         }
         out
     }
@@ -115,10 +125,10 @@ impl Flows {
     /// to start, change it?
     pub fn changed(&self, m: &Machine<'_>) -> Vec<bool> {
         let mut changed = vec![false; m.env.memory.iter().count()];
-        for change in &self.changes {
-            if !self.mark(m, *change, &mut changed) {
-                changed.fill(true);
-                break;
+        for reached in self.messages.iter().flatten().filter(|reached| reached.changes) {
+            match allocations(m, reached.to) {
+                Allocations::Any => changed.fill(true),
+                Allocations::Of(all) => all.into_iter().for_each(|at| changed[at] = true),
             }
         }
         changed
@@ -127,62 +137,77 @@ impl Flows {
     /// Is it known that a message reads nothing but allocations of which this is true, by their order in the address
     /// space?
     pub fn reads_only(&self, m: &Machine<'_>, message: usize, of: &[bool]) -> bool {
-        let Some(inputs) = self.reads.get(message).filter(|inputs| **inputs & UNKNOWN == 0) else {
-            return false;
-        };
-        let mut all = pointed(m, *inputs).peekable();
-        all.peek().is_some() && all.all(|at| of.get(at) == Some(&true))
+        match self.reached(m, message) {
+            Some((Allocations::Of(all), false)) => {
+                !all.is_empty() && all.into_iter().all(|at| of.get(at) == Some(&true))
+            }
+            _ => false,
+        }
     }
 
-    /// Marks the allocations that are changed; false if that may be any.
-    fn mark(&self, m: &Machine<'_>, change: Change, changed: &mut [bool]) -> bool {
-        let mut known = false;
-        match change {
-            Change::From(inputs) if inputs & UNKNOWN != 0 => return false,
-            Change::From(inputs) => {
-                for to in pointed(m, inputs) {
-                    if let Some(to) = changed.get_mut(to) {
-                        (*to, known) = (true, true);
-                    }
-                }
-            }
-            surface => match self.allocation(m, surface) {
-                Some(Some(at)) => changed.get_mut(at).into_iter().for_each(|to| *to = true),
-                // Nothing is bound there: what is stored is dropped.
-                Some(None) => {}
-                None => return false,
-            },
-        }
-        known || !matches!(change, Change::From(_))
+    /// What a message may reach, as its addresses are computed, and whether it changes that; `None`: no memory that others
+    /// access.
+    pub fn reached(&self, m: &Machine<'_>, message: usize) -> Option<(Allocations, bool)> {
+        let reached = self.messages.get(message).copied().flatten()?;
+        Some((allocations(m, reached.to), reached.changes))
+    }
+
+    /// What is bound to the surface that a message accesses, if that is one, and known.
+    pub fn bound<'a>(&self, m: &'a Machine<'_>, message: usize) -> Option<&'a Bound> {
+        bound(m, self.messages.get(message).copied().flatten()?.to)?
     }
 
     /// Where the allocation stands that a message reads as a surface, if that is one.
     pub fn surface_read(&self, m: &Machine<'_>, message: usize) -> Option<usize> {
-        self.allocation(m, (*self.surfaces.get(message)?)?)?
-    }
-
-    /// Where the allocation of a surface stands among all, if there is one; `None` if that is not known.
-    fn allocation(&self, m: &Machine<'_>, surface: Change) -> Option<Option<usize>> {
-        let index = match surface {
-            Change::Table(bti) => Some(bti),
-            Change::Index(at) => Some(m.t.regs.peek::<u32>(at)),
-            Change::Handle(at) => m.env.surfaces.index_of_handle(m.t.regs.peek::<u32>(at)),
-            Change::From(_) => return None,
-        };
-        let Some(index) = index else { return Some(None) };
-        let Some(bound) = &m.env.surfaces.get(index).allocation else { return Some(None) };
-        m.env.memory.allocation_of(bound.base).map(|(at, _)| Some(at))
+        let reached = self.messages.get(message).copied().flatten()?;
+        if reached.changes { None } else { surface(m, reached.to)? }
     }
 }
 
-/// The allocations that inputs point to, by their order in the address space.
+/// The allocations that a message may reach.
+fn allocations(m: &Machine<'_>, to: To) -> Allocations {
+    let all: Vec<usize> = match (to, surface(m, to)) {
+        // Numbers alone lead to what kernels that were compiled for checks report.
+        (To::From(0), _) => {
+            m.env.memory.allocation_of(reports::ADDRESS).map(|(at, _)| at).into_iter().collect()
+        }
+        (To::From(inputs), _) if inputs & UNKNOWN != 0 || inputs == LOADED => return Allocations::Any,
+        (To::From(inputs), _) => pointed(m, inputs).collect(),
+        // Nothing is bound there: what is stored is dropped.
+        (_, Some(at)) => return Allocations::Of(at.into_iter().collect()),
+        (_, None) => return Allocations::Any,
+    };
+    if all.is_empty() { Allocations::Any } else { Allocations::Of(all) }
+}
+
+/// Where the allocation of a surface stands among all, if there is one; `None` if that is not known.
+fn surface(m: &Machine<'_>, to: To) -> Option<Option<usize>> {
+    let Some(allocation) = bound(m, to)?.and_then(|bound| bound.allocation.as_ref()) else {
+        return Some(None);
+    };
+    m.env.memory.allocation_of(allocation.base).map(|(at, _)| Some(at))
+}
+
+/// What is bound to a surface, if something is; `None` if that is not known.
+fn bound<'a>(m: &'a Machine<'_>, to: To) -> Option<Option<&'a Bound>> {
+    let index = match to {
+        To::Table(bti) => Some(bti),
+        To::Index(at) => Some(m.t.regs.peek::<u32>(at)),
+        To::Handle(at) => m.env.surfaces.index_of_handle(m.t.regs.peek::<u32>(at)),
+        To::From(_) => return None,
+    };
+    Some(index.map(|index| m.env.surfaces.get(index)))
+}
+
+/// The allocations that inputs and symbols point to, by their order in the address space.
 fn pointed<'a>(m: &'a Machine<'_>, inputs: Inputs) -> impl Iterator<Item = usize> + 'a {
     let slots = m.env.program.inputs().iter().zip(0..MOST_INPUTS);
     let slots = slots.filter(move |(_, k)| inputs >> k & 1 != 0);
     let words = slots.flat_map(move |(slot, _)| {
         (0..slot.bytes.saturating_sub(7)).step_by(8).map(move |at| m.t.regs.peek::<u64>(slot.offset + at))
     });
-    words.filter_map(|address| Some(m.env.memory.allocation_of(address)?.0))
+    let symbols = m.env.symbols.iter().copied().filter(move |_| inputs & SYMBOLS != 0);
+    words.chain(symbols).filter_map(|address| Some(m.env.memory.allocation_of(address)?.0))
 }
 
 /// What registers may be computed from.
@@ -236,6 +261,7 @@ fn computed(p: &Program) -> Option<Computed> {
             let inputs = match (i.op, p.messages().get(i.aux as usize)) {
                 // Which way a channel goes is no part of an address.
                 (Op::Cmp, _) => 0,
+                (Op::Faddr, _) => SYMBOLS,
                 (Op::Message, Some(message)) => loaded(message),
                 _ => {
                     let mut inputs = 0;
@@ -262,7 +288,7 @@ fn computed(p: &Program) -> Option<Computed> {
 }
 
 /// Where branches lead.
-fn targets(p: &Program) -> HashSet<u32> {
+pub(super) fn targets(p: &Program) -> HashSet<u32> {
     let branches = p.code().iter().filter(|i| matches!(i.op, Op::Goto | Op::Call)).map(|i| i.aux);
     let entries = p.functions().iter().map(|f| f.entry);
     branches.chain(p.tables().iter().flatten().copied()).chain(entries).collect()
@@ -334,13 +360,13 @@ fn read(p: &Program, c: &Computed, t: Touched, channels: u32) -> Inputs {
 /// What a message loads may be computed from: a pointer, unless it is single dwords or less.
 fn loaded(message: &Message) -> Inputs {
     match message {
-        Message::Simt(s) if s.element <= 4 && s.elements.count_ones() < 2 => 0,
+        Message::Simt(s) if s.element <= 4 && s.elements.count_ones() < 2 => LOADED,
         Message::Typed(_)
         | Message::Sample(_)
         | Message::Info(_)
         | Message::Status(_)
-        | Message::TypedStatus(_) => 0,
-        Message::Atomic(a) if a.slot <= 4 => 0,
+        | Message::TypedStatus(_) => LOADED,
+        Message::Atomic(a) if a.slot <= 4 => LOADED,
         _ => UNKNOWN,
     }
 }

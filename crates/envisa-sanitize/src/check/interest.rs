@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use envisa_lower::{Message, Op, Space};
 use envisa_machine::interest::{Interest, Reads, Tell};
+use envisa_machine::reports;
 use envisa_machine::thread::Machine;
 
 use super::Checks;
+use super::own_places::OwnPlaces;
 
 /// What memory is looked at for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,23 +23,32 @@ pub(super) enum Class {
     Quiet,
     /// It is the launch's own.
     Own,
+    /// Nothing, as long as no other message reaches it than those of which each work-item has a place of its own there.
+    Apart,
 }
 
 /// What reached memory that its address was not computed for.
 #[derive(Debug, Default)]
 pub(super) struct Elsewhere {
-    /// The allocation that a store went to of which none was expected there.
+    /// The allocation that was accessed by a message of which that was not expected.
     stored: OnceLock<String>,
     /// A load brought content from there that is followed, but its thread could not be.
     pub loaded: AtomicBool,
+    /// Where none is looked for.
+    own: OnceLock<OwnPlaces>,
 }
 
 impl Elsewhere {
+    /// Does a message access an allocation in which each work-item has a place of its own, which is found once?
+    pub fn is_own(&self, message: usize) -> bool {
+        self.own.get().is_some_and(|own| own.messages.get(message).is_some_and(Option::is_some))
+    }
+
     /// What was not looked at for that.
     pub fn what(&self) -> Option<String> {
         if let Some(name) = self.stored.get() {
             return Some(format!(
-                "races for {name} were not checked from the start: a store reached it with an address that was computed from other pointers"
+                "races for {name} were not checked from the start: an access reached it with an address that was computed from other pointers"
             ));
         }
         self.loaded.load(Ordering::Relaxed).then(|| {
@@ -62,13 +73,30 @@ impl Checks {
         let private = m.env.private.map(|(start, bytes)| start..start.saturating_add(bytes));
         let followed = |r: &Range<u64>| self.facts.fresh.iter().chain(&private).any(|f| overlaps(r, f));
         let changed = facts.flows.changed(m);
-        let allocations = m.env.memory.iter().zip(changed);
-        let quiet: Vec<bool> = allocations
-            .map(|(a, changed)| {
-                (a.private || !changed) && !followed(&(a.base..a.base.saturating_add(a.block.len() as u64)))
-            })
+        let allocations =
+            || m.env.memory.iter().map(|a| (a, a.base..a.base.saturating_add(a.block.len() as u64)));
+        let quiet: Vec<bool> = allocations()
+            .zip(changed)
+            .map(|((a, range), changed)| (a.private || !changed) && !followed(&range))
             .collect();
+        let own = self.elsewhere.own.get_or_init(|| {
+            let apart = |r: &Range<u64>| {
+                let constant = self.facts.constant.iter().map(|(range, _)| range);
+                let others = private.iter().chain(constant).chain(&self.facts.of_four);
+                !others.chain([&reports::addresses()]).any(|other| overlaps(r, other))
+            };
+            let excluded: Vec<bool> = allocations().map(|(a, range)| a.private || !apart(&range)).collect();
+            let fresh: Vec<bool> = allocations().map(|(_, range)| followed(&range)).collect();
+            match facts.hands_over() {
+                true => OwnPlaces::default(),
+                false => self.own_places(m, &excluded, &fresh),
+            }
+        });
         let messages = p.messages().iter().enumerate().map(|(n, message)| match message {
+            Message::Simt(s) if own.messages.get(n).is_some_and(Option::is_some) => match s.space {
+                Space::Flat => Reads::In(own.messages[n].unwrap_or(usize::MAX)),
+                _ => Reads::Outside,
+            },
             Message::Simt(s) if s.write => Reads::Told,
             Message::Simt(s) if s.space == Space::Flat => Reads::ByAllocation,
             Message::Simt(_) => match facts.flows.surface_read(m, n) {
@@ -96,6 +124,23 @@ impl Checks {
         Interest { instructions: instructions.collect(), messages, quiet, ..Interest::default() }
     }
 
+    /// Is there nothing to be told of, whatever happens, in a launch that has said what is wanted?
+    pub(super) fn is_idle(&self, m: &Machine<'_>) -> bool {
+        let (Some(interest), Some(own)) = (m.env.interest.get(), self.elsewhere.own.get()) else {
+            return false;
+        };
+        let is_certain = |message: usize| {
+            let at = own.places.get(message).copied().flatten();
+            self.elsewhere.is_own(message) || at.is_some_and(|at| interest.quiet.get(at) == Some(&true))
+        };
+        self.selects
+            && m.env.program.code().iter().zip(0u32..).all(|(i, pc)| match interest.of(pc) {
+                Tell::Never => true,
+                Tell::Surprises => is_certain(i.aux as usize),
+                Tell::Always | Tell::Accesses => false,
+            })
+    }
+
     /// What memory at an address is looked at for.
     #[inline]
     pub(super) fn class(&mut self, m: &Machine<'_>, place: u64) -> Class {
@@ -113,12 +158,13 @@ impl Checks {
         let class = match m.env.memory.is_private(place) {
             true => Class::Own,
             false if quiet && self.elsewhere.stored.get().is_none() => Class::Quiet,
+            false if self.elsewhere.own.get().is_some_and(|own| own.has(at)) => Class::Apart,
             false => Class::Watched,
         };
         (range, class)
     }
 
-    /// A store went to memory that none was expected to go to.
+    /// An access went to memory that none was expected to go to.
     #[cold]
     pub(super) fn surprise(&mut self, m: &Machine<'_>, place: u64) {
         let name = m.env.memory.nearest(place).map_or(String::new(), |(a, _)| m.env.names.of(a).to_owned());

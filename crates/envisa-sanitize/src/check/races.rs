@@ -30,6 +30,11 @@ impl Checks {
                     }
                     // The launch's own allocations are a thread's own.
                     Class::Own => continue,
+                    Class::Apart if self.elsewhere.is_own(message_number(m, pc)) => continue,
+                    Class::Apart => {
+                        self.surprise(m, place);
+                        place
+                    }
                 },
                 _ => continue,
             };
@@ -213,6 +218,11 @@ impl Checks {
             (f.race, f.orderings, f.copies) = (Some((access, other)), Some(mine).filter(|_| !here), here);
         }
     }
+}
+
+/// Which of the program's messages an instruction has.
+fn message_number(m: &Machine<'_>, pc: u32) -> usize {
+    m.env.program.code().get(pc as usize).map_or(usize::MAX, |i| i.aux as usize)
 }
 
 /// How many accesses each channel has, if neighbouring channels have as many one after the other.

@@ -74,7 +74,10 @@ impl Checks {
                 None => return false,
             },
         };
-        if class == Class::Quiet && s.write || local && !self.local_content(dwords, s.write) {
+        if class == Class::Apart
+            || class == Class::Quiet && s.write
+            || local && !self.local_content(dwords, s.write)
+        {
             return false;
         }
         if s.write && collide(dwords) {

@@ -17,6 +17,7 @@ use super::hints::{self, Hint};
 use super::proof::Proof;
 use super::registers::Written;
 use super::steps::Steps;
+use super::sums::Operands;
 
 /// What the checks know of a program, whatever it is launched with.
 #[derive(Debug, Default)]
@@ -36,6 +37,8 @@ pub struct ProgramFacts {
     pub(super) proof: Proof,
     /// What stores may change.
     pub(super) flows: Flows,
+    /// What addresses are computed from.
+    pub(super) operands: Operands,
     /// Nothing that is known of it is made use of.
     pub(super) at_length: bool,
     /// Groups can tell others by atomics that they are done.
@@ -61,6 +64,7 @@ impl ProgramFacts {
             hands_over: hands_over(p),
             steps: Steps::of(p),
             flows: if looking { Flows::default() } else { Flows::of(p) },
+            operands: if looking { Operands::default() } else { Operands::of(p) },
             proof,
             initial,
         };
