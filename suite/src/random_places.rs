@@ -26,10 +26,11 @@ KERNEL(fours) { IDS; vstore4((int4)(x, y, c, d), 0, a + at); }
 KERNEL(threes) { IDS; vstore3((int3)(x, y, c), at, a); }
 KERNEL(members) { IDS; a[4 * at] += d; a[4 * at + 1] -= a[4 * at + 3]; }
 KERNEL(shifted) { IDS; a[(at << 1) + (at >> 1)] = x; }
+KERNEL(crossed) { IDS; int other = fy * x + fx * y + c; if (n & 1) a[other] = x; else b[x] = a[other]; a[at] = y; }
 KERNEL(both) { IDS; b[at] = x; a[at] = b[at + d]; }
 ";
 
-const KERNELS: [&str; 15] = [
+const KERNELS: [&str; 16] = [
     "stores",
     "adds",
     "stores_two",
@@ -44,6 +45,7 @@ const KERNELS: [&str; 15] = [
     "threes",
     "members",
     "shifted",
+    "crossed",
     "both",
 ];
 
@@ -76,7 +78,7 @@ fn shape(seed: u64) -> Shape {
     // Neighbouring seeds begin alike.
     let _ = [r.below(2), r.below(2), r.below(2)];
     let mut pick = |of: &[u64]| of[r.below(of.len() as u64) as usize];
-    let kernel = KERNELS[pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]) as usize];
+    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 16, _>(|n| n as u64)) as usize];
     let local = [pick(&[1, 8, 16, 32, 33]), pick(&[1, 1, 2, 4])];
     let groups = [pick(&[1, 2, 3, 5]), pick(&[1, 1, 2, 3])];
     // Now and then the last group is smaller.
@@ -84,16 +86,16 @@ fn shape(seed: u64) -> Shape {
     let global = [0, 1].map(|n| (local[n] * groups[n]).saturating_sub(less * (local[n] / 2)).max(1));
     let step = pick(&[1, 1, 1, 1, 2, 4, 0]) as i32;
     let row = global[0] as i32 * step;
-    let other = [row, row, row, row, row + 3, row - 1, 0, 1][pick(&[0, 1, 2, 3, 4, 5, 6, 7]) as usize];
-    let swapped = pick(&[0, 0, 1]) == 1;
+    let other = [row, row + 3, row - 1, 0, 1][pick(&[0, 0, 0, 0, 0, 0, 1, 2, 3, 4]) as usize];
+    let swapped = pick(&[0, 0, 0, 1]) == 1;
     let (fx, fy) = if swapped { (global[1] as i32, 1) } else { (step, other) };
     let c = pick(&[0, 0, 0, 0, 1, 5]) as i32;
-    let d = [0, 0, 1, -1, step, row, 3][pick(&[0, 1, 2, 3, 4, 5, 6]) as usize];
-    let n = [global[0], global[0], global[0] / 2, global[0] + 1, 0][pick(&[0, 1, 2, 3, 4]) as usize] as i32;
+    let d = [0, 1, -1, step, row, 3][pick(&[0, 0, 0, 0, 1, 2, 3, 4, 5]) as usize];
+    let n = [global[0], global[0] / 2, global[0] + 1, 0][pick(&[0, 0, 1, 2, 3]) as usize] as i32;
     let most = (fx.max(0) as u64 * global[0] + fy.max(0) as u64 * global[1] + 16) * 4;
     let bytes =
-        [0, 1].map(|_| (most * pick(&[1, 1, 4, 5])).saturating_sub(pick(&[0, 0, 64, 100])).max(4) & !3);
-    Shape { kernel, global, local, numbers: [fx, fy, c, d, n], bytes, fresh: pick(&[0, 0, 1]) == 1 }
+        [0, 1].map(|_| (most * pick(&[1, 4, 5, 5])).saturating_sub(pick(&[0, 0, 0, 64, 100])).max(4) & !3);
+    Shape { kernel, global, local, numbers: [fx, fy, c, d, n], bytes, fresh: pick(&[0, 1]) == 1 }
 }
 
 /// The kernels, as they were built for a device, for checks or not.

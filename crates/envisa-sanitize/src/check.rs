@@ -217,7 +217,8 @@ impl Checks {
         all
     }
 
-    /// Bytes of buffers that had no content when the launch began, and have none still.
+    /// Bytes of buffers that had no content when the launch began, and have none still, if the checks were told of all
+    /// stores: where others watch the launch, too.
     pub fn without_content(&self) -> Vec<Range<u64>> {
         self.contents.without_content()
     }

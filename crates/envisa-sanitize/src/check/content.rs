@@ -270,21 +270,6 @@ impl Contents {
         }
     }
 
-    /// All of these bytes that are a buffer's whose content was unknown have some now.
-    pub fn write_fresh(&self, at: u64, bytes: u64) {
-        for f in self.fresh.iter() {
-            let (from, to) = (at.max(f.start), at.saturating_add(bytes).min(f.start + f.bytes));
-            let mut at = from.saturating_sub(f.start);
-            while from < to && at < to - f.start {
-                let n = (64 - at % 64).min(to - f.start - at);
-                if let Some(word) = f.written.get((at / 64) as usize) {
-                    word.fetch_or((u64::MAX >> (64 - n)) << (at % 64), Ordering::Relaxed);
-                }
-                at += n;
-            }
-        }
-    }
-
     fn buffer(&self, at: u64) -> Option<(&FreshBuffer, u32)> {
         let f = self.fresh.iter().find(|f| at.wrapping_sub(f.start) < f.bytes)?;
         Some((f, u32::try_from(at - f.start).ok()?))

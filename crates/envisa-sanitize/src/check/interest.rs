@@ -86,10 +86,10 @@ impl Checks {
                 !others.chain([&reports::addresses()]).any(|other| overlaps(r, other))
             };
             let excluded: Vec<bool> = allocations().map(|(a, range)| a.private || !apart(&range)).collect();
-            let fresh: Vec<bool> = allocations().map(|(_, range)| followed(&range)).collect();
+            let content: Vec<bool> = allocations().map(|(_, range)| followed(&range)).collect();
             match facts.hands_over() {
                 true => OwnPlaces::default(),
-                false => self.own_places(m, &excluded, &fresh),
+                false => self.own_places(m, &excluded, &content),
             }
         });
         let messages = p.messages().iter().enumerate().map(|(n, message)| match message {

@@ -4,17 +4,13 @@
 //! All messages that may access such a buffer have addresses that are sums of ids ([`Sums`]) with the same factors, which
 //! are so far apart that no two work-items come to one byte, and that are inside for all of them.
 
-use envisa_lower::analysis::Flow;
-use envisa_lower::{Extend, Inst, Message, Op, Program, Space, Src};
+use envisa_lower::{Extend, Inst, Message, Op, Space, Src};
 use envisa_machine::memory::Surface;
 use envisa_machine::thread::Machine;
 
 use super::flows::Allocations;
 use super::sums::{IDS, Sum, Sums};
 use super::{Checks, ProgramFacts};
-
-/// Most runs of bytes that are noted as written by a launch before it runs.
-const MOST_RUNS: i128 = 1 << 16;
 
 /// Where a message accesses memory.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +43,8 @@ impl OwnPlaces {
 
 impl Checks {
     /// Looks at the launch of which this is a first thread, which is about to start. Buffers of which `excluded` is true
-    /// are not looked at; what it writes to `fresh` ones, it writes for sure.
-    pub(super) fn own_places(&self, m: &Machine<'_>, excluded: &[bool], fresh: &[bool]) -> OwnPlaces {
+    /// are not looked at, nor what is read of `followed` ones, whose content is followed.
+    pub(super) fn own_places(&self, m: &Machine<'_>, excluded: &[bool], followed: &[bool]) -> OwnPlaces {
         let (p, facts) = (m.env.program, &self.sites.program);
         let none = vec![None; p.messages().len()];
         let mut found = OwnPlaces { messages: none.clone(), places: none };
@@ -70,10 +66,8 @@ impl Checks {
         for of_one in places.chunk_by(|a, b| a.allocation == b.allocation) {
             let at = of_one[0].allocation;
             let writes = of_one.iter().any(|place| place.writes);
-            if excluded[at] || !writes || !are_apart(&sums, of_one) {
-                continue;
-            }
-            if fresh[at] && !self.write_all(&sums, m, of_one) {
+            let reads_content = followed[at] && of_one.iter().any(|place| !place.writes);
+            if excluded[at] || !writes || reads_content || !are_apart(&sums, of_one) {
                 continue;
             }
             for place in of_one {
@@ -81,19 +75,6 @@ impl Checks {
             }
         }
         found
-    }
-
-    /// Notes what messages write, if they read nothing, all work-items come to them, and there are not too many runs of
-    /// bytes; else false.
-    fn write_all(&self, sums: &Sums<'_>, m: &Machine<'_>, places: &[Place]) -> bool {
-        let whole = m.env.prepared.classes().len() == 1;
-        if !whole || places.iter().any(|place| !place.writes || !comes_to(sums, m.env.program, place.pc)) {
-            return false;
-        }
-        let runs: Option<Vec<Runs>> = places.iter().map(|place| Runs::of(sums, place)).collect();
-        let Some(runs) = runs else { return false };
-        runs.iter().for_each(|runs| runs.each(&mut |at, bytes| self.contents.write_fresh(at, bytes)));
-        true
     }
 }
 
@@ -153,66 +134,4 @@ fn are_apart(sums: &Sums<'_>, places: &[Place]) -> bool {
         fits
     });
     apart && places.iter().all(|place| place.at.factors == first.at.factors)
-}
-
-/// Do all channels of all threads come to an instruction, and execute it?
-fn comes_to(sums: &Sums<'_>, p: &Program, pc: u32) -> bool {
-    let Some(flow) = p.code().get(pc as usize).filter(|i| i.pred.offset == 0).and(Flow::new(p.parts()).ok())
-    else {
-        return false;
-    };
-    let mut seen = vec![false; p.code().len()];
-    let mut todo = vec![0u32];
-    while let Some(at) = todo.pop() {
-        let Some(i) = p.code().get(at as usize).filter(|_| at != pc) else { continue };
-        if std::mem::replace(&mut seen[at as usize], true) {
-            continue;
-        }
-        let next = flow.channel_successors(p.parts(), at);
-        let goes = if i.op == Op::Goto { sums.goes(at, i) } else { None };
-        match goes {
-            _ if i.op == Op::Ret || next == [None, None] => return false,
-            Some(true) => todo.extend(next[0]),
-            Some(false) => todo.push(at + 1),
-            None => todo.extend(next.into_iter().flatten()),
-        }
-    }
-    true
-}
-
-/// Runs of bytes of one length.
-struct Runs {
-    at: i128,
-    bytes: i128,
-    /// How far apart and how many.
-    steps: Vec<(i128, i128)>,
-}
-
-impl Runs {
-    /// Of what work-items access, each its place; `None` if there are too many.
-    fn of(sums: &Sums<'_>, place: &Place) -> Option<Runs> {
-        let mut runs = Runs { at: place.at.base, bytes: place.bytes, steps: Vec::new() };
-        for (factor, count) in steps(sums, &place.at) {
-            runs.at += (factor * (count - 1)).min(0);
-            if runs.steps.is_empty() && factor.abs() == runs.bytes {
-                runs.bytes *= count;
-            } else {
-                runs.steps.push((factor.abs(), count));
-            }
-        }
-        let many = runs.steps.iter().fold(1i128, |n, (_, count)| n.saturating_mul(*count));
-        (many <= MOST_RUNS).then_some(runs)
-    }
-
-    fn each(&self, tell: &mut dyn FnMut(u64, u64)) {
-        let many: i128 = self.steps.iter().map(|(_, count)| count).product();
-        for n in 0..many {
-            let (mut at, mut rest) = (self.at, n);
-            for (step, count) in &self.steps {
-                at += rest % count * step;
-                rest /= count;
-            }
-            tell(at as u64, self.bytes as u64);
-        }
-    }
 }

@@ -99,8 +99,6 @@ pub(super) struct Operands {
     sources: Vec<[Operand; 3]>,
     /// By program counter: a message's addresses, one for each channel.
     addresses: Vec<Operand>,
-    /// By program counter: the last place up to there that a branch leads to.
-    starts: Vec<u32>,
 }
 
 /// What a byte of the register file holds.
@@ -142,7 +140,6 @@ impl Operands {
             if targets.contains(&pc) {
                 known.start = pc;
             }
-            out.starts.push(known.start);
             let [a, b, c, _] = &i.src;
             out.sources.push([a, b, c].map(|src| known.source(i, src)));
             out.addresses.push(match p.messages().get(i.aux as usize) {
@@ -279,7 +276,7 @@ pub(super) struct Sums<'a> {
     operands: &'a Operands,
     /// How many there are of each id.
     counts: [u32; IDS],
-    /// By program counter: what the instruction writes for each channel, of a comparison the same less the other.
+    /// By program counter: what the instruction writes for each channel.
     results: Vec<Option<Sum>>,
 }
 
@@ -328,46 +325,6 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Do all channels that come to a branch go its way? `None`: that is not known.
-    pub fn goes(&self, pc: u32, i: &Inst) -> Option<bool> {
-        if i.pred.offset == 0 {
-            return Some(true);
-        }
-        let all = |first: u8, channels: u8| (u64::MAX >> (64 - u32::from(channels))) << first;
-        let (mut left, mut found) = (all(i.first, i.channels), None);
-        let start = *self.operands.starts.get(pc as usize)?;
-        for at in (start..pc).rev().take(2) {
-            let cmp = self.m.env.program.code().get(at as usize)?;
-            if cmp.op != Op::Cmp || cmp.dst != (Dst::Pred { offset: i.pred.offset }) || cmp.pred.offset != 0 {
-                break;
-            }
-            let holds = self.holds(at, cmp)?;
-            if *found.get_or_insert(holds) != holds {
-                return None;
-            }
-            left &= !all(cmp.first, cmp.channels);
-        }
-        let holds = found.filter(|_| left == 0)?;
-        Some(holds != i.pred.invert)
-    }
-
-    /// Does a comparison hold for all work-items, or for none?
-    fn holds(&self, pc: u32, cmp: &Inst) -> Option<bool> {
-        let (low, high) = self.range(&self.results.get(pc as usize).copied()??)?;
-        let [eq, ne] = [low == 0 && high == 0, low > 0 || high < 0];
-        // By relation: does it hold for all, and for none?
-        let (all, none) = match cmp.aux {
-            0 => (eq, ne),
-            1 => (ne, eq),
-            2 => (low > 0, high <= 0),
-            3 => (low >= 0, high < 0),
-            4 => (high < 0, low >= 0),
-            5 => (high <= 0, low > 0),
-            _ => return None,
-        };
-        (all || none).then_some(all)
-    }
-
     fn fits(&self, sum: &Sum, (least, most): (i128, i128)) -> bool {
         self.range(sum).is_some_and(|(low, high)| least <= low && high <= most)
     }
@@ -406,7 +363,6 @@ impl<'a> Sums<'a> {
                 let bits = source(1)?.as_number().filter(|bits| (0..32).contains(bits))?;
                 source(0)?.shifted(bits as u32)?
             }
-            Op::Cmp => return source(0)?.plus(source(1)?.times(-1)?),
             _ => return None,
         };
         let Dst::Reg { ty, sat: false, .. } = i.dst else { return None };
@@ -428,8 +384,7 @@ impl<'a> Sums<'a> {
             Operand::Written { by: [a, b], ty, alike } => {
                 let sum = (*self.results.get(a as usize)?)?;
                 let same = a == b || self.results.get(b as usize) == Some(&Some(sum));
-                let compares = [a, b].iter().any(|pc| self.m.env.program.code()[*pc as usize].op == Op::Cmp);
-                if !same || compares || alike && !sum.is_of_group() || !self.fits(&sum, limits(ty)?) {
+                if !same || alike && !sum.is_of_group() || !self.fits(&sum, limits(ty)?) {
                     return None;
                 }
                 sum
