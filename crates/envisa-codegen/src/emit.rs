@@ -6,8 +6,8 @@ use regalloc2::{Allocation, Edit, Inst as RaInst, InstOrEdit, Output, PReg, RegC
 use crate::allocate::{SLOT, View};
 use crate::function::Function;
 use crate::inst::{Base, Block, Inst, Lanes, Mem, Op, Size, ZEROS};
-use crate::layout::{CTX, POINTER, RECORD, REGS, SITE, SITES, at, site};
 use crate::target::Target;
+use envisa_native_layout::{CTX, POINTER, RECORD, REGS, SITE, SITES, at, site};
 
 /// Names of places that code goes to and that its surroundings bind: labels are numbers from 1 on, and an instruction
 /// that one stands before has it as its address.

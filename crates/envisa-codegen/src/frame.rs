@@ -4,10 +4,10 @@ use envisa_lower::{Pc, RegOffset};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 use crate::emit::{Emitted, SPILLS, label};
-use crate::layout::{CTX, RECORD, REGS, RENEW, SITES, at, exit};
 use crate::select::{Help, Why};
 use crate::target::Target;
 use crate::{Compiled, Given};
+use envisa_native_layout::{CTX, RECORD, REGS, RENEW, SITES, at, exit};
 
 /// How threads come to their code.
 #[derive(Clone, Copy, Debug)]

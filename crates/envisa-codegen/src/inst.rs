@@ -191,8 +191,8 @@ pub enum Inst {
         /// The message.
         message: u32,
     },
-    /// Calls the machine ([`crate::layout::at::CALL`]) with this number: that of an instruction, or one with
-    /// [`crate::layout::MESSAGE`] or [`crate::layout::HELP`]. What it looks at is in the register file, the context and
+    /// Calls the machine ([`envisa_native_layout::at::CALL`]) with this number: that of an instruction, or one with
+    /// [`envisa_native_layout::MESSAGE`] or [`envisa_native_layout::HELP`]. What it looks at is in the register file, the context and
     /// the array for help. All registers are as before then, or the thread is over.
     Call {
         /// The number.

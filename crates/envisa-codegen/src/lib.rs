@@ -7,14 +7,14 @@
 //! - **select** makes instructions with virtual registers of an [`envisa_vir::Func`]: vectors in parts of a register's
 //!   size, masks in pieces of sixteen lanes, values of one lane in general registers; of vectors whose lanes lie at a
 //!   step the first lane beside them, which is what addresses of rows are made of. Accesses are held against their
-//!   message's site ([`layout::Site`]); what does not pass goes, out of line, to the machine, with its operands in the
+//!   message's site ([`envisa_native_layout::Site`]); what does not pass goes, out of line, to the machine, with its operands in the
 //!   registers of the message. What has no code is computed lane by lane by the machine ([`Help`]).
 //! - **sweep** leaves out what nobody uses.
 //! - **allocate** gives registers, by `regalloc2`; debug builds hold what that did against its checker.
 //! - **emit** and **frame** write it down: the code of the function, and what is around it (how threads start, end, wait
 //!   and are given turns, and the routine that calls the machine).
 //!
-//! Code finds the register file, the context, sites and records where [`layout`] says, which it shares with the engine.
+//! Code finds the register file, the context, sites and records where [`envisa_native_layout`] says, which it shares with the engine.
 #![cfg(target_arch = "x86_64")]
 
 mod allocate;
@@ -22,7 +22,6 @@ mod emit;
 mod frame;
 mod function;
 mod inst;
-pub mod layout;
 mod listing;
 mod ops;
 mod select;
@@ -46,7 +45,7 @@ pub struct Compiled {
     pub body: std::ops::Range<usize>,
     /// Bytes of a record that registers are spilled to.
     pub spilled: u32,
-    /// Dwords of the pool, which is in the context from [`layout::at::POOL`] on.
+    /// Dwords of the pool, which is in the context from [`envisa_native_layout::at::POOL`] on.
     pub pool: Vec<u32>,
     /// Bytes of a context.
     pub context: u32,

@@ -36,19 +36,21 @@ use crate::shape::Shapes;
 use crate::sites::{self, Of};
 use crate::walk::Walk;
 use context::{Context, Line};
-use envisa_codegen::Help;
-use envisa_codegen::layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
+use envisa_native_layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
 use functions::Functions;
 use key::{Key, Tails};
 use runner::{Host, Runner, Spare, callback, given, limit, step};
 use turns::{Turn, Turning};
+use vector::Help;
 
+mod backend;
 mod context;
 mod functions;
 mod key;
 mod observed;
 mod runner;
 mod turns;
+#[cfg_attr(not(feature = "vector-ir"), path = "engine/no_vector.rs")]
 pub mod vector;
 
 /// Native code for x86-64 with AVX-512 or AVX2.
@@ -414,12 +416,11 @@ impl Native {
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
-        if vector::asked() {
-            let made = self.compile_vector(key);
-            vector::count(&made);
-            if made.is_ok() {
-                return made;
-            }
+        // Such code does not stop for observers.
+        if key.stops.is_empty()
+            && let Some(made) = self.vector_variant(key)
+        {
+            return Ok(made);
         }
         let mut passes = Passes::begin();
         let live = if key.full { self.live()? } else { &self.part()?.0 };

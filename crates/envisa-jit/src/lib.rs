@@ -44,6 +44,7 @@ mod sites;
 mod walk;
 
 pub use engine::Jit;
+#[cfg(feature = "vector-ir")]
 pub use engine::vector::{Made, made};
 pub use listing::Tell;
 pub use passes::Making;

@@ -9,7 +9,7 @@ use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 use envisa_sem::sampler::{Addressing, Axis, MOST_TEXELS, Reduction};
 
 use crate::shape::constant;
-use envisa_codegen::layout::Site;
+use envisa_native_layout::Site;
 
 /// How texels are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

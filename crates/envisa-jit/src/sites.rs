@@ -9,7 +9,7 @@ use envisa_machine::thread::Machine;
 use crate::active::{Given, all as all_channels};
 use crate::emit::memory::{as_quads, form};
 use crate::shape::{Seed, constant};
-use envisa_codegen::layout::Site;
+use envisa_native_layout::Site;
 
 /// Threads of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -104,7 +104,7 @@ pub fn observe<O: Observer>(
 
 /// How much native code was made of the vector IR (`ENVISA_BACKEND=vir`) since the process began, and why how much was
 /// not.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "vector-ir", target_arch = "x86_64"))]
 pub fn made_of_vectors() -> envisa_jit::Made {
     envisa_jit::made()
 }

@@ -78,6 +78,7 @@ mod buffer;
 mod device;
 mod engine_choice;
 mod error;
+#[cfg(feature = "vector-ir")]
 #[doc(hidden)]
 pub mod evaluator;
 mod fault;

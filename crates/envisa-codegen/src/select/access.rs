@@ -7,8 +7,8 @@ use iced_x86::{Code, ConditionCode};
 use super::place::Form;
 use super::{Held, Select, Why};
 use crate::inst::{Base, Block, Class, Inst, Lanes, Mem, Op, Reg, Size};
-use crate::layout::{SITE, site};
 use crate::ops;
+use envisa_native_layout::{SITE, site};
 
 /// How a message goes on that passed.
 struct Passed<'a> {

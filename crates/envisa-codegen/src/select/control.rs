@@ -6,7 +6,7 @@ use iced_x86::{Code, ConditionCode};
 
 use super::{Held, Select, Why};
 use crate::inst::{Base, Block, Class, Inst, Mem, Op, Reg, Size};
-use crate::layout::at;
+use envisa_native_layout::at;
 
 impl Select<'_> {
     /// Blocks with parameters, in an order that definitions come first in.

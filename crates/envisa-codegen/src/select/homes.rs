@@ -6,7 +6,7 @@ use iced_x86::Code;
 
 use super::{Held, Select, Why};
 use crate::inst::{Base, Inst, Mem, Op, Reg, Size};
-use crate::layout::{MESSAGE, at};
+use envisa_native_layout::{MESSAGE, at};
 
 /// Where an access's result is in the register file: the first lane, and bytes from lane to lane.
 type Place = (RegOffset, u32);

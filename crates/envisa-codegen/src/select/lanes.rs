@@ -5,8 +5,8 @@ use iced_x86::Code;
 
 use super::{Held, PIECE, Select, Why};
 use crate::inst::{Base, Class, Inst, Lanes, Mem, Op, Reg, Size};
-use crate::layout::{HELP, HELP_BYTES, HELP_OPERANDS, at};
 use crate::ops;
+use envisa_native_layout::{HELP, HELP_BYTES, HELP_OPERANDS, at};
 
 /// An instruction without effects that has no code: what it computes, and of which types.
 #[derive(Clone, Debug)]

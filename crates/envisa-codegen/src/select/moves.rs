@@ -8,8 +8,8 @@ use iced_x86::{Code, ConditionCode};
 
 use super::{Held, PIECE, Select, Why};
 use crate::inst::{Base, Class, Lanes, Mem, Op, Reg, Size};
-use crate::layout::at;
 use crate::ops;
+use envisa_native_layout::at;
 
 impl Select<'_> {
     /// What the thread starts with.

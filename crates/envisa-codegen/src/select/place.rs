@@ -6,8 +6,8 @@ use iced_x86::{Code, ConditionCode};
 
 use super::{Select, Why};
 use crate::inst::{Base, Block, Mem, Op, Reg, Size};
-use crate::layout::{SITE, site};
 use crate::ops;
+use envisa_native_layout::{SITE, site};
 
 /// How a gather or scatter makes its indices. The engine's sites are of the same form.
 #[derive(Clone, Copy, Debug)]

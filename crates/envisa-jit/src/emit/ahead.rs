@@ -4,8 +4,8 @@ use super::memory::{Form, PTR, Way, as_quads};
 use super::streams::{BEHIND, COLUMNS, Led, NEXT, ROWS, SCALAR, STREAM, Stream, TILE, TILES, USED};
 use super::*;
 use crate::asm::Aside;
-use envisa_codegen::layout::site;
 use envisa_lower::{Message, Simt};
+use envisa_native_layout::site;
 
 const FETCHED: u32 = 128;
 /// The number of the first of four rows.

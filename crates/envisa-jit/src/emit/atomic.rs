@@ -8,7 +8,7 @@ use super::each::{Array, PLACE};
 use super::memory::{PTR, Way, form};
 use super::*;
 use crate::sites::gather_of;
-use envisa_codegen::layout::site;
+use envisa_native_layout::site;
 
 /// The lane's datum, by how many bytes it has: 2, 4, 8.
 const DATUM: [Register; 3] = [Register::DX, Register::EDX, Register::RDX];

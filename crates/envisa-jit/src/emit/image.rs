@@ -6,9 +6,9 @@
 use super::memory::PTR;
 use super::*;
 use crate::plan::{Sampled, Source, axes, is_zero, layers, number};
-use envisa_codegen::layout::{SITE, site};
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, TexelSlot};
+use envisa_native_layout::{SITE, site};
 use envisa_sem::sampler::{Addressing, FAR};
 
 /// Vectors that a message may overwrite.

@@ -15,7 +15,7 @@ use super::memory::{PTR, form};
 use super::streams::{gather, loops};
 use super::*;
 use crate::sites::gather_of;
-use envisa_codegen::layout::{SITE, site};
+use envisa_native_layout::{SITE, site};
 
 /// What fetched places are counted from: those of the locked operation, and those of a store.
 const BASES: [Register; 2] = [Register::R10, Register::R11];

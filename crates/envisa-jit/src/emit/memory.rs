@@ -6,8 +6,8 @@ use super::written::Written;
 use super::*;
 use crate::multiples::Multiples;
 use crate::shape::constant;
-use envisa_codegen::layout::{SITE, site};
 use envisa_lower::{Extend, Message, Simt, Space};
+use envisa_native_layout::{SITE, site};
 
 /// How a message's indices become addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -78,7 +78,7 @@ use crate::passes::Passes;
 use crate::plan::Kind;
 use crate::shape::Shapes;
 use crate::walk::Walk;
-use envisa_codegen::layout::{CTX, REGS, RENEW, SITES, at, exit};
+use envisa_native_layout::{CTX, REGS, RENEW, SITES, at, exit};
 
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];

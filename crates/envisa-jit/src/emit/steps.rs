@@ -8,7 +8,7 @@ use super::transpose::{self, Channels};
 use super::*;
 use crate::asm::Aside;
 use crate::rows::{Plan, Steps, Unit};
-use envisa_codegen::layout::site;
+use envisa_native_layout::site;
 
 /// Most bytes from channel to channel of which rows are moved: both halves of a message lie within a kilobyte.
 const MOST: i32 = 32;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::maps::Map;
-use envisa_codegen::layout::{record, state, together};
+use envisa_native_layout::{record, state, together};
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;

@@ -4,9 +4,9 @@ use super::image::{INSIDE, TEXELS};
 use super::memory::PTR;
 use super::*;
 use crate::plan::{Source, Stored, is_zero, number};
-use envisa_codegen::layout::site;
 use envisa_lower::{Coordinates, Outside, Typed};
 use envisa_machine::memory::ImageShape;
+use envisa_native_layout::site;
 
 /// Coordinates that an image has: which, and which of its sizes they are held against.
 fn coordinates(shape: ImageShape) -> &'static [(usize, u32)] {

@@ -3,8 +3,8 @@
 use super::memory::{PTR, RA, Way};
 use super::*;
 use crate::emit::memory::Form;
-use envisa_codegen::layout::site;
 use envisa_lower::Simt;
+use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// As [`Emit::way`], of addresses of 64 bits: what passes is left as offsets of 32.

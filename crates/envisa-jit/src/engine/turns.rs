@@ -2,8 +2,8 @@
 //! thread.
 
 use super::*;
-use envisa_codegen::layout::{Record, record, state, together as which};
 use envisa_machine::start::Value;
+use envisa_native_layout::{Record, record, state, together as which};
 
 /// What native code that lets threads take turns finds.
 pub(super) struct Turning {

@@ -1,11 +1,12 @@
-//! Code made of the vector IR, in place of the emitter's: `ENVISA_BACKEND=vir` asks for it. It has the same contexts,
-//! sites and records, and the same callbacks.
+//! Code made of the vector IR, in place of the emitter's: `ENVISA_BACKEND=vir` asks for it, in builds with the feature
+//! `vector-ir`. It has the same contexts, sites and records, and the same callbacks.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
-use envisa_codegen::{Given, Help, Target, Threads, Value, Write, compile, layout};
+pub(super) use envisa_codegen::Help;
+use envisa_codegen::{Given, Target, Threads, Value, Write, compile};
 use envisa_machine::start::{Start, Value as Started};
+use envisa_native_layout::{HELP_BYTES, HELP_OPERANDS};
 use envisa_vir::{Dispatch, Facts, Func, Known, Options, build, passes};
 
 use super::*;
@@ -13,12 +14,6 @@ use crate::asm::Encoded;
 use crate::encode::encode;
 use crate::maps::Map;
 use crate::shape::Seed;
-
-/// Is code to be made of the vector IR, where that can be? `ENVISA_BACKEND=vir|emitter` says so.
-pub(super) fn asked() -> bool {
-    static ASKED: OnceLock<bool> = OnceLock::new();
-    *ASKED.get_or_init(|| std::env::var("ENVISA_BACKEND").is_ok_and(|b| b == "vir"))
-}
 
 /// How many variants were made of the vector IR, and why how many others were not, since the process began.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +34,7 @@ pub fn made() -> Made {
 }
 
 /// Counts what came of a variant.
-pub(super) fn count(made: &Result<Variant, String>) {
+fn count(made: &Result<Variant, String>) {
     let mut all = MADE.lock().unwrap_or_else(|e| e.into_inner());
     match made {
         Ok(v) => {
@@ -81,11 +76,21 @@ fn known(seeds: &[Seed]) -> Vec<Known> {
 }
 
 impl Native {
+    /// A variant made of the vector IR, if the environment asks for that and it can be made.
+    pub(super) fn vector_variant(&self, key: &Key) -> Option<Variant> {
+        if !backend::vector_ir_asked() {
+            return None;
+        }
+        let made = self.compile_vector(key);
+        count(&made);
+        made.ok()
+    }
+
     /// The same as [`Native::compile`], of the vector IR.
     ///
     /// # Errors
     /// Why there is no such code.
-    pub(super) fn compile_vector(&self, key: &Key) -> Result<Variant, String> {
+    fn compile_vector(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
         if self.level != Level::Avx512 {
             return Err("code of the vector IR is for AVX-512".into());
@@ -108,7 +113,7 @@ impl Native {
             code: Encoded { bytes, marks: Vec::new() },
             passes,
             pool: c.pool,
-            pool_at: layout::at::POOL,
+            pool_at: at::POOL,
             context: c.context,
             slow: c.left,
             once: Vec::new(),
@@ -166,10 +171,10 @@ impl Native {
 /// # Safety
 /// `context` is one of the variant whose help this is.
 pub(super) unsafe fn help(context: *mut u8, all: &[Help], pc: Pc) -> u32 {
-    let size = ((layout::HELP_OPERANDS + 2) * layout::HELP_BYTES) as usize;
+    let size = ((HELP_OPERANDS + 2) * HELP_BYTES) as usize;
     // SAFETY: contexts of such code have that room from there on, and the code waits for this call.
-    let room = unsafe { std::slice::from_raw_parts_mut(context.add(layout::at::HELP as usize), size) };
-    let number = (pc & !layout::HELP) as usize;
+    let room = unsafe { std::slice::from_raw_parts_mut(context.add(at::HELP as usize), size) };
+    let number = (pc & !HELP) as usize;
     match all.get(number).map(|h| h.compute(room)) {
         Some(Ok(())) => 0,
         // A mistake of the compiler, which tests find.

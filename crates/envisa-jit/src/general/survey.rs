@@ -3,7 +3,7 @@
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use super::{Given, Use, memory_operand, named, of_registers, overwrites, plain};
-use envisa_codegen::layout::REGS;
+use envisa_native_layout::REGS;
 
 /// What an instruction has to do with the register file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use super::list::{LOAD, O, Reg, STORE, half, truths};
 use super::vector::{Lanes, number};
 use super::*;
 use crate::asm::K;
-use envisa_codegen::layout::at;
+use envisa_native_layout::at;
 
 /// Elements narrower than dwords, by a mask.
 #[derive(Clone, Copy, Debug)]

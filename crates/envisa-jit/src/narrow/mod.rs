@@ -27,7 +27,7 @@ use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::{Mem, V, Why};
 use crate::maps::Map;
-use envisa_codegen::layout::CTX;
+use envisa_native_layout::CTX;
 use list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.

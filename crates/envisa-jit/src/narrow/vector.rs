@@ -386,5 +386,5 @@ fn is_zero(i: &Instruction) -> bool {
 
 /// Is it memory of the code's own, all of which may be touched?
 pub(super) fn own(m: Mem) -> bool {
-    m.base == CTX || m.base == envisa_codegen::layout::REGS
+    m.base == CTX || m.base == envisa_native_layout::REGS
 }

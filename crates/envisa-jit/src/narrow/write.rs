@@ -5,7 +5,7 @@ use iced_x86::{Code, Instruction, OpKind, Register};
 use super::list::{Effect, LOAD, NO, STORE, Step, foldable};
 use super::registers::{COUNT, Place, Places};
 use crate::asm::Mem;
-use envisa_codegen::layout::CTX;
+use envisa_native_layout::CTX;
 
 /// Registers for what is in memory.
 const LENT: [u8; 2] = [COUNT as u8, COUNT as u8 + 1];

@@ -1,4 +1,7 @@
-//! The memory layout that generated code uses: the context of a thread, and the sites of messages.
+//! The memory layout that native code and its engine share: the context of a thread, the sites of messages, the records
+//! of threads that take turns, and the registers that point to them. It holds for code of either compiler, the emitter
+//! of `envisa-jit` and the back end of the vector IR.
+#![cfg(target_arch = "x86_64")]
 
 use iced_x86::Register;
 
@@ -46,7 +49,7 @@ pub mod at {
     pub const GIVEN: u32 = 80;
     /// What the row may spend before it is asked whether it is still wanted.
     pub const LEFT: u32 = 88;
-    /// Of threads that take turns: the first one's record, whether they do (see [`super::together`]), how many have
+    /// Of threads that take turns: the first one's record, whether they do (see [`crate::together`]), how many have
     /// ended, how long a turn is, and what the thread was given for this one.
     pub const RECORDS: u32 = 96;
     pub const TOGETHER: u32 = 104;
@@ -77,10 +80,10 @@ pub mod at {
     /// and its mask registers and general registers (vectors are at [`VECTORS`]).
     pub const MASKS: u32 = AGAIN + 8;
     pub const GENERAL: u32 = MASKS + 8 * 8;
-    /// What is computed lane by lane: [`super::HELP_OPERANDS`] operands, then two results, of [`super::HELP_BYTES`] each.
+    /// What is computed lane by lane: [`crate::HELP_OPERANDS`] operands, then two results, of [`crate::HELP_BYTES`] each.
     pub const HELP: u32 = (GENERAL + 16 * 8).next_multiple_of(64);
     /// The pool.
-    pub const POOL: u32 = HELP + (super::HELP_OPERANDS + 2) * super::HELP_BYTES;
+    pub const POOL: u32 = HELP + (crate::HELP_OPERANDS + 2) * crate::HELP_BYTES;
 }
 
 /// Operands of what is computed lane by lane.
