@@ -15,9 +15,9 @@ pub(crate) fn hardware_threads() -> usize {
 /// ours, goes on here: it is not to be taken for a result.
 pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
     /// Threads that wait for the next launch: as many as the host has beside the caller's.
-    static POOL: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+    static POOL: OnceLock<Option<rayon_core::ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
-        rayon::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
+        rayon_core::ThreadPoolBuilder::new().num_threads((hardware_threads() - 1).max(1)).build().ok()
     });
     match pool {
         Some(pool) if others.len() <= pool.current_num_threads() => {
@@ -26,7 +26,7 @@ pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F
                 others.for_each(|f| {
                     s.spawn(|_| {
                         f();
-                        rayon::spawn(linger);
+                        rayon_core::spawn(linger);
                     });
                 });
                 here();
