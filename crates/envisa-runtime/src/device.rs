@@ -501,11 +501,16 @@ impl Machine {
     }
 
     /// What a module's kernels read of registers that nothing in it writes, in lines for its build log: mistakes of the
-    /// compiler leave such reads. A kernel that cannot be run has none. This takes time, and is done when it is asked for.
+    /// compiler leave such reads. Of a kernel with images on a device without them, a line says that instead. A kernel that
+    /// cannot be run for another reason has none. This takes time, and is done when it is asked for.
     pub fn unwritten<'m>(&self, module: &'m Module) -> &'m str {
         module.unwritten.get_or_init(|| {
             let mut lines = String::new();
             for kernel in module.kernels.iter().filter_map(|k| self.kernel(module, &k.name).ok()) {
+                if let Some(message) = kernel.missing_image() {
+                    lines.push_str(&format!("warning[W0825]: {message}\n"));
+                    continue;
+                }
                 for read in kernel.unwritten().iter().take(MOST_UNWRITTEN) {
                     lines.push_str(&format!("warning[W0824]: {}\n", read.message(&kernel)));
                 }

@@ -8,8 +8,9 @@ use crate::module::{Contents, LoadOptions, Module};
 use crate::source::{Functions, SourceText};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
+use envisa_isa::predefined::var;
 use envisa_isa::{ObjectKind, Platform, Type};
-use envisa_lower::{InputClass, LowerError, Message, Program};
+use envisa_lower::{InputClass, InputSlot, LowerError, Message, Program, Touched};
 use envisa_machine::Learnt;
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, Remembered};
 use envisa_machine::{Linked, ModuleData};
@@ -262,6 +263,55 @@ impl Kernel {
     /// Was it compiled, rather than written by hand?
     pub fn is_compiled(&self) -> bool {
         self.code.metadata.is_some()
+    }
+
+    /// Takes it an image, where the device has none? A sentence that says so: the compiler leaves out all accesses to images
+    /// there, so that registers are read that nothing writes, and no launch runs it.
+    pub fn missing_image(&self) -> Option<String> {
+        let image = self.arguments().iter().find(|a| a.kind == ArgumentKind::Image)?;
+        (!self.device().caps().images).then(|| {
+            format!(
+                "kernel `{}` takes an image (argument `{}`), but the device has no images: the compiler leaves out all accesses to it",
+                self.name(),
+                image.name
+            )
+        })
+    }
+
+    /// How many dimensions of the range it looks at: the last one whose local or group ids an instruction reads. `None` of
+    /// hand-written code.
+    pub fn dimensions(&self) -> Option<u32> {
+        let kernel = &self.code.metadata.as_ref()?.kernel;
+        let ids = kernel.per_thread_payload_arguments.iter().find(|a| a.arg_type == ArgType::LocalId);
+        let (before, bytes) = ids.map_or((0, 0), |a| (u64::from(a.offset), u64::from(a.size)));
+        let program = self.code.program();
+        let reads = |is_id: &dyn Fn(&Touched, u32) -> bool| {
+            program.code().iter().any(|inst| {
+                let mut found = false;
+                inst.reads(program.parts(), &mut |t| found |= is_id(&t, inst.channels.into()));
+                found
+            })
+        };
+        // Behind r0 each dimension has a block of rows, if the kernel has local ids.
+        let block = bytes / 3;
+        let rows = |d: u32| {
+            let first = u64::from(program.platform().grf_bytes()) + before + u64::from(d) * block;
+            program.inputs().iter().filter(move |i| (first..first + block).contains(&i.image.into()))
+        };
+        let r0 = program.registers().predefined[var::R0 as usize];
+        let is_read = |d: &u32| {
+            // A group's id is a dword of r0; instructions that copy all of r0 do not count.
+            let group = r0 + 20 + 4 * d;
+            let group_id = |t: &Touched, _| t.channel(0) == Some(group..group + 4);
+            let local_ids = |t: &Touched, channels: u32| {
+                let read = |i: &InputSlot| {
+                    t.range(channels).is_some_and(|r| r.start < i.offset + i.bytes && i.offset < r.end)
+                };
+                rows(*d).any(read)
+            };
+            reads(&group_id) || reads(&local_ids)
+        };
+        Some([2, 1].into_iter().find(is_read).map_or(1, |d| d + 1))
     }
 
     /// Its arguments, by index.

@@ -59,16 +59,10 @@ pub const KIND: &str = "E0801";
 /// Most reads of a kernel that are told of.
 const MOST_UNWRITTEN: usize = 4;
 
-/// An image that a kernel takes on a device that has none.
-fn missing_image(kernel: &envisa::Kernel) -> Option<&envisa::Argument> {
-    let images = kernel.device().caps().images;
-    kernel.arguments().iter().find(|a| !images && a.kind == envisa::ArgumentKind::Image)
-}
-
 /// Reports registers that a kernel reads and that nothing in it writes. On a device without images, the compiler leaves out the
 /// accesses that would write some of them; such a kernel does not run at all.
 pub fn unwritten(kernel: &envisa::Kernel, diagnostics: &mut Vec<Diagnostic>) {
-    if missing_image(kernel).is_some() {
+    if kernel.missing_image().is_some() {
         return;
     }
     let all = kernel.unwritten();
@@ -83,12 +77,7 @@ pub fn unwritten_of(name: &str, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>)
     let device = envisa::Device::new(envisa::Config::new(platform));
     let Ok(module) = envisa::Module::load(&device, name, form) else { return };
     for kernel in module.kernel_names().iter().filter_map(|k| module.kernel(k).ok()) {
-        if let Some(image) = missing_image(&kernel) {
-            let message = format!(
-                "kernel `{}` takes an image (argument `{}`), but the device has no images: the compiler leaves out all accesses to it",
-                kernel.name(),
-                image.name
-            );
+        if let Some(message) = kernel.missing_image() {
             diagnostics.push(Diagnostic::warning("W0825", message));
         }
         unwritten(&kernel, diagnostics);

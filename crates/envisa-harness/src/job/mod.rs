@@ -45,7 +45,7 @@ pub use error::JobError;
 pub use portable::Portable;
 pub use results::Delivered;
 pub use spans::KeySpans;
-pub use template::template;
+pub use template::{template, template_by_hand};
 
 use crate::files::{self, Kind};
 use crate::values::{ElemType, HostValue, ValueSpec};

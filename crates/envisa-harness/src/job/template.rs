@@ -1,41 +1,51 @@
 //! A job that fits a kernel, to be filled in.
 
-use super::arguments::vector_type;
+use super::arguments::{elem_of, vector_type};
 use crate::values::ValueType;
+use envisa::isa::Platform;
 use envisa::zebin::ZebinFile;
 use envisa::zebin::ze_info::{AddrMode, AddrSpace, ArgType, Kernel, KernelArgument};
+use envisa::{ArgKey, Argument, ArgumentKind};
 use std::fmt::Write;
 
 /// Elements of a buffer, and work-items of the range, where nothing says how many there should be.
 const COUNT: u64 = 1024;
-/// Side of an image.
+/// Side of an image, and of a range of two dimensions.
 const SIDE: u64 = 64;
+/// Sides of a range of three dimensions.
+const SIDES: [u64; 3] = [64, 8, 8];
+/// Bytes of a buffer that hand-written code gets by its address.
+const BYTES: u64 = 4096;
 
 /// The text of a job that runs a kernel of a zebin: every argument with a value of its type, every buffer that the
-/// kernel may write as an output. `file` is what the job calls its module; `device` is given if that is a source.
+/// kernel may write as an output. `file` is what the job calls its module; `device` is given if that is a source;
+/// `dimensions` is [`envisa::Kernel::dimensions`].
 ///
 /// Sizes and values are guesses, as no metadata has them: the job runs, and its author corrects it.
-pub fn template(file: &str, device: Option<&str>, zebin: &ZebinFile, kernel: &Kernel) -> String {
+pub fn template(
+    file: &str,
+    device: Option<&str>,
+    zebin: &ZebinFile,
+    kernel: &Kernel,
+    dimensions: Option<u32>,
+) -> String {
     let args = zebin.ze_info.arguments(kernel);
     let env = &kernel.execution_env;
     let required = env.required_work_group_size.filter(|r| *r != [0; 3]);
     let images = args.iter().any(|a| matches!(Class::of(a), Class::Image(_)));
-    let (global, local) = match required {
-        Some(local) => {
+    let (global, local) = match (required, dimensions.unwrap_or(if images { 2 } else { 1 })) {
+        (Some(local), _) => {
             let items = local.map(|n| u64::from(n.max(1)));
             let groups = (COUNT / items.iter().product::<u64>().max(1)).max(1);
             (vec![items[0].saturating_mul(groups), items[1], items[2]], Some(local.to_vec()))
         }
-        None if images => (vec![SIDE, SIDE], None),
-        None => (vec![COUNT], None),
+        (None, 1) => (vec![COUNT], None),
+        (None, 2) => (vec![SIDE, SIDE], None),
+        (None, _) => (SIDES.to_vec(), None),
     };
     let items = global.iter().fold(1u64, |n, g| n.saturating_mul(*g)).min(1 << 24);
 
-    let mut out = String::new();
-    let _ =
-        writeln!(out, "# Runs {} with `envisa run`. Sizes and values are guesses: put yours.", kernel.name);
-    let _ = writeln!(out, "file = {}", quoted(file));
-    let _ = writeln!(out, "kernel = {}", quoted(&kernel.name));
+    let mut out = head(file, &kernel.name);
     if let Some(device) = device {
         let _ = writeln!(out, "device = {}", quoted(device));
     }
@@ -44,17 +54,19 @@ pub fn template(file: &str, device: Option<&str>, zebin: &ZebinFile, kernel: &Ke
         Some(local) => {
             let _ = writeln!(out, "local = {local:?}            # the kernel demands it");
         }
-        None => out.push_str("# local = [64]            # chosen by envisa if left out\n"),
+        None => {
+            let sizes = ["[64]", "[8, 8]", "[8, 8, 1]"][global.len() - 1];
+            let _ = writeln!(out, "# local = {sizes}            # chosen by envisa if left out");
+        }
     }
-    out.push_str("# check = true            # uninitialised reads, stores that collide, data races\n");
-    out.push_str("# stats = true            # instructions, channels, memory traffic\n");
+    out.push_str(OPTIONS);
 
     let mut outputs = Vec::new();
     if !args.is_empty() {
         out.push_str("\n[args]\n");
     }
     for arg in &args {
-        let (value, result) = value(arg, items);
+        let (value, result) = value(arg, items, global[0]);
         let name = name(arg);
         let comment = arg.info.map_or(String::new(), |i| {
             let qualifier = match i.address_qualifier.as_str() {
@@ -69,8 +81,59 @@ pub fn template(file: &str, device: Option<&str>, zebin: &ZebinFile, kernel: &Ke
             outputs.push(name);
         }
     }
-    for name in outputs {
-        let _ = write!(out, "\n[[outputs]]\narg = {}\nprint = 8\n", quoted(&name));
+    out + &results(&outputs)
+}
+
+/// The text of a job that runs a kernel of hand-written vISA by the rules of a platform: one thread, every input with a
+/// value of its variable's type, every buffer as an output, for nothing says which of them the kernel only reads.
+pub fn template_by_hand(file: &str, platform: Platform, kernel: &envisa::Kernel) -> String {
+    let mut out = head(file, kernel.name());
+    let _ = writeln!(out, "platform = {}", quoted(platform.name()));
+    out.push_str("# groups = [1]            # thread groups, in one to three dimensions\n");
+    out.push_str("# threads = 1             # of each group\n");
+    out.push_str(OPTIONS);
+    let keys = |but: u32| {
+        let others = kernel.arguments().iter().filter(move |a| a.index != but);
+        others.map(|a| ArgKey::Index(a.index)).collect::<Vec<_>>()
+    };
+    // What the machine fills need not be given, and cannot.
+    let args: Vec<&Argument> =
+        kernel.arguments().iter().filter(|a| kernel.check_given(&keys(a.index)).is_err()).collect();
+    let mut outputs = Vec::new();
+    if !args.is_empty() {
+        out.push_str("\n[args]\n");
+    }
+    for arg in args {
+        let (value, result, about) = value_by_hand(kernel, arg);
+        let _ = writeln!(out, "{} = {value}   # {about}", key(&arg.name));
+        if result {
+            outputs.push(arg.name.clone());
+        }
+    }
+    out + &results(&outputs)
+}
+
+/// The first lines of a job.
+fn head(file: &str, kernel: &str) -> String {
+    format!(
+        "# Runs {} with `envisa run`. Sizes and values are guesses: put yours.\nfile = {}\nkernel = {}\n",
+        one_line(kernel),
+        quoted(file),
+        quoted(kernel)
+    )
+}
+
+/// Options that every job may have.
+const OPTIONS: &str = "\
+# check = true            # uninitialised reads, stores that collide, data races
+# stats = true            # instructions, channels, memory traffic
+";
+
+/// The outputs of a job.
+fn results(names: &[String]) -> String {
+    let mut out = String::new();
+    for name in names {
+        let _ = write!(out, "\n[[outputs]]\narg = {}\nprint = 8\n", quoted(name));
         out.push_str("# file = \"result.npy\"     # or .png, or any other name for raw bytes\n");
         out.push_str("# expect = \"@want.npy\"    # compared, as `check` says: \"exact\", \"ulp 2\", \"rel 1e-6\", …\n");
     }
@@ -113,13 +176,40 @@ impl Class {
     }
 }
 
-/// An argument's value as TOML, and whether the kernel may write it.
-fn value(arg: &KernelArgument<'_>, items: u64) -> (String, bool) {
+/// The value of an argument of hand-written code as TOML, whether the kernel may write it, and what it is.
+fn value_by_hand(kernel: &envisa::Kernel, arg: &Argument) -> (String, bool, String) {
+    match arg.kind {
+        ArgumentKind::Surface => (quoted(&format!("zeros:u32:{COUNT}")), true, "surface: a buffer".into()),
+        ArgumentKind::Sampler => (SAMPLER.into(), false, "sampler".into()),
+        ArgumentKind::Input { bytes } => {
+            let elem = kernel.variable(&arg.name).and_then(|v| elem_of(v.ty));
+            let about = format!("{bytes} bytes{}", elem.map_or(String::new(), |e| format!(" of {e}")));
+            match elem {
+                Some(e) if e.size() == 8 && bytes == 8 && !e.is_float() => {
+                    let about = "8 bytes: the address of a buffer, or `u64:N` for a number".into();
+                    (quoted(&format!("zeros:u8:{BYTES}")), true, about)
+                }
+                Some(e) => {
+                    let fill = if e.is_float() { "rand" } else { "iota" };
+                    (quoted(&format!("{fill}:{e}:{}", (bytes as usize / e.size()).max(1))), false, about)
+                }
+                None => (quoted(&format!("zeros:u8:{bytes}")), false, about),
+            }
+        }
+        _ => (quoted("u8:0"), false, arg.type_name.clone()),
+    }
+}
+
+/// A sampler as TOML.
+const SAMPLER: &str = "{ sampler = \"clamp_to_edge:nearest:unnormalized\" }";
+
+/// An argument's value as TOML, for a range of so many work-items and so many in a row, and whether the kernel may write it.
+fn value(arg: &KernelArgument<'_>, items: u64, row: u64) -> (String, bool) {
     let ty = arg.info.map_or("", |i| i.type_and_size().0);
     let writable = |i: &envisa::zebin::ze_info::ArgInfo| {
         !i.type_qualifiers.contains("const")
             && i.address_qualifier != "__constant"
-            && i.access_qualifier != "read_only"
+            && !i.access_qualifier.ends_with("read_only")
     };
     let result = arg.info.is_some_and(writable);
     match Class::of(arg) {
@@ -127,7 +217,7 @@ fn value(arg: &KernelArgument<'_>, items: u64) -> (String, bool) {
             let size = ty.strip_suffix('*').and_then(vector_type).map_or(4, |v| v.size() as u64);
             (quoted(&format!("local:{}", 256 * size)), false)
         }
-        Class::Sampler => ("{ sampler = \"clamp_to_edge:nearest:unnormalized\" }".into(), false),
+        Class::Sampler => (SAMPLER.into(), false),
         Class::Image(ty) => {
             let (shape, texels) = match ty.as_str() {
                 t if t.starts_with("image3d") => (format!("3d:{SIDE},{SIDE},4"), SIDE * SIDE * 4),
@@ -149,7 +239,7 @@ fn value(arg: &KernelArgument<'_>, items: u64) -> (String, bool) {
             let bytes = arg.info.and_then(|i| i.type_and_size().1).unwrap_or(4);
             let value = match vector_type(ty) {
                 Some(v) if v.lanes == 1 && v.elem.is_float() => "1.0".into(),
-                Some(v) if v.lanes == 1 => number(&name(arg), items),
+                Some(v) if v.lanes == 1 => number(&name(arg), row),
                 Some(v) => quoted(&format!("{v}:{}", vec!["1"; usize::from(v.lanes)].join(","))),
                 // A structure: its bytes.
                 None => quoted(&format!("u8:{}", vec!["0"; bytes.clamp(1, 1 << 12) as usize].join(","))),
@@ -159,12 +249,15 @@ fn value(arg: &KernelArgument<'_>, items: u64) -> (String, bool) {
     }
 }
 
-/// A guess at an integer: what is called a count has as many as there are work-items.
-fn number(name: &str, items: u64) -> String {
+/// A guess at an integer: what is called a count or a side has as many as a row has work-items.
+fn number(name: &str, row: u64) -> String {
     let name = name.to_ascii_lowercase();
-    let counts = ["n", "len", "length", "size", "count", "num", "elements"];
+    let counts = [
+        "n", "len", "length", "size", "count", "num", "elements", "w", "width", "h", "height", "rows",
+        "cols", "columns", "pitch", "stride",
+    ];
     let is_count = counts.contains(&name.as_str()) || name.starts_with("num") || name.starts_with("n_");
-    if is_count { items.to_string() } else { "1".into() }
+    if is_count { row.to_string() } else { "1".into() }
 }
 
 fn name(arg: &KernelArgument<'_>) -> String {
