@@ -292,6 +292,10 @@ fn keep(all: &Path, to: &Path) -> Result<usize, String> {
         }
     }
     let _ = std::fs::remove_dir_all(to);
+    // What is not there is tried again the next time.
+    if largest.is_empty() {
+        return Ok(0);
+    }
     std::fs::create_dir_all(to).map_err(|e| format!("{}: {e}", to.display()))?;
     for (kernel, (_, folder)) in &largest {
         std::fs::rename(folder, to.join(kernel)).map_err(|e| format!("{}: {e}", folder.display()))?;
