@@ -91,3 +91,44 @@ fn a_campaign_has_other_drivers_among_its_sides() {
     assert_eq!(text(&again.stdout), page);
     assert_eq!(text(&std::fs::read(&results).expect("results")).trim(), text(&before).trim());
 }
+
+/// With these, a campaign finds the functions that compilers get wrong: they have to be right.
+#[test]
+fn functions_written_out_give_what_the_built_in_ones_give() {
+    const VALUES: &str = "0,1,2,37,0x7f,0x80,0xff,0x7fff,0x8000,0xffff,0x7fffffff,0x80000000,0xffffffff,0x7fffffffffffffff,\
+                          0x8000000000000000,0xffffffffffffffff,0x123456789abcdef5";
+    let Some(pocl) = pocl() else { return };
+    let dir = tempfile::tempdir().expect("a folder");
+    let n = VALUES.split(',').count();
+    let all = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
+    for function in envisa_smith::opencl::functions().filter(|f| *f != "SUB_SAME") {
+        // What is defined: bounds in order, and factors whose product has 24 bits.
+        let (types, given) = match function {
+            "clamp" => (&all[..], "a, min(b, c), max(b, c)"),
+            "mul24" => (&all[4..6], "a & 0xfff, b & 0xfff"),
+            "mad24" => (&all[4..6], "a & 0xfff, b & 0xfff, c & 0xfff"),
+            "abs" | "clz" | "popcount" => (&all[..], "a"),
+            "mad_hi" | "mad_sat" => (&all[..], "a, b, c"),
+            _ => (&all[..], "a, b"),
+        };
+        let mut source = envisa_smith::opencl::written_out(function) + &format!("#undef {function}\n");
+        let mut calls = String::new();
+        for (k, ty) in types.iter().enumerate() {
+            source += &format!(
+                "uint differ{k}({ty}3 a, {ty}3 b, {ty}3 c)\n{{\n    return any({function}({given}) != own_{function}({given}));\n}}\n"
+            );
+            let of = |index: &str| format!("({ty}3)(({ty})v[{index}])");
+            calls += &format!("        wrong[{k}] += differ{k}({}, {}, {});\n", of("i"), of("j"), of("l"));
+        }
+        source += &format!(
+            "kernel void k(global uint *wrong, global const ulong *v)\n{{\n    for (uint n = 0; n < {n} * {n} * {n}; n++) {{\n        \
+             uint i = n % {n}, j = n / {n} % {n}, l = n / {n} / {n};\n{calls}    }}\n}}\n"
+        );
+        std::fs::write(dir.path().join("k.cl"), source).expect("it is written");
+        let args = ["run", "k.cl", "--driver", &pocl, "--global", "1", "--local", "1", "--print", "wrong"];
+        let values = ["--arg", "wrong=zeros:u32:8", "--arg", &format!("v=u64:{VALUES}")];
+        let out = envisa(dir.path(), &[&args[..], &values].concat());
+        let want = "wrong (8 x u32): 0, 0, 0, 0, 0, 0, 0, 0\n";
+        assert_eq!(text(&out.stdout), want, "{function}: {}", text(&out.stderr));
+    }
+}

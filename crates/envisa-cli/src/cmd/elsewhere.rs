@@ -2,7 +2,7 @@
 
 use crate::cmd::{Done, Exit, Failure, results};
 use crate::io;
-use envisa_client::{ArgValue, Launch, LaunchArg, Session};
+use envisa_client::{ArgValue, Launch, LaunchArg, Program, Session};
 use envisa_harness::compare::Check;
 use envisa_harness::files;
 use envisa_harness::job::{Delivered, Given, Job, JobError, Parameter};
@@ -36,22 +36,28 @@ pub fn run(job: &Job, driver: &Path) -> Done {
     }
     let text = files::read(&job.file, files::MAX_INPUT).map_err(Failure)?;
     let text = String::from_utf8(text).map_err(|e| Failure(e.to_string()))?;
-    let delivered = Session::open("").and_then(|session| delivered(&session, job, &text)).map_err(Failure)?;
+    let built =
+        |session: &Session| compiled(session, &job.options, &text).and_then(|p| delivered(session, &p, job));
+    let delivered = Session::open("").and_then(|session| built(&session)).map_err(Failure)?;
     io::print(&results::delivered(&delivered))?;
     let wrong = delivered.iter().any(|d| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed()));
     Ok(if wrong { Exit::Findings } else { Exit::Fine })
 }
 
-/// Compiles and runs a job whose program is this text.
-pub(super) fn delivered(session: &Session, job: &Job, text: &str) -> Result<Vec<Delivered>, String> {
+/// Compiles a text, so that jobs can be run.
+pub(super) fn compiled(session: &Session, options: &str, text: &str) -> Result<Program, String> {
+    session.build(text, &format!("{options} -cl-kernel-arg-info"))
+}
+
+/// Runs a job whose program is compiled.
+pub(super) fn delivered(session: &Session, program: &Program, job: &Job) -> Result<Vec<Delivered>, String> {
     let said = |e: JobError| e.to_string();
-    let program = session.build(text, &format!("{} -cl-kernel-arg-info", job.options))?;
     let name = match (job.kernel.as_str(), program.kernel_names()) {
         ("", names) if !names.contains(';') => names.to_owned(),
         ("", names) => return Err(format!("which kernel? There are: {}", names.replace(';', ", "))),
         (name, _) => name.to_owned(),
     };
-    let known = Session::parameters(&program, &name)?;
+    let known = Session::parameters(program, &name)?;
     let parameters: Vec<Parameter<'_>> =
         known.iter().map(|p| Parameter { name: &p.name, type_name: &p.type_name, local: p.local }).collect();
     let args = job.given(&parameters).map_err(said)?.into_iter().zip(&known).map(|(given, p)| {
@@ -64,7 +70,7 @@ pub(super) fn delivered(session: &Session, job: &Job, text: &str) -> Result<Vec<
     });
     let [global, local] = sizes(job)?;
     let launch = Launch { dims: 3, global, local, offset: [0; 3], args: args.collect() };
-    let loaded = session.prepare(&program, &name, &launch)?;
+    let loaded = session.prepare(program, &name, &launch)?;
     loaded.run()?;
     let outputs = loaded.outputs()?.values.into_iter();
     let contents: Vec<_> = outputs.map(|(i, value)| (known[i].name.as_str(), value)).collect();

@@ -4,6 +4,8 @@ mod expr;
 mod kernel;
 mod kinds;
 mod later;
+mod own;
 mod types;
 
 pub use kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, Statement, kernel};
+pub use own::{functions, written_out};

@@ -1,5 +1,6 @@
 //! `envisa campaign`: random programs through several compilers, levels, devices and engines, and a vote.
 
+mod causes;
 mod page;
 mod work;
 
@@ -10,7 +11,7 @@ use crate::io;
 use envisa_harness::files;
 use envisa_smith::opencl::{Kernel, PREAMBLE, kernel};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -24,11 +25,13 @@ Each compiler compiles each program of `envisa smith` for each device, with and 
 each build; the interpreter and native code for AVX2 run the first one, too. Each other OpenCL driver runs the program at these levels, too. The results are \
 compared bit by bit. FOLDER contains
   results.jsonl   one line for each program and side; a campaign that was stopped continues after them
+  causes.jsonl    results of programs that differ, compiled without optimisation, and with built-in functions written out
   kN/             for each of the first differences (--reductions): the reduced program, and the command that shows it
   page.md         a page with the results
 
-One process compiles and runs up to 50 programs on a side. It ends if a program takes more than --timeout seconds, 16 GiB of \
-address space, or a file of 64 MiB. Hangs and crashes are recorded as that program's; the others run in another process. Exit \
+Each compiler compiles several programs at once. If that fails, if one of them does, or if its process crashes, takes more than \
+--timeout seconds, 16 GiB of address space or a file of 64 MiB, these programs are compiled again in smaller units, and a failure is \
+recorded of a program that was compiled alone. Exit \
 codes: 0 all sides agree; 1 some differ or fail; 2 wrong usage.";
 
 /// Compare compilers, optimisation levels, devices and engines with each other on random programs.
@@ -72,12 +75,16 @@ pub struct Args {
 }
 
 /// Who runs programs, and with which options of the compiler.
+#[derive(Clone)]
 struct Side {
     name: String,
     options: &'static str,
     who: Who,
+    /// What is done otherwise, to find a cause.
+    change: Option<String>,
 }
 
+#[derive(Clone)]
 enum Who {
     /// envisa: a compiler, the device it compiles for, an engine, and the level of native code (`ENVISA_LEVEL`) if it is not the host's.
     Envisa { ocloc: Option<PathBuf>, device: String, engine: envisa::Engine, level: Option<&'static str> },
@@ -111,6 +118,14 @@ impl Side {
 
     fn is_envisa(&self) -> bool {
         matches!(self.who, Who::Envisa { .. })
+    }
+
+    /// Does it run a build as users do? The other engines and levels of native code are there to be compared with it.
+    fn is_usual(&self) -> bool {
+        match &self.who {
+            Who::Envisa { engine, level, .. } => *engine == envisa::Engine::Native && level.is_none(),
+            Who::Driver(_) => true,
+        }
     }
 
     /// What a process finds in its environment.
@@ -171,6 +186,7 @@ fn sides(args: &Args) -> Result<Vec<Side>, Failure> {
                         engine,
                         level: level_of_code,
                     },
+                    change: None,
                 };
                 if all.is_empty() {
                     all.push(side(envisa::Engine::Interpreter, ", interpreter", None));
@@ -186,6 +202,7 @@ fn sides(args: &Args) -> Result<Vec<Side>, Failure> {
             name: format!("{name}{level}"),
             options,
             who: Who::Driver(library.clone()),
+            change: None,
         }));
     }
     Ok(all)
@@ -216,8 +233,8 @@ impl Left {
 /// By program and side.
 type All = BTreeMap<u64, BTreeMap<String, Left>>;
 
-/// Programs that a process runs, if none of them ends it.
-const TURN: u64 = 50;
+/// Programs after which the results are written.
+const TURN: u64 = 100;
 
 /// Runs the command.
 ///
@@ -225,13 +242,20 @@ const TURN: u64 = 50;
 /// A folder that cannot be written.
 pub fn run(args: &Args) -> Done {
     let sides = sides(args)?;
-    if let Some(first) = &args.work.side {
-        return work::work(args, &sides, first);
+    if !args.work.sides.is_empty() {
+        return work::work(args, &sides);
     }
     std::fs::create_dir_all(&args.folder).map_err(|e| Failure(format!("{}: {e}", args.folder.display())))?;
     let results = args.folder.join("results.jsonl");
-    let mut all = earlier(&results);
     let end = args.first.saturating_add(args.programs);
+    let mut all = earlier(&results);
+    all.retain(|n, _| (args.first..end).contains(n));
+    let why = args.folder.join("causes.jsonl");
+    let mut causes = earlier(&why);
+    let write = |all: &All, causes: &All| {
+        let page = page::page(args, &sides, all, causes);
+        files::write(&args.folder.join("page.md"), page.as_bytes()).map_err(Failure).map(|()| page)
+    };
     let mut at = args.first;
     while at < end {
         let next = end.min((at / TURN + 1) * TURN);
@@ -239,22 +263,23 @@ pub fn run(args: &Args) -> Done {
             let done = |n: &u64| all.get(n).is_some_and(|of| of.contains_key(&side.name));
             (at..next).filter(|n| !done(n)).collect()
         };
-        let left = work::run(args, &sides, &missing);
-        append(&results, &left)?;
-        for l in left {
-            all.entry(l.program).or_default().insert(l.side.clone(), l);
+        let left = work::run(args, &sides, &missing)?;
+        if !left.is_empty() {
+            append(&results, &left)?;
+            insert(&mut all, left);
+            write(&all, &causes)?;
+            eprintln!("envisa campaign: {} of {} programs", next - args.first, args.programs);
         }
-        eprintln!("envisa campaign: {} of {} programs", next - args.first, args.programs);
         at = next;
     }
-    all.retain(|n, _| (args.first..end).contains(n));
+    let left = causes::run(args, &sides, &all, &causes)?;
+    append(&why, &left)?;
+    insert(&mut causes, left);
     let differing: Vec<u64> = all.iter().filter(|(_, of)| parts(of).len() > 1).map(|(n, _)| *n).collect();
     for n in differing.iter().take(args.reductions) {
         small(args, &sides, *n, &all[n])?;
     }
-    let page = page::page(args, &sides, &all);
-    files::write(&args.folder.join("page.md"), page.as_bytes()).map_err(Failure)?;
-    io::print(&page)?;
+    io::print(&write(&all, &causes)?)?;
     let failed = all.values().flat_map(BTreeMap::values).any(|l| l.left.is_err());
     Ok(if differing.is_empty() && !failed { Exit::Fine } else { Exit::Findings })
 }
@@ -263,10 +288,14 @@ pub fn run(args: &Args) -> Done {
 fn earlier(results: &Path) -> All {
     let text = std::fs::read_to_string(results).unwrap_or_default();
     let mut all = All::new();
-    for l in text.lines().filter_map(|l| serde_json::from_str::<Left>(l).ok()) {
+    insert(&mut all, text.lines().filter_map(|l| serde_json::from_str(l).ok()));
+    all
+}
+
+fn insert(all: &mut All, left: impl IntoIterator<Item = Left>) {
+    for l in left {
         all.entry(l.program).or_default().insert(l.side.clone(), l);
     }
-    all
 }
 
 fn append(results: &Path, left: &[Left]) -> Result<(), Failure> {
@@ -309,7 +338,12 @@ fn launch(k: &Kernel) -> Vec<String> {
     words
 }
 
-/// Sides that left the same, the most first.
+/// Compilers and drivers among sides: each has one vote, on however many sides it is.
+fn votes(part: &[&str]) -> usize {
+    part.iter().filter_map(|side| side.split(',').next()).collect::<BTreeSet<_>>().len()
+}
+
+/// Sides that left the same, those with the most votes first.
 fn parts(of: &BTreeMap<String, Left>) -> Vec<Vec<&str>> {
     let mut parts: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for (side, left) in of {
@@ -318,8 +352,16 @@ fn parts(of: &BTreeMap<String, Left>) -> Vec<Vec<&str>> {
         }
     }
     let mut parts: Vec<Vec<&str>> = parts.into_values().collect();
-    parts.sort_by_key(|p| std::cmp::Reverse(p.len()));
+    parts.sort_by_key(|p| std::cmp::Reverse(votes(p)));
     parts
+}
+
+/// Those of [`parts`] that may be wrong: all but the first one, unless another one has as many votes.
+fn suspects<'a>(parts: &'a [Vec<&'a str>]) -> &'a [Vec<&'a str>] {
+    match parts {
+        [first, second, ..] if votes(first) == votes(second) => parts,
+        _ => parts.get(1..).unwrap_or_default(),
+    }
 }
 
 /// Makes a difference small: of a side of most and one of the others.
@@ -378,8 +420,12 @@ mod tests {
             };
             list.iter().map(|(s, l)| ((*s).to_owned(), left(s, *l))).collect::<BTreeMap<_, _>>()
         };
-        let left = of(&[("a", Ok(1)), ("b", Ok(2)), ("c", Ok(2)), ("d", Err("no"))]);
-        assert_eq!(parts(&left), [vec!["b", "c"], vec!["a"]]);
+        let left = of(&[("a", Ok(1)), ("a, AVX2", Ok(1)), ("b", Ok(2)), ("c", Ok(2)), ("d", Err("no"))]);
+        let found = parts(&left);
+        assert_eq!(found, [vec!["b", "c"], vec!["a", "a, AVX2"]]);
+        assert_eq!(suspects(&found), [["a", "a, AVX2"]]);
+        let left = of(&[("a", Ok(1)), ("a, AVX2", Ok(1)), ("b", Ok(2)), ("d", Err("no"))]);
+        assert_eq!(suspects(&parts(&left)).len(), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a campaign found: differences by their cause, and failures.
 
-use super::{All, Args, Left, Side, parts};
+use super::{All, Args, Side, causes, parts, suspects};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -52,47 +52,55 @@ pub(super) fn called(text: &str) -> Vec<&str> {
 }
 
 /// The page.
-pub(super) fn page(args: &Args, sides: &[Side], all: &All) -> String {
+pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> String {
+    // As most, another, none.
+    let mut counts: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut differences: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
+    let mut failures: BTreeMap<(&str, &str), Vec<u64>> = BTreeMap::new();
+    for (n, of) in all {
+        let parts = parts(of);
+        for (side, left) in of {
+            let kind = match &left.left {
+                Ok(_) if parts[0].contains(&side.as_str()) => 0,
+                Ok(_) => 1,
+                Err(why) => {
+                    failures.entry((side, why)).or_default().push(*n);
+                    2
+                }
+            };
+            counts.entry(side).or_default()[kind] += 1;
+        }
+        if parts.len() > 1 {
+            let suspects = suspects(&parts);
+            let named: Vec<String> = suspects.iter().map(|p| p.join("; ")).collect();
+            // What reads registers that nothing writes needs no other reason for another result.
+            let sound = parts.iter().filter(|part| !part.iter().all(|side| of[*side].unwritten));
+            let all_unwritten = sound.count() == 1;
+            let changes = causes::found(sides, of, known.get(n));
+            let cause = match &changes[..] {
+                _ if all_unwritten => "the code reads registers that nothing writes (W0824)".to_owned(),
+                [change] if change.starts_with('-') => format!("as others with {change}"),
+                [_, ..] => format!("as others with {} written out", changes.join(" or ")),
+                [] => cause(&args.folder.join(format!("k{n}"))),
+            };
+            differences.entry((named.join(" | "), cause)).or_default().push(*n);
+        }
+    }
     let mut text = format!(
-        "# Campaign\n\n{} programs from number {}, each on {} sides.\n\n| side | the same as most | another result | none |\n| --- | --- | --- | --- |\n",
+        "# Campaign\n\n{} programs of {} from number {}, each on {} sides.\n\n\
+         | side | the same as most | another result | none |\n| --- | --- | --- | --- |\n",
         all.len(),
+        args.programs,
         args.first,
         sides.len()
     );
     for side in sides {
-        let (mut most, mut other, mut none) = (0, 0, 0);
-        for of in all.values() {
-            match of.get(&side.name) {
-                Some(Left { left: Ok(_), .. }) if parts(of)[0].contains(&side.name.as_str()) => most += 1,
-                Some(Left { left: Ok(_), .. }) => other += 1,
-                _ => none += 1,
-            }
-        }
+        let [most, other, none] = counts.get(side.name.as_str()).copied().unwrap_or_default();
         let _ = writeln!(text, "| {} | {most} | {other} | {none} |", side.name);
     }
-    let mut causes: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
-    let mut failures: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
-    for (n, of) in all {
-        let parts = parts(of);
-        if parts.len() > 1 {
-            let named: Vec<String> = parts[1..].iter().map(|p| p.join("; ")).collect();
-            // What reads registers that nothing writes needs no other reason for another result.
-            let unwritten = parts[1..].iter().flatten().all(|side| of[*side].unwritten);
-            let cause = match unwritten {
-                true => "the code reads registers that nothing writes (W0824)".to_owned(),
-                false => cause(&args.folder.join(format!("k{n}"))),
-            };
-            causes.entry((named.join(" | "), cause)).or_default().push(*n);
-        }
-        for (side, left) in of {
-            if let Err(why) = &left.left {
-                failures.entry((side.clone(), why.clone())).or_default().push(*n);
-            }
-        }
-    }
     let numbers = |all: &[u64]| all.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    text.push_str("\n## Other results than most\n\nBy who has them, and by where the difference begins.\n\n");
-    for ((who, cause), programs) in &causes {
+    text.push_str("\n## Other results than most\n\nBy who has them (with as many votes on both sides: `|`), and by where the difference begins.\n\n");
+    for ((who, cause), programs) in &differences {
         let _ = writeln!(text, "- {who}: {cause}: programs {}", numbers(programs));
     }
     text.push_str("\n## No results\n\n");

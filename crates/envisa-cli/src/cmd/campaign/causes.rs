@@ -1,0 +1,95 @@
+//! Why a side may have another result than others: programs run again with a built-in function of the language written out, and without
+//! optimisation. If the result is then that of others, the difference comes from what the compiler makes of the function, or from its
+//! optimisations.
+
+use super::{All, Args, Left, Level, Side, parts, suspects, work};
+use crate::cmd::Failure;
+use envisa_smith::opencl::{functions, kernel, written_out};
+use std::collections::BTreeMap;
+
+/// The change that is no function.
+const PLAIN: &str = "-cl-opt-disable";
+
+fn changes() -> impl Iterator<Item = &'static str> {
+    functions().chain([PLAIN])
+}
+
+/// What a change puts before programs.
+pub(super) fn before(change: &str) -> String {
+    if change == PLAIN { String::new() } else { written_out(change) }
+}
+
+impl Side {
+    /// The same with a change.
+    pub(super) fn with(&self, change: &str) -> Side {
+        let options = if change == PLAIN { Level::Plain.options().0 } else { self.options };
+        let name = format!("{}: {change}", self.name);
+        Side { name, options, change: Some(change.to_owned()), ..self.clone() }
+    }
+
+    /// Can a change make a difference to a program?
+    fn is_changed(&self, change: &str, text: &str) -> bool {
+        if change == PLAIN { self.options != Level::Plain.options().0 } else { calls(text, change) }
+    }
+}
+
+/// Runs the programs on whose results sides do not agree again, with each change, where that is not known yet.
+///
+/// # Errors
+/// As [`work::run`].
+pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result<Vec<Left>, Failure> {
+    let mut programs: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (n, of) in all {
+        let parts = parts(of);
+        if parts.len() < 2 {
+            continue;
+        }
+        let suspected = suspects(&parts).iter().flatten().filter(|side| !of[**side].unwritten);
+        let text = kernel(*n, false).text();
+        for side in suspected.filter_map(|name| sides.iter().find(|s| s.name == *name)) {
+            let changes = changes().filter(|c| side.is_usual() && side.is_changed(c, &text));
+            for name in changes.map(|c| side.with(c).name) {
+                if !known.get(n).is_some_and(|of| of.contains_key(&name)) {
+                    programs.entry(name).or_default().push(*n);
+                }
+            }
+        }
+    }
+    let again = |side: &Side| changes().map(|c| side.with(c)).collect::<Vec<_>>();
+    let again: Vec<Side> = sides.iter().filter(|s| s.is_usual()).flat_map(again).collect();
+    work::run(args, &again, &|side| programs.get(&side.name).cloned().unwrap_or_default())
+}
+
+/// Does a text call a function?
+fn calls(text: &str, function: &str) -> bool {
+    let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut all = text.match_indices(function);
+    all.any(|(at, _)| !text[..at].ends_with(inside) && text[at + function.len()..].starts_with('('))
+}
+
+/// The changes with which a side that differs has the result of others. Optimisation is no news where a function is named.
+pub(super) fn found(
+    sides: &[Side],
+    of: &BTreeMap<String, Left>,
+    known: Option<&BTreeMap<String, Left>>,
+) -> Vec<&'static str> {
+    let parts = parts(of);
+    let mut all = Vec::new();
+    for part in suspects(&parts) {
+        let others: Vec<&Left> =
+            of.values().filter(|l| l.left.is_ok() && !part.contains(&l.side.as_str())).collect();
+        for side in sides.iter().filter(|s| part.contains(&s.name.as_str())) {
+            let cured = changes().filter(|c| {
+                let left = known.and_then(|k| k.get(&side.with(c).name));
+                left.is_some_and(|l| others.iter().any(|o| o.left == l.left))
+            });
+            all.extend(cured);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    if all.len() > 1 {
+        all.retain(|c| *c != PLAIN);
+    }
+    all
+}
