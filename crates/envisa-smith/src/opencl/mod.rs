@@ -8,4 +8,4 @@ mod own;
 mod types;
 
 pub use kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, Statement, kernel};
-pub use own::{functions, written_out};
+pub use own::{functions, renamed, written_out};

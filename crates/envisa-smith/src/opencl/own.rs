@@ -110,8 +110,13 @@ pub fn written_out(name: &str) -> String {
             f.write(Base::Uint(bits), &mut text);
         }
     }
-    let _ = writeln!(text, "#define {name} own_{name}");
-    text
+    text + &renamed(name)
+}
+
+/// The end of what is [`written_out`]: calls of a function go to the one of our own from there on. Built-in functions may be
+/// macros.
+pub fn renamed(name: &str) -> String {
+    format!("#undef {name}\n#define {name} own_{name}\n")
 }
 
 impl Own {

@@ -34,7 +34,7 @@ pub(super) struct Work {
     #[arg(long = "unit", hide = true, value_parser = unit)]
     units: Vec<Unit>,
     /// The folder for units that are compiled.
-    #[arg(long, hide = true, default_value = "")]
+    #[arg(long, hide = true, default_value = ".")]
     compiled: PathBuf,
 }
 
