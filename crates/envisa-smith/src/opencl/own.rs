@@ -59,7 +59,7 @@ const ALL: [Own; 16] = [
         2,
         [
             "return BITS < 64 ? (T)((long)a * (long)b >> (BITS & 63)) \
-             : (T)(own_high(a, b) - (a < 0 ? (ulong)b : 0ul) - (b < 0 ? (ulong)a : 0ul));",
+             : (T)own_signed_high(a, b);",
             "return BITS < 64 ? (T)((ulong)a * (ulong)b >> (BITS & 63)) : (T)own_high(a, b);",
         ],
     ),
@@ -68,7 +68,10 @@ const ALL: [Own; 16] = [
         "mad_sat",
         3,
         [
-            "long p = (long)a * (long)b + (long)c; return p < LEAST ? LEAST : p > MOST ? MOST : (T)p;",
+            "ulong p = (ulong)a * (ulong)b, s = p + (ulong)c; \
+             long h = BITS < 64 ? (long)s >> 63 : own_signed_high(a, b) - (c < 0) + (s < p); \
+             bool fits = h == (long)s >> 63 && (long)s >= LEAST && (long)s <= MOST; \
+             return fits ? (T)s : h < 0 ? LEAST : MOST;",
             "ulong p = (ulong)a * (ulong)b, s = p + c; \
              return (BITS < 64 ? s > MOST : own_high(a, b) != 0 || s < p) ? MOST : (T)s;",
         ],
@@ -79,6 +82,20 @@ const ALL: [Own; 16] = [
     own("mul24", 2, [MUL24; 2]),
     own("mad24", 3, [MAD24; 2]),
 ];
+
+/// The high half of a product of 64-bit numbers.
+const HIGH: &str = "\
+static ulong own_high(ulong a, ulong b)
+{
+    ulong low = 0xfffffffful, l = (a & low) * (b & low), m = (a >> 32) * (b & low) + (l >> 32);
+    ulong n = (a & low) * (b >> 32) + (m & low);
+    return (a >> 32) * (b >> 32) + (m >> 32) + (n >> 32);
+}
+static long own_signed_high(long a, long b)
+{
+    return own_high(a, b) - (a < 0 ? b : 0) - (b < 0 ? a : 0);
+}
+";
 
 /// What random programs call the difference of two scans of a sub-group by.
 const SCAN: &str = "SUB_SAME";
@@ -96,12 +113,7 @@ pub fn written_out(name: &str) -> String {
                 #define SUB_SAME(x) ((uint)(sub_group_broadcast(x, 0) == sub_group_reduce_min(sub_group_broadcast(x, 0))))\n#endif\n"
             .into();
     }
-    let mut text = String::from(
-        "static ulong own_high(ulong a, ulong b)\n{\n\
-         \x20   ulong low = 0xfffffffful, l = (a & low) * (b & low), m = (a >> 32) * (b & low) + (l >> 32);\n\
-         \x20   ulong n = (a & low) * (b >> 32) + (m & low);\n\
-         \x20   return (a >> 32) * (b >> 32) + (m >> 32) + (n >> 32);\n}\n",
-    );
+    let mut text = String::from(HIGH);
     // One is made of the other.
     let needed = |f: &&Own| f.name == name || (name == "mad_hi" && f.name == "mul_hi");
     for f in ALL.iter().filter(needed) {
