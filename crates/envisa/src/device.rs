@@ -151,6 +151,11 @@ const MAX_IMAGE_SIDE: u32 = 16384;
 const NO_FP64: Platforms =
     Platforms::of(&[Platform::Icllp, Platform::Tgllp, Platform::Dg2, Platform::Mtl, Platform::Arl]);
 
+/// Has a platform images? Compilers for one without them leave out all accesses.
+pub(crate) fn has_images(platform: Platform) -> bool {
+    !matches!(platform, Platform::Pvc | Platform::Pvcxt)
+}
+
 impl Caps {
     fn of(config: &Config) -> Caps {
         let platform = config.platform;
@@ -166,7 +171,7 @@ impl Caps {
             max_group_threads: MAX_GROUP_THREADS,
             fp64: !NO_FP64.contains(platform),
             int64: Platforms::INT64.contains(platform),
-            images: true,
+            images: has_images(platform),
             max_image_side: MAX_IMAGE_SIDE,
             memory: config.memory,
         }

@@ -561,7 +561,7 @@ fn prepare(
             stack_calls: program.functions().len() > 1,
             partial_groups: metadata.partial_groups,
             red_zone,
-            images: !matches!(program.platform(), envisa_isa::Platform::Pvc | envisa_isa::Platform::Pvcxt),
+            images: crate::device::has_images(program.platform()),
         },
         code.remembered.spent(&asked),
     )?;
