@@ -10,6 +10,7 @@ use crate::random_checks::{Numbers, Said};
 
 /// The kernels. Factors, offsets and the guard are arguments, so that one build serves all launches.
 const SOURCE: &str = "
+#pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
 #define KERNEL(name) kernel void name(global int *a, global int *b, int fx, int fy, int c, int d, int n)
 #define IDS int x = get_global_id(0), y = get_global_id(1), at = fx * x + fy * y + c
 KERNEL(stores) { IDS; a[at] = x; }
@@ -26,11 +27,12 @@ KERNEL(fours) { IDS; vstore4((int4)(x, y, c, d), 0, a + at); }
 KERNEL(threes) { IDS; vstore3((int3)(x, y, c), at, a); }
 KERNEL(members) { IDS; a[4 * at] += d; a[4 * at + 1] -= a[4 * at + 3]; }
 KERNEL(shifted) { IDS; a[(at << 1) + (at >> 1)] = x; }
+KERNEL(shuffled) { IDS; if (x & 1) { int v = b[x & 7] + d; a[at] = sub_group_shuffle(v, n & 3); } }
 KERNEL(crossed) { IDS; int other = fy * x + fx * y + c; if (n & 1) a[other] = x; else b[x] = a[other]; a[at] = y; }
 KERNEL(both) { IDS; b[at] = x; a[at] = b[at + d]; }
 ";
 
-const KERNELS: [&str; 16] = [
+const KERNELS: [&str; 17] = [
     "stores",
     "adds",
     "stores_two",
@@ -45,6 +47,7 @@ const KERNELS: [&str; 16] = [
     "threes",
     "members",
     "shifted",
+    "shuffled",
     "crossed",
     "both",
 ];
@@ -58,8 +61,10 @@ pub struct Count {
     pub races: AtomicU64,
     /// Launches that were stopped by a fault.
     pub faults: AtomicU64,
-    /// Launches that used what nothing wrote.
+    /// Launches that used memory that nothing wrote.
     pub unwritten: AtomicU64,
+    /// Launches that used registers that nothing wrote.
+    pub registers: AtomicU64,
 }
 
 /// The arguments and sizes of a launch.
@@ -78,7 +83,7 @@ fn shape(seed: u64) -> Shape {
     // Neighbouring seeds begin alike.
     let _ = [r.below(2), r.below(2), r.below(2)];
     let mut pick = |of: &[u64]| of[r.below(of.len() as u64) as usize];
-    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 16, _>(|n| n as u64)) as usize];
+    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 17, _>(|n| n as u64)) as usize];
     let local = [pick(&[1, 8, 16, 32, 33]), pick(&[1, 1, 2, 4])];
     let groups = [pick(&[1, 2, 3, 5]), pick(&[1, 1, 2, 3])];
     // Now and then the last group is smaller.
@@ -165,6 +170,7 @@ impl Places {
             (&count.races, has("F0004")),
             (&count.faults, want.fault.is_some()),
             (&count.unwritten, has("F0006")),
+            (&count.registers, has("F0002")),
         ] {
             of.fetch_add(when.into(), Ordering::Relaxed);
         }

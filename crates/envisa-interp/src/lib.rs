@@ -243,7 +243,6 @@ impl Code {
         m.t.status = Status::Ready;
         let interest = m.env.interest.get();
         let mut all = o.wants_all(m.t.index);
-        m.t.stores_told = all;
         while let Some(cell) = self.cells.get(pc as usize) {
             let tell = match interest {
                 Some(interest) if !all => interest.of(pc),
@@ -251,7 +250,6 @@ impl Code {
             };
             if self.one_observed(m, o, (pc, cell), tell, &mut pc) {
                 all = o.wants_all(m.t.index);
-                m.t.stores_told = all;
             }
         }
         if m.t.status == Status::Ready {
@@ -281,6 +279,7 @@ impl Code {
             _ => exec_mask(m, at),
         };
         m.accesses.clear();
+        m.t.stores_told = tell == Tell::Always;
         if tell != Tell::Always {
             *next = level::call(cell.run, m, at, pc);
             let told = !m.accesses.is_empty();

@@ -8,8 +8,7 @@ use envisa_smith::generate::Rng;
 
 use envisa_interp::Code;
 use envisa_machine::cpu::Level;
-use envisa_machine::dispatch::prepare_bare;
-use envisa_machine::memory::{AddressMap, Block, Memory, SurfaceTable};
+use envisa_machine::memory::{AddressMap, Block, SurfaceTable};
 use envisa_machine::thread::{Env, Group, Machine, Status, Thread};
 
 const INTS: [Type; 8] = [Type::Ub, Type::B, Type::Uw, Type::W, Type::Ud, Type::D, Type::Uq, Type::Q];
@@ -215,8 +214,6 @@ fn vector_code_does_what_general_code_does() {
     let block = Block::zeroed(64).unwrap();
     let dropped = envisa_machine::dropped_accesses::Dropped::default();
     let names = envisa_machine::memory::Names::default();
-    let none = (Vec::new(), SurfaceTable::default(), (0, 0));
-    let prepared = prepare_bare(&Memory::new(0), [1; 3], 1, 32, none.0, none.1, none.2).unwrap();
     let mut thread = Thread::new(&program);
     let mut group = Group { id: [0; 3], named: [(0, 0); 32], fused: Vec::new() };
     let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
@@ -248,7 +245,7 @@ fn vector_code_does_what_general_code_does() {
                     local_regions: &[],
                     private: None,
                     names: &names,
-                    prepared: &prepared,
+                    inputs: envisa_machine::inputs::Inputs::default(),
                 };
                 thread.reset(u32::MAX, 1);
                 thread.regs.bytes_mut().copy_from_slice(&file);

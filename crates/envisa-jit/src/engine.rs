@@ -282,27 +282,31 @@ impl Native {
         Arc::new(self.try_to_choose(prepared, &made).unwrap_or_else(|why| self.none(prepared, why)))
     }
 
+    /// What code depends on that runs threads of a launch which the machine starts.
+    fn key(&self, prepared: &Prepared, of: Of, fitting: &Fitting) -> Result<Key, String> {
+        let live = if of == Of::Whole { self.live()? } else { &self.part()?.0 };
+        let given = sites::given(&self.program, prepared, of);
+        Ok(Key {
+            full: of == Of::Whole,
+            alone: prepared.most_threads() == 1,
+            seeds: sites::seeds(&self.program, prepared, of),
+            active: Active::new(&self.program, &self.flow, &self.cells, live, &given),
+            start: None,
+            walk: Walk::new(prepared, self.together),
+            kinds: plan::kinds(&self.program, prepared),
+            fitting: fitting.messages.clone(),
+            stops: Vec::new(),
+        })
+    }
+
     /// The variants of a launch, of which `variant` gives each.
     fn try_to_choose(
         &self,
         prepared: &Prepared,
         variant: &dyn Fn(Key) -> Result<Arc<Variant>, String>,
     ) -> Result<Chosen, String> {
-        let seeds = |of| sites::seeds(&self.program, prepared, of);
-        let kinds = plan::kinds(&self.program, prepared);
-        let (alone, walk) = (prepared.most_threads() == 1, Walk::new(prepared, self.together));
         let fitting = Fitting::new(&self.program, &self.flow, &self.cells, prepared);
-        let active = |of| {
-            let live = if of == Of::Whole { self.live()? } else { &self.part()?.0 };
-            let given = sites::given(&self.program, prepared, of);
-            Ok::<_, String>(Active::new(&self.program, &self.flow, &self.cells, live, &given))
-        };
-        let key = |of, start| {
-            let (full, kinds, fitting) = (of == Of::Whole, kinds.clone(), fitting.messages.clone());
-            let (seeds, active) = (seeds(of), active(of)?);
-            let stops = Vec::new();
-            variant(Key { full, alone, seeds, active, start, walk, kinds, fitting, stops })
-        };
+        let key = |of, start| variant(Key { start, ..self.key(prepared, of, &fitting)? });
         let whole = Loader::new(&self.program, prepared);
         let starts = |reads: &[(u32, u32)], lacking: bool| {
             let mut loader = whole.clone();

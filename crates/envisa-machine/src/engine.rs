@@ -181,7 +181,7 @@ impl<'a> LaunchView<'a> {
             local_regions: &prepared.local_regions,
             private: prepared.private,
             names: &prepared.names,
-            prepared,
+            inputs: prepared.inputs(),
         };
         LaunchView { env, prepared, limit, cleared: &program.registers().fresh, order: Order::Forward }
     }

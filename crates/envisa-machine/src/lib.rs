@@ -7,6 +7,7 @@ pub mod dropped_accesses;
 pub mod engine;
 pub mod fallback_counts;
 pub mod group;
+pub mod inputs;
 pub mod interest;
 pub mod link;
 mod loader;

@@ -6,6 +6,7 @@ use envisa_isa::predefined::var;
 use envisa_lower::{Dst, InputClass, Op, Program};
 
 use crate::dispatch::Prepared;
+use crate::inputs::GROUP_IDS;
 use crate::regs::all_channels;
 use crate::thread::{Loaded, Mask, Thread};
 
@@ -61,9 +62,6 @@ pub(crate) const SET: [(usize, u32); 6] = [
     (var::SR0 as usize, 0),
     (var::SR0 as usize, 8),
 ];
-
-/// Where an image has the group's ids in x, y and z.
-pub(crate) const GROUP_IDS: [Range<u32>; 3] = [4..8, 24..28, 28..32];
 
 /// The dwords of ranges `(first byte, bytes)`, each once, neighbours together: what is read of a dword by its bytes is
 /// loaded as one.

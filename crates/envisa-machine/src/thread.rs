@@ -9,9 +9,9 @@ use envisa_isa::{Combine, Span};
 use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
-use crate::dispatch::Prepared;
 use crate::dropped_accesses::{Dropped, DroppedAccess};
 use crate::fallback_counts::Asked;
+use crate::inputs::Inputs;
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, MemoryObserver, Ports};
@@ -143,7 +143,7 @@ pub struct Thread {
     pub scratch: u64,
     /// What its registers hold.
     pub loaded: Loaded,
-    /// Its observer is told of all that it stores, wherever that is.
+    /// Its observer is told of what the instruction stores that runs, wherever that is.
     pub stores_told: bool,
 }
 
@@ -278,8 +278,8 @@ pub struct Env<'a> {
     pub private: Option<(u64, u64)>,
     /// What reports call allocations without a name.
     pub names: &'a Names,
-    /// The launch.
-    pub prepared: &'a Prepared,
+    /// Where the inputs of threads differ.
+    pub inputs: Inputs,
 }
 
 /// A part of a group's shared local memory that has an owner.

@@ -55,10 +55,18 @@ impl<'a> Threads<'a> {
     /// Of a launch whose observer has said what it wants to be told of.
     pub fn new(native: &'a Native, launch: &LaunchView<'a>) -> Option<Threads<'a>> {
         let stops = stops(launch)?;
-        let key = |full| Key { full, stops: stops.clone(), ..Key::default() };
+        let fitting = Fitting::new(&native.program, &native.flow, &native.cells, launch.prepared);
+        let variant = |of| {
+            let key = match stops.contains(&true) {
+                true => Key { full: of == Of::Whole, stops: stops.clone(), ..Key::default() },
+                // Nobody takes a thread over, then, and finds its registers.
+                false => native.key(launch.prepared, of, &fitting).ok()?,
+            };
+            native.variant(key).ok()
+        };
         let tailed = native.tails(launch.prepared);
-        let whole = (tailed != Tails::Only).then(|| native.variant(key(true)).ok()).flatten();
-        let lacking = (tailed != Tails::None).then(|| native.variant(key(false)).ok()).flatten();
+        let whole = (tailed != Tails::Only).then(|| variant(Of::Whole)).flatten();
+        let lacking = (tailed != Tails::None).then(|| variant(Of::Lacking)).flatten();
         let variants = [whole, lacking];
         if variants.iter().all(Option::is_none) {
             return None;

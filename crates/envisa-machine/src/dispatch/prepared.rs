@@ -5,6 +5,7 @@ use super::threads::GroupClass;
 use super::*;
 use crate::dropped_accesses::Dropped;
 use crate::fallback_counts::Asked;
+use crate::inputs::Inputs;
 use crate::memory::{
     AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable, for_reports,
 };
@@ -215,17 +216,15 @@ impl Prepared {
         [range(0, 32), range(self.payload_at, self.payload_bytes)].into_iter().chain(sizes)
     }
 
-    /// Have all threads the same bytes in this part of their images?
-    pub fn is_same(&self, part: std::ops::Range<u32>) -> bool {
-        let sizes_vary = self.classes.len() > 1;
-        let varying = self.varying().enumerate().filter(|(n, _)| *n < 2 || sizes_vary);
-        varying.into_iter().all(|(_, v)| v.end <= part.start || part.end <= v.start)
-    }
-
-    /// Of which dimension the local ids are whose row begins there in the image.
-    pub fn dimension_of(&self, image: u32) -> Option<usize> {
-        let at = (image as usize).checked_sub(self.payload_at).filter(|at| *at < self.payload_bytes)?;
-        (at.checked_rem(self.row_bytes)? == 0).then_some(at / self.row_bytes).filter(|d| *d < 3)
+    /// Where the inputs of threads differ.
+    pub fn inputs(&self) -> Inputs {
+        let groups_differ = self.classes.len() > 1;
+        Inputs {
+            local: self.local,
+            payload: self.payload_at as u32..(self.payload_at + self.payload_bytes) as u32,
+            row_bytes: self.row_bytes as u32,
+            others: self.varying().skip(2).filter(|_| groups_differ).collect(),
+        }
     }
 
     /// Writes a thread's own part of r0 into an image: its index and its scratch.

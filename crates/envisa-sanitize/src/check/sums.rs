@@ -10,6 +10,7 @@ use std::ops::Range;
 use envisa_isa::Type;
 use envisa_isa::predefined::var;
 use envisa_lower::{Dst, ExecType, Inst, Message, Modifier, Op, Program, RegOffset, Src, Touched};
+use envisa_machine::inputs::{GROUP_IDS, OF_THREAD};
 use envisa_machine::thread::Machine;
 
 use super::flows::targets;
@@ -174,7 +175,7 @@ impl<'a> Known<'a> {
         let (mut last, mut writers) = (vec![Origin::Unknown; bytes], vec![0u8; bytes]);
         let r0 = p.registers().predefined[var::R0 as usize];
         let inputs = p.inputs().iter().map(|slot| (slot.offset, slot.image, slot.bytes));
-        for (offset, image, bytes) in inputs.chain([(r0, 0, 32)]) {
+        for (offset, image, bytes) in inputs.chain([(r0, 0, OF_THREAD.end)]) {
             for n in 0..bytes {
                 let at = (offset + n) as usize;
                 if let (Some(last), Some(writers)) = (last.get_mut(at), writers.get_mut(at)) {
@@ -283,7 +284,7 @@ pub(super) struct Sums<'a> {
 impl<'a> Sums<'a> {
     /// Of the launch of which this is a first thread, which is about to start.
     pub fn of(m: &'a Machine<'a>, operands: &'a Operands) -> Sums<'a> {
-        let [groups, items] = [m.env.groups, m.env.prepared.local];
+        let [groups, items] = [m.env.groups, m.env.inputs.local];
         let counts = std::array::from_fn(|n| if n < 3 { groups[n] } else { items[n - 3] });
         let mut sums = Sums { m, operands, counts, results: Vec::new() };
         for (pc, i) in m.env.program.code().iter().enumerate().take(operands.sources.len()) {
@@ -374,13 +375,14 @@ impl<'a> Sums<'a> {
             Operand::Unknown => return None,
             Operand::Kept { offset, ty, image: None } => return self.number(offset, ty),
             Operand::Kept { offset, ty, image: Some(at) } => {
-                match GROUP_IDS.iter().position(|id| *id == at) {
-                    Some(n) if ty.size() == 4 => Sum::id(n),
-                    _ if self.m.env.prepared.is_same(at..at + ty.size()) => return self.number(offset, ty),
-                    _ => return None,
+                let image = at..at + ty.size();
+                match GROUP_IDS.iter().position(|id| *id == image) {
+                    Some(n) => Sum::id(n),
+                    None if self.m.env.inputs.is_same(image) => return self.number(offset, ty),
+                    None => return None,
                 }
             }
-            Operand::Row(at) => Sum::id(3 + self.m.env.prepared.dimension_of(at)?),
+            Operand::Row(at) => Sum::id(3 + self.m.env.inputs.dimension_of(at)?),
             Operand::Written { by: [a, b], ty, alike } => {
                 let sum = (*self.results.get(a as usize)?)?;
                 let same = a == b || self.results.get(b as usize) == Some(&Some(sum));
@@ -405,9 +407,6 @@ impl<'a> Sums<'a> {
         Some(Sum::number(if wraps { raw + 2 * least } else { raw }))
     }
 }
-
-/// Where x, y and z of a group's id are in the image of inputs.
-const GROUP_IDS: [u32; 3] = [4, 24, 28];
 
 /// The least and the most that an integer type holds.
 fn limits(ty: Type) -> Option<(i128, i128)> {
