@@ -9,7 +9,9 @@
 
 mod edits;
 mod launch;
+mod names;
 mod opencl;
+mod source;
 mod tokens;
 mod visa;
 
@@ -40,6 +42,11 @@ impl<F: Fn(&str) -> bool + Sync> Oracle for F {
 pub trait Language: Sync {
     /// Passes, coarse ones first.
     fn passes(&self) -> &[Pass];
+
+    /// Can a text be refused without a test, because it lacks what it needs of the whole one?
+    fn is_hopeless(&self, _text: &str, _whole: &str) -> bool {
+        false
+    }
 
     /// How large a text is. Each step of a reduction makes it smaller, so there is an end: shorter, or as long with less in
     /// it that is not a digit `0`.
@@ -110,7 +117,8 @@ pub fn reduce(
     }
     let tried = AtomicUsize::new(1);
     let asked = Asked::default();
-    let mut search = Search { language, oracle, bounds, tried, asked, progress, text: text.to_owned() };
+    let mut search =
+        Search { language, oracle, bounds, tried, asked, progress, input: text, text: text.to_owned() };
     loop {
         let before = search.text.clone();
         for pass in language.passes() {
@@ -129,13 +137,14 @@ struct Search<'a> {
     tried: AtomicUsize,
     asked: Asked,
     progress: &'a mut dyn Progress,
+    input: &'a str,
     text: String,
 }
 
 /// Edits from the end of a text to its beginning, and outer ones before those inside of them: what uses a name stands behind what
 /// declares it, and has to go first.
 fn backwards(mut edits: Vec<Edit>) -> Vec<Edit> {
-    edits.sort_by_key(|e| (std::cmp::Reverse(e.piece.end), e.piece.start));
+    edits.sort_by_key(|e| (std::cmp::Reverse(e.end()), e.start()));
     edits
 }
 
@@ -201,11 +210,13 @@ impl Search<'_> {
     /// The first of these texts that fails; all are tried side by side.
     fn first(&self, candidates: &[Option<String>]) -> Option<usize> {
         let (language, oracle, tried, asked) = (self.language, self.oracle, &self.tried, &self.asked);
+        let input = self.input;
         let whole = language.size(&self.text);
         let fails = |text: &Option<String>| {
             let smaller = text.as_ref().filter(|t| language.size(t) < whole);
             // What fails becomes the text at once, and is not met again.
-            let Some(text) = smaller.filter(|t| asked.is_new(t)) else { return false };
+            let asked_for = smaller.filter(|t| asked.is_new(t) && !language.is_hopeless(t, input));
+            let Some(text) = asked_for else { return false };
             tried.fetch_add(1, Ordering::Relaxed);
             oracle.fails(text)
         };

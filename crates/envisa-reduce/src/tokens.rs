@@ -114,9 +114,9 @@ fn quoted(text: &str, quote: u8) -> usize {
 }
 
 fn mark(text: &str) -> usize {
-    const LONG: [&str; 19] = [
+    const LONG: [&str; 21] = [
         "<<=", ">>=", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
-        "/=", "|=", "&=",
+        "/=", "|=", "&=", "^=", "%=",
     ];
     let long = LONG.iter().find(|m| text.starts_with(**m)).map(|m| m.len());
     long.unwrap_or_else(|| text.chars().next().map_or(1, char::len_utf8))

@@ -1,6 +1,6 @@
 //! Runs commands with limits on time, address space and output. The processes that a command starts end with it.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_current_process_group, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
@@ -48,13 +48,13 @@ pub fn run(
     timeout: u32,
     environment: &[(String, String)],
 ) -> Option<Ended> {
-    let mut running = Running::start(words, folder, timeout, environment)?;
+    let mut running = Running::start(words, folder, timeout, environment, Stdio::null())?;
     let status = running.child.wait().ok()?;
     running.ended(status)
 }
 
 /// As [`run`], for a command that does so many things one by one and prints something for each: it is ended when it prints nothing for
-/// so many seconds.
+/// so many seconds. It finds standard input at its end when this process is gone.
 pub fn run_while_it_prints(
     words: &[OsString],
     folder: &Path,
@@ -65,7 +65,7 @@ pub fn run_while_it_prints(
     const LOOK: Duration = Duration::from_millis(20);
     // It ends by itself, too, if nobody watches it any more.
     let most = u32::try_from(things + 1).unwrap_or(u32::MAX).saturating_mul(silence);
-    let mut running = Running::start(words, folder, most, environment)?;
+    let mut running = Running::start(words, folder, most, environment, Stdio::piped())?;
     let (mut printed, mut since) = (0, Instant::now());
     loop {
         if let Some(status) = running.child.try_wait().ok()? {
@@ -99,6 +99,7 @@ impl Running {
         folder: &Path,
         timeout: u32,
         environment: &[(String, String)],
+        input: Stdio,
     ) -> Option<Running> {
         let files = tempfile::Builder::new().prefix("envisa-bounded").tempdir().ok()?;
         let (out, err) = (files.path().join("out"), files.path().join("err"));
@@ -111,7 +112,7 @@ impl Running {
             .args(words)
             .current_dir(folder)
             .envs(environment.iter().map(|(k, v)| (k, v)))
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(File::create(&out).ok()?)
             .stderr(File::create(&err).ok()?)
             .spawn()
@@ -135,6 +136,15 @@ impl Running {
         };
         Some(Ended { code: status.code(), out: text(&self.out)?, err: text(&self.err)? })
     }
+}
+
+/// Ends this process and those that it started when standard input is at its end: the process is gone that
+/// [started this one](run_while_it_prints).
+pub fn end_with_standard_input() {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        let _ = kill_current_process_group(Signal::KILL);
+    });
 }
 
 /// A word for a shell.

@@ -42,7 +42,7 @@ mod template;
 
 pub use elsewhere::{Given, Parameter};
 pub use error::JobError;
-pub use portable::Portable;
+pub use portable::{Portable, without_arguments};
 pub use results::Delivered;
 pub use spans::KeySpans;
 pub use template::{template, template_by_hand};

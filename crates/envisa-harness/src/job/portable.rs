@@ -84,6 +84,18 @@ impl Portable {
     }
 }
 
+/// A job's text without the arguments that are gone, and without outputs of them.
+pub fn without_arguments(job: &str, gone: &dyn Fn(&str) -> bool) -> String {
+    let Ok(mut table) = toml::from_str::<toml::Table>(job) else { return job.to_owned() };
+    if let Some(toml::Value::Table(args)) = table.get_mut("args") {
+        args.retain(|name, _| !gone(name));
+    }
+    if let Some(toml::Value::Array(outputs)) = table.get_mut("outputs") {
+        outputs.retain(|output| output.get("arg").and_then(toml::Value::as_str).is_none_or(|n| !gone(n)));
+    }
+    toml::to_string(&table).unwrap_or_else(|_| job.to_owned())
+}
+
 /// Bytes as numbers; `None` where numbers do not say them: parts of an element, NaNs.
 fn elements(elem: ElemType, bytes: Vec<u8>) -> Option<String> {
     if !bytes.len().is_multiple_of(elem.size()) {
@@ -175,6 +187,13 @@ mod tests {
         assert!(text.contains("a = \"@0-a.bin\"") && text.contains("print = "), "{text}");
         assert!(!text.contains("after.bin") && Job::parse(text).is_ok(), "{text}");
         assert_eq!(portable.files, [("0-a.bin".to_owned(), at("a.bin"))]);
+    }
+
+    #[test]
+    fn arguments_that_are_gone_are_left_out() {
+        let job = "global = [1]\n[args]\na = \"zeros:u32:1\"\nn = 3\n[[outputs]]\narg = \"a\"\n";
+        let left = without_arguments(job, &|name| name == "a");
+        assert!(left.contains("n = 3") && !left.contains("zeros") && !left.contains("arg ="), "{left}");
     }
 
     #[test]

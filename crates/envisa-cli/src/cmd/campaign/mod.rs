@@ -6,7 +6,7 @@ mod work;
 
 use crate::cmd::limited_process::{self, Ended};
 use crate::cmd::smith::{arguments, outputs, sizes};
-use crate::cmd::{Done, Exit, Failure, elsewhere};
+use crate::cmd::{Done, Exit, Failure, elsewhere, reduce};
 use crate::io;
 use envisa_harness::files;
 use envisa_smith::opencl::{Kernel, PREAMBLE, kernel};
@@ -382,8 +382,8 @@ fn small(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>) -> Re
     let two = [(0, 1), (1, 0)].map(|(a, b)| side(a, true).zip(side(b, true).or(side(b, false))));
     let Some((a, b)) = two.into_iter().flatten().next() else { return Ok(()) };
     std::fs::create_dir_all(&folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
-    let file = folder.join("program.cl");
-    files::write(&file, (PREAMBLE.to_owned() + &k.text()).as_bytes()).map_err(Failure)?;
+    let (file, text) = (folder.join("program.cl"), PREAMBLE.to_owned() + &k.text());
+    files::write(&file, text.as_bytes()).map_err(Failure)?;
     let mut words: Vec<OsString> =
         vec![own(), "reduce".into(), file.into(), "-o".into(), folder.clone().into()];
     words.extend(["--differs".into(), a.run_options().into(), b.run_options().into()]);
@@ -398,9 +398,11 @@ fn small(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>) -> Re
     if !b.is_envisa() {
         return Ok(());
     }
-    let mut words: Vec<OsString> = vec![own(), "diff".into(), folder.join("reduced.cl").into()];
+    let file = folder.join("reduced.cl");
+    let reduced = std::fs::read_to_string(&file).map_err(|e| Failure(format!("{}: {e}", file.display())))?;
+    let mut words: Vec<OsString> = vec![own(), "diff".into(), file.into()];
     words.extend(["--a".into(), a.run_options().into(), "--b".into(), b.run_options().into(), "--".into()]);
-    words.extend(launch(&k).into_iter().map(OsString::from));
+    words.extend(reduce::launch_of(&reduced, &text, &launch(&k)));
     let said = limited_process::run(&words, Path::new("."), seconds, &[]).map_or(String::new(), |e| e.out);
     files::write(&folder.join("diff.txt"), said.as_bytes()).map_err(Failure)
 }

@@ -186,6 +186,7 @@ fn process(args: &Args, same: &Same<'_>, compiled: &Path, units: &[&Unit], patie
 
 /// Runs units in this process, and prints a line for each program and side.
 pub(super) fn work(args: &Args, sides: &[Side]) -> Done {
+    limited_process::end_with_standard_input();
     let sides: Vec<Side> = match &args.work.change {
         Some(change) => sides.iter().map(|s| s.with(change)).collect(),
         None => sides.to_vec(),

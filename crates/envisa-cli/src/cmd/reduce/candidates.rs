@@ -3,8 +3,11 @@
 use super::{Args, Failing};
 use crate::cmd::Failure;
 use crate::cmd::limited_process::{self, Ended, quoted};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Instant;
 
 /// Tries candidates by processes.
 pub(super) struct Candidates<'a> {
@@ -14,6 +17,10 @@ pub(super) struct Candidates<'a> {
     timeout: u32,
     /// Where built-in tests run, so that options name files as the user does; other commands run beside the candidate.
     folder: Option<PathBuf>,
+    /// Kinds of warnings that candidates may have: those of the input.
+    warnings: OnceLock<BTreeSet<String>>,
+    /// Which of A and B runs first: what the quicker one refuses, the other need not run.
+    quicker: OnceLock<usize>,
 }
 
 enum Shows {
@@ -58,14 +65,16 @@ impl<'a> Candidates<'a> {
             Shows::Success => None,
             _ => Some(std::env::current_dir().map_err(|e| Failure(format!("the current folder: {e}")))?),
         };
-        Ok(Candidates { commands, shows, input, timeout: args.timeout.max(1), folder })
+        let (timeout, warnings, quicker) = (args.timeout.max(1), OnceLock::new(), OnceLock::new());
+        Ok(Candidates { commands, shows, input, timeout, folder, warnings, quicker })
     }
 
     /// Runs a command on a candidate, within bounds of time and addresses.
-    fn ended(&self, line: &[OsString], path: &Path) -> Result<Ended, String> {
+    fn ended(&self, k: usize, path: &Path, program: &str) -> Result<Ended, String> {
         let shown = path.to_string_lossy();
-        let words: Vec<OsString> = line
-            .iter()
+        let words: Vec<OsString> = self
+            .words(k, program)
+            .into_iter()
             .map(|w| match w.to_str() {
                 Some(word) => word.replace(PLACE, &shown).into(),
                 None => w.clone(),
@@ -77,6 +86,11 @@ impl<'a> Candidates<'a> {
             .ok_or_else(|| "a process cannot be started".to_owned())
     }
 
+    /// The words of a command for a candidate.
+    fn words(&self, k: usize, program: &str) -> Vec<&OsString> {
+        without_arguments(&self.commands[k], &|name| has_lost(&self.input.program, program, name))
+    }
+
     /// Does a program, with a job if the input is one, show the failure?
     ///
     /// # Errors
@@ -84,7 +98,7 @@ impl<'a> Candidates<'a> {
     pub(super) fn shows(&self, program: &str, job: &str) -> Result<(), String> {
         let folder = tempfile::Builder::new().prefix("envisa-reduce").tempdir().map_err(|e| e.to_string())?;
         let path = self.input.write(folder.path(), "candidate", program, job)?;
-        let run = |k: usize| self.ended(&self.commands[k], &path);
+        let run = |k: usize| self.ended(k, &path, program);
         match &self.shows {
             Shows::Success => succeeded(run(0)?, "the command").map(|_| ()),
             Shows::Text(wanted) => {
@@ -93,10 +107,23 @@ impl<'a> Candidates<'a> {
                 said.then_some(()).ok_or_else(|| format!("`envisa run` does not print `{wanted}`"))
             }
             Shows::Different => {
-                let a = succeeded(run(1)?, "with A, `envisa run`")?;
-                let b = succeeded(run(2)?, "with B, `envisa run`")?;
+                let timed = |k: usize| {
+                    let (start, ended) = (Instant::now(), run(k)?);
+                    let who = ["with A, `envisa run`", "with B, `envisa run`"][k - 1];
+                    Ok::<_, String>((succeeded(ended, who)?, start.elapsed()))
+                };
+                let first = self.quicker.get().copied().unwrap_or(1);
+                let (one, other) = (timed(first)?, timed(3 - first)?);
+                let ((a, time), (b, time_of_b)) = if first == 1 { (one, other) } else { (other, one) };
+                self.quicker.get_or_init(|| if time <= time_of_b { 1 } else { 2 });
                 if a.out == b.out {
                     return Err("A and B print the same".into());
+                }
+                let warnings = warnings(&a.err);
+                if !warnings.is_subset(self.warnings.get_or_init(|| warnings.clone())) {
+                    return Err(
+                        "with A, `envisa run` has warnings of other kinds than those of the input".into()
+                    );
                 }
                 // Last, as the checks take the longest, and most candidates print the same.
                 succeeded(run(0)?, "with A and `--check`, `envisa run`").map(|_| ())
@@ -105,13 +132,13 @@ impl<'a> Candidates<'a> {
     }
 
     /// A script that shows the failure again in a folder that has everything; copies the files there that options name.
-    pub(super) fn script(&self, best: &Path) -> Result<String, String> {
+    pub(super) fn script(&self, best: &Path, program: &str) -> Result<String, String> {
         let folder = best.parent().unwrap_or(Path::new("."));
         let name = best.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut out = String::from("#!/bin/sh\n# Shows the failure again.\ncd \"$(dirname \"$0\")\"\n");
-        for line in &self.commands {
+        for k in 0..self.commands.len() {
             let mut words = Vec::new();
-            for (i, w) in line.iter().enumerate() {
+            for (i, w) in self.words(k, program).into_iter().enumerate() {
                 let word = w.to_string_lossy().replace(PLACE, &name);
                 words.push(match word.split_once("=@") {
                     // The command itself, wherever it is installed.
@@ -137,6 +164,36 @@ pub(super) fn copied(from: &Path, to: &Path) -> Result<(), String> {
         return Ok(());
     }
     std::fs::copy(from, to).map(|_| ()).map_err(|e| format!("{}: {e}", to.display()))
+}
+
+/// Has a candidate lost a name that the input has?
+pub(super) fn has_lost(input: &str, candidate: &str, name: &str) -> bool {
+    let has = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|w| w == name);
+    has(input) && !has(candidate)
+}
+
+/// Words of `envisa run` without options for arguments that are gone.
+pub(super) fn without_arguments<'a>(words: &'a [OsString], gone: &dyn Fn(&str) -> bool) -> Vec<&'a OsString> {
+    let mut out: Vec<&OsString> = Vec::new();
+    for word in words {
+        let is_value = out.last().is_some_and(|last| *last == "--arg" || *last == "--print");
+        let name = word.to_str().filter(|_| is_value).and_then(|v| v.split(['=', ':']).next());
+        if name.is_some_and(gone) {
+            out.pop();
+        } else {
+            out.push(word);
+        }
+    }
+    out
+}
+
+/// Kinds of warnings: what is told without names and numbers.
+fn warnings(said: &str) -> BTreeSet<String> {
+    let told = said.lines().filter(|l| l.starts_with("warning"));
+    told.map(|l| {
+        l.split(['\'', '`']).step_by(2).collect::<String>().replace(|c: char| c.is_ascii_digit(), "")
+    })
+    .collect()
 }
 
 fn succeeded(ended: Ended, who: &str) -> Result<Ended, String> {

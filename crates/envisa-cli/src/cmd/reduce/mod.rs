@@ -3,9 +3,9 @@
 mod candidates;
 
 use crate::cmd::{Done, Exit, Failure};
-use candidates::{Candidates, copied};
+use candidates::{Candidates, copied, has_lost};
 use envisa_harness::files;
-use envisa_harness::job::Portable;
+use envisa_harness::job::{Portable, without_arguments};
 use envisa_reduce::{Bounds, Language, Launch, OpenClC, Progress, Visa, reduce};
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -20,7 +20,8 @@ Examples:
   envisa reduce captured/12-00001-k/job.toml --differs '--options -cl-opt-disable' ''
 
 As for creduce, a test command succeeds (exit code 0) if the candidate shows the failure. `{}` is replaced by the candidate's \
-path. The options after `--` are those of `envisa run`, with which the built-in tests run a candidate.
+path. The options after `--` are those of `envisa run`, with which the built-in tests run a candidate; --arg and --print of a kernel's \
+parameter are left out with it.
 
 The result is a folder, FILE.reduced/, with the reduced file, the original, and reproduce.sh, and all files that these need. \
 If a reduction was interrupted, the next one continues there. Each candidate may take --timeout seconds and 16 GiB of address space.";
@@ -28,7 +29,7 @@ If a reduction was interrupted, the next one continues there. Each candidate may
 /// Reduce an input that shows a failure to a small one.
 ///
 /// Takes OpenCL C, vISA text or a job, and removes everything that the failure does not need, until nothing more can be removed.
-/// In OpenCL C, it removes declarations, statements, blocks, operands and tokens; in vISA text, lines, predicates and immediates.
+/// In OpenCL C, it removes declarations, statements, blocks, names with all their uses, operands and tokens; in vISA text, lines, predicates and immediates.
 /// For a job (also one that ENVISA_CAPTURE wrote), it reduces the program, then sizes, arguments and the contents of buffers.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
@@ -68,7 +69,8 @@ struct Test {
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
     /// The failure is that `envisa run` prints other results with the options B than with A. Both must succeed, and with A
-    /// `--check` must find nothing, so that the reduced program has a defined result.
+    /// `--check` must find nothing and there may be no warnings of kinds that the input has not, so that the reduced program has a
+    /// defined result.
     #[arg(long, num_args = 2, value_names = ["A", "B"], allow_hyphen_values = true)]
     differs: Option<Vec<String>>,
 }
@@ -122,9 +124,19 @@ impl Failing {
             copied(from, &folder.join(name))?;
         }
         let file = folder.join(stem).with_extension("toml");
-        files::write(&file, job.as_bytes())?;
+        files::write(
+            &file,
+            without_arguments(job, &|name| has_lost(&self.program, program, name)).as_bytes(),
+        )?;
         Ok(file)
     }
+}
+
+/// Options of `envisa run` that launch a program, for one that it was reduced to: without arguments that this has lost.
+pub fn launch_of(reduced: &str, program: &str, options: &[String]) -> Vec<OsString> {
+    let options: Vec<OsString> = options.iter().map(OsString::from).collect();
+    let gone = |name: &str| has_lost(program, reduced, name);
+    candidates::without_arguments(&options, &gone).into_iter().cloned().collect()
 }
 
 /// Runs the command.
@@ -149,7 +161,7 @@ pub fn run(args: &Args) -> Done {
     let mut search = Search { input: &input, folder: &folder, candidates, bounds, program, job };
     search.go(language);
     let best = search.write().map_err(failed)?;
-    let script = search.candidates.script(&best).map_err(failed)?;
+    let script = search.candidates.script(&best, &search.program).map_err(failed)?;
     files::write(&folder.join("reproduce.sh"), script.as_bytes()).map_err(failed)?;
     let original = folder.join("original").with_extension(input.extension());
     files::write(&original, input.program.as_bytes()).map_err(failed)?;
