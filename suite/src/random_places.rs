@@ -1,9 +1,10 @@
 //! The checks of kernels whose work-items access places that follow from their ids: what is found where the checks see
 //! beforehand that each has a place of its own is what is found where they look at all accesses.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use envisa::{Arg, Config, Device, Engine, Module, Source};
+use envisa::{Arg, Config, Device, Engine, Footprint, Module, Source};
 use envisa_ocloc::{Build, Rewrite};
 
 use crate::random_checks::{Numbers, Said};
@@ -30,9 +31,27 @@ KERNEL(shifted) { IDS; a[(at << 1) + (at >> 1)] = x; }
 KERNEL(shuffled) { IDS; if (x & 1) { int v = b[x & 7] + d; a[at] = sub_group_shuffle(v, n & 3); } }
 KERNEL(crossed) { IDS; int other = fy * x + fx * y + c; if (n & 1) a[other] = x; else b[x] = a[other]; a[at] = y; }
 KERNEL(both) { IDS; b[at] = x; a[at] = b[at + d]; }
+KERNEL(guarded_both) { IDS; if (x < n && y < n) a[at] = b[at + d]; }
+KERNEL(guarded_either) { IDS; if (x < n || y == 0) a[at] = x; }
+KERNEL(guarded_not) { IDS; if (!(x < n && y > 1)) a[at] = x; }
+KERNEL(returns) { IDS; if (x >= n) return; a[at] = y; }
+KERNEL(returns_late) { IDS; if (x >= n) return; if (y == c) return; a[at] = b[at]; if (x < d) return; a[at + 1] = y; }
+KERNEL(inside) { IDS; if (x > 0 && x < n - 1 && y > 0) a[at] = b[at - 1] + b[at + 1]; }
+KERNEL(nested) { IDS; if (x < n) { if (y < n) a[at] = x; else a[at] = y; } }
+KERNEL(one_way) { IDS; if (d) a[at] = x; else b[at] = y; }
+KERNEL(leads) { int g = get_group_id(0), h = get_group_id(1); if (get_local_id(0) == 0) a[fx * g + fy * h + c] = d; }
+KERNEL(alone) { IDS; if (x == n && y == d) a[c] = x; }
+KERNEL(loops) { IDS; if (x < n) for (int k = 0; k < (d & 3); k++) a[at] += b[k]; }
+KERNEL(sizes) { size_t x = get_global_id(0); if (x < (size_t)n) a[fx * x + c] = d; }
+KERNEL(wraps) { IDS; if ((uint)(x - 1) < (uint)n) a[at] = y; }
+KERNEL(doubled) { IDS; if (fx * x + d < n) a[at] = y; }
+KERNEL(asks) { IDS; if (b[x & 7] > c && x < n) a[at] = y; }
+KERNEL(behind) { IDS; if (x < n) b[at] = y; a[at] = x; }
+KERNEL(rows) { IDS; if (x < n && y < n) a[y * n + x] = d; }
+KERNEL(columns) { IDS; if (x < n && y < n) a[x * n + y] = d; }
 ";
 
-const KERNELS: [&str; 17] = [
+const KERNELS: [&str; 35] = [
     "stores",
     "adds",
     "stores_two",
@@ -50,6 +69,24 @@ const KERNELS: [&str; 17] = [
     "shuffled",
     "crossed",
     "both",
+    "guarded_both",
+    "guarded_either",
+    "guarded_not",
+    "returns",
+    "returns_late",
+    "inside",
+    "nested",
+    "one_way",
+    "leads",
+    "alone",
+    "loops",
+    "sizes",
+    "wraps",
+    "doubled",
+    "asks",
+    "behind",
+    "rows",
+    "columns",
 ];
 
 /// What came of many launches.
@@ -83,7 +120,7 @@ fn shape(seed: u64) -> Shape {
     // Neighbouring seeds begin alike.
     let _ = [r.below(2), r.below(2), r.below(2)];
     let mut pick = |of: &[u64]| of[r.below(of.len() as u64) as usize];
-    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 17, _>(|n| n as u64)) as usize];
+    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 35, _>(|n| n as u64)) as usize];
     let local = [pick(&[1, 8, 16, 32, 33]), pick(&[1, 1, 2, 4])];
     let groups = [pick(&[1, 2, 3, 5]), pick(&[1, 1, 2, 3])];
     // Now and then the last group is smaller.
@@ -96,7 +133,8 @@ fn shape(seed: u64) -> Shape {
     let (fx, fy) = if swapped { (global[1] as i32, 1) } else { (step, other) };
     let c = pick(&[0, 0, 0, 0, 1, 5]) as i32;
     let d = [0, 1, -1, step, row, 3][pick(&[0, 0, 0, 0, 1, 2, 3, 4, 5]) as usize];
-    let n = [global[0], global[0] / 2, global[0] + 1, 0][pick(&[0, 0, 1, 2, 3]) as usize] as i32;
+    let n = [global[0], global[0] / 2, global[0] + 1, 0, global[0] - 1][pick(&[0, 0, 1, 2, 3, 4]) as usize]
+        as i32;
     let most = (fx.max(0) as u64 * global[0] + fy.max(0) as u64 * global[1] + 16) * 4;
     let bytes =
         [0, 1].map(|_| (most * pick(&[1, 4, 5, 5])).saturating_sub(pick(&[0, 0, 0, 64, 100])).max(4) & !3);
@@ -107,6 +145,26 @@ fn shape(seed: u64) -> Shape {
 pub struct Places {
     bytes: Vec<u8>,
     own: bool,
+}
+
+/// What is wrong of a footprint whose reads need not be exact, if anything is.
+fn wrong(exact: &Footprint, rough: &Footprint) -> Option<&'static str> {
+    let within = |few: &[Range<u64>], many: &[Range<u64>]| {
+        few.iter().all(|f| {
+            let mut at = f.start;
+            while let Some(range) = many.iter().find(|range| range.start <= at && at < range.end) {
+                at = range.end;
+            }
+            at >= f.end
+        })
+    };
+    let all: Vec<Range<u64>> = rough.read.iter().chain(&rough.may_read).cloned().collect();
+    match () {
+        () if exact.written != rough.written => Some("other bytes are written"),
+        () if !within(&rough.read, &exact.read) => Some("bytes are read that are not"),
+        () if !within(&exact.read, &all) => Some("bytes are read that are not said to be"),
+        () => None,
+    }
 }
 
 impl Places {
@@ -124,7 +182,11 @@ impl Places {
         Ok(Places { own: built.rewritten, bytes: built.bytes })
     }
 
-    fn run(&self, s: &Shape, (at_length, threads, engine): (bool, usize, Engine)) -> Result<Said, String> {
+    fn run(
+        &self,
+        s: &Shape,
+        (at_length, threads, engine): (bool, usize, Engine),
+    ) -> Result<(Said, Footprint), String> {
         let why = |e: envisa::Error| e.to_string();
         let source = Source::Zebin(&self.bytes);
         let platform = source.platform().map_err(why)?.ok_or("for no platform")?;
@@ -138,6 +200,8 @@ impl Places {
             .check(true)
             .checks_itself(self.own)
             .check_at_length(at_length)
+            .footprint(true)
+            .rough_reads(!at_length)
             .host_threads(threads)
             .engine(engine);
         for (n, buffer) in (0u32..).zip(&buffers) {
@@ -148,19 +212,20 @@ impl Places {
             launch = launch.arg(n, Arg::Bytes(number.to_le_bytes().to_vec()));
         }
         let outcome = device.run(&kernel, &launch).map_err(why)?;
-        Ok(Said {
+        let said = Said {
             findings: outcome.findings.unwrap_or_default(),
             not_checked: outcome.not_checked,
             fault: outcome.fault.map(|f| f.to_string()),
             data: buffers.iter().flat_map(|b| b.to_vec()).collect(),
-        })
+        };
+        Ok((said, outcome.footprint.unwrap_or_default()))
     }
 
     /// Runs the launch of a seed in each way; tells what differs, if anything does.
     fn differs(&self, seed: u64, count: &Count) -> Option<String> {
         let s = shape(seed);
         let (interpreted, native) = (Engine::Interpreter, Engine::Native);
-        let want = match self.run(&s, (true, 1, interpreted)) {
+        let (want, exact) = match self.run(&s, (true, 1, interpreted)) {
             Ok(want) => want,
             Err(e) => return Some(format!("launch {seed}: {s:?}: {e}")),
         };
@@ -181,8 +246,13 @@ impl Places {
                 return None;
             }
             match self.run(&s, way) {
-                Ok(got) if got == want => None,
-                Ok(got) => Some(format!(
+                Ok((got, footprint)) if got == want => {
+                    let wrong = (got.fault.is_none() && !has("F0004"))
+                        .then(|| wrong(&exact, &footprint))
+                        .flatten()?;
+                    Some(format!("launch {seed}, {way:?}: {s:?}: {wrong} of {exact:?}: {footprint:?}"))
+                }
+                Ok((got, _)) => Some(format!(
                     "launch {seed}, {way:?}: {s:?}\n{}\nat length:\n{}",
                     got.brief(&want),
                     want.brief(&want)
@@ -193,7 +263,7 @@ impl Places {
     }
 
     /// Holds the launches of these seeds; gives the first that differ.
-    pub fn hold(&self, seeds: std::ops::Range<u64>, count: &Count, most: usize) -> Vec<String> {
+    pub fn hold(&self, seeds: Range<u64>, count: &Count, most: usize) -> Vec<String> {
         seeds.filter_map(|seed| self.differs(seed, count)).take(most).collect()
     }
 }

@@ -18,6 +18,8 @@ pub struct Inputs {
     pub row_bytes: u32,
     /// Where else images of different groups differ.
     pub others: Vec<Range<u32>>,
+    /// All groups have so many work-items; else the last ones have fewer.
+    pub even: bool,
 }
 
 impl Inputs {

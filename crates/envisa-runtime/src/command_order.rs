@@ -13,6 +13,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::call_sites::{self, CallSite};
 use crate::{held, left_alone};
@@ -88,6 +89,8 @@ struct Touched {
     what: Option<String>,
     read: Ranges,
     written: Ranges,
+    /// Some of this may have been read, too.
+    may_read: Ranges,
     /// How much memory had been freed when it began.
     freed: u64,
     /// The command's number.
@@ -98,7 +101,28 @@ impl Touched {
     fn forget(&mut self, range: &Range<u64>) {
         self.read.remove(range);
         self.written.remove(range);
+        self.may_read.remove(range);
     }
+}
+
+/// Queues that the application has made, and whether the commands of one may overtake each other.
+static QUEUES: AtomicU32 = AtomicU32::new(0);
+static OVERTAKE: AtomicBool = AtomicBool::new(false);
+
+/// The application has made a queue.
+pub fn queue_made() {
+    QUEUES.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The commands of a queue may overtake each other.
+pub fn may_overtake() {
+    OVERTAKE.store(true, Ordering::Relaxed);
+}
+
+/// Have all commands so far come one after the other, as those of one queue do? Which bytes each reads is then of no
+/// interest.
+pub fn are_in_line() -> bool {
+    QUEUES.load(Ordering::Relaxed) < 2 && !OVERTAKE.load(Ordering::Relaxed)
 }
 
 thread_local! {
@@ -129,6 +153,15 @@ pub fn touch(range: Range<u64>, write: bool) {
     current(|c| {
         if let Some(c) = c {
             if write { c.written.add(range) } else { c.read.add(range) }
+        }
+    });
+}
+
+/// The command that runs on this thread may read some of these bytes.
+pub fn may_read(range: Range<u64>) {
+    current(|c| {
+        if let Some(c) = c {
+            c.may_read.add(range);
         }
     });
 }
@@ -226,6 +259,22 @@ impl Ledger {
         touched
     }
 
+    /// Are two commands ordered?
+    fn ordered(&self, a: u64, b: u64) -> bool {
+        self.before(a, b) || self.before(b, a)
+    }
+
+    /// Commands that may race with this one, of which it is not known what exactly they read.
+    fn may_race(&self, number: u64) -> Vec<String> {
+        let Some(c) = self.commands.get(&number) else { return Vec::new() };
+        let meets = |o: &Command| {
+            c.touched.written.common(&o.touched.may_read).is_some()
+                || c.touched.may_read.common(&o.touched.written).is_some()
+        };
+        let others = self.commands.iter().filter(|(n, o)| **n != number && o.over);
+        others.filter(|(n, o)| meets(o) && !self.ordered(**n, number)).map(|(_, o)| o.what.clone()).collect()
+    }
+
     /// Pairs of commands that race with this one: what they are called, and where.
     fn races(&self, number: u64) -> Vec<(String, Range<u64>, bool, Option<CallSite>)> {
         let Some(c) = self.commands.get(&number) else { return Vec::new() };
@@ -237,8 +286,7 @@ impl Ledger {
                 .or_else(|| c.touched.written.common(&o.touched.read))
                 .or_else(|| c.touched.read.common(&o.touched.written));
             if let Some(range) = conflict
-                && !self.before(*other, number)
-                && !self.before(number, *other)
+                && !self.ordered(*other, number)
             {
                 all.push((o.what.clone(), range, both.is_some(), o.site.clone()));
             }
@@ -456,8 +504,13 @@ pub fn end(number: u64) {
     }
     c.touched = touched;
     let (what, own) = (c.what.clone(), c.site.clone());
-    let races = ledger.races(number);
+    let (races, may_race) = (ledger.races(number), ledger.may_race(number));
     drop(ledger);
+    for other in may_race {
+        crate::report::note(&format!(
+            "whether {other} and {what}, which nothing orders, access the same bytes was not checked: there was one queue when the first of them ran"
+        ));
+    }
     for (other, range, both, site) in races {
         let bytes = range.end - range.start;
         let does = if both { "both write" } else { "one reads and one writes" };

@@ -9,7 +9,7 @@ use envisa::isa::Platform;
 use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
 pub use envisa::{Addressing, ChannelOrder, ChannelType, ImageFormat, ImageShape, Sampler, SourceText};
-use envisa::{Arg, ArgKey, Config, Engine, ImageDesc, LoadOptions, Source};
+use envisa::{Arg, ArgKey, Config, Engine, Footprint, ImageDesc, LoadOptions, Source};
 
 use crate::device_properties::Spec;
 use crate::host_memory::{Backing, Region};
@@ -258,7 +258,7 @@ pub struct Report {
     /// What they did not look at.
     pub not_checked: Option<String>,
     /// Addresses that it read, and that it wrote, if that was looked at.
-    pub footprint: Option<(Vec<Addresses>, Vec<Addresses>)>,
+    pub footprint: Option<Footprint>,
     /// Addresses without content, of which findings tell how they were used.
     pub followed: Vec<Addresses>,
     /// Work-items of the range.
@@ -545,12 +545,18 @@ impl Machine {
             .hints(checking && crate::report::hints())
             .order(order())
             .stray_register_reads(!checking)
-            .footprint(checking);
+            .footprint(checking)
+            .rough_reads(crate::command_order::are_in_line());
         let (mut given, mut followed) = (Vec::with_capacity(args.len()), Vec::new());
         for (i, value) in args.iter().enumerate() {
-            if let (true, Value::Memory(backing, offset, bytes)) = (checking, value) {
+            let memory = match value {
+                Value::Memory(backing, offset, bytes) => Some((backing, *offset, *bytes)),
+                Value::Shared(backing, offset) => Some((backing, *offset, backing.len() - *offset)),
+                _ => None,
+            };
+            if let Some((backing, offset, bytes)) = memory.filter(|_| checking) {
                 let start = (backing.address() + offset) as u64;
-                let all = start..start + *bytes as u64;
+                let all = start..start + bytes as u64;
                 // A kernel may not count on what is in there, whoever wrote it.
                 let holes = if unreadable.contains(&i) { vec![all] } else { backing.holes(&all) };
                 followed.extend(holes.iter().cloned());
@@ -589,7 +595,7 @@ impl Machine {
             fault,
             findings,
             not_checked: outcome.not_checked,
-            footprint: outcome.footprint.map(|f| (f.read, f.written)),
+            footprint: outcome.footprint,
             followed,
             work_items: outcome.work_items,
             time: outcome.time,

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use envisa::Footprint;
+
 use crate::command_order::{self, Ranges};
-use crate::device::{Addresses, Kernel, KernelInfo, Machine, Report, Trouble, Value};
+use crate::device::{Kernel, KernelInfo, Machine, Report, Trouble, Value};
 use crate::device_properties::MAX_GROUP;
 use crate::host_memory::Backing;
 
 pub use crate::device::Launch;
 
 /// Notes what a launch read and wrote; tells of what it read and nothing has written, unless its use was followed.
-fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), report: &Report) {
+fn account(launch: &Launch<'_>, Footprint { read, written, may_read, .. }: &Footprint, report: &Report) {
     // What came of bytes that nothing has written is told at its statement, once.
     let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
     let (info, name) = (launch.info, &launch.info.name);
@@ -21,6 +23,7 @@ fn account(launch: &Launch<'_>, (read, written): (&[Addresses], &[Addresses]), r
         own.add(range.clone());
     }
     report.followed.iter().for_each(|range| own.add(range.clone()));
+    may_read.iter().for_each(|range| command_order::may_read(range.clone()));
     let buffers: Vec<(usize, &Arc<Backing>)> = launch
         .args
         .iter()
@@ -97,7 +100,7 @@ impl Launch<'_> {
             crate::report::finding(f);
         }
         match &report.footprint {
-            Some((read, written)) => account(self, (read, written), &report),
+            Some(footprint) => account(self, footprint, &report),
             None if crate::report::checking() => crate::left_alone::forget_all(),
             None => {}
         }

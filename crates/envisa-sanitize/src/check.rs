@@ -23,6 +23,7 @@ mod elements;
 mod finding;
 mod flows;
 mod group;
+mod guards;
 mod handed;
 mod hints;
 #[cfg(test)]
@@ -40,10 +41,13 @@ mod reports;
 mod rows;
 mod scattered;
 mod sites;
+mod spread;
 mod steps;
 mod stores;
 mod sums;
+mod truths;
 mod uninitialised;
+mod untold;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -55,6 +59,7 @@ use envisa_lower::{Message, Op};
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
+use crate::footprint::{Accessed, Footprint, in_order};
 use cells::Budget;
 use content::Contents;
 use copies::Copies;
@@ -132,6 +137,8 @@ pub struct Checks {
     last: (Range<u64>, Class),
     /// A store that went where none was expected.
     elsewhere: Arc<Elsewhere>,
+    /// What messages accessed that are told of, if the footprint is asked for.
+    told: Footprint,
 }
 
 impl Checks {
@@ -221,6 +228,19 @@ impl Checks {
     /// stores: where others watch the launch, too.
     pub fn without_content(&self) -> Vec<Range<u64>> {
         self.contents.without_content()
+    }
+
+    /// What the launch accessed, if its facts ask for that.
+    pub fn footprint(&self) -> Accessed {
+        let mut told = self.told.clone();
+        told.leave(&self.without_content());
+        let mut all = Accessed { read: told.read(), written: told.written(), may_read: Vec::new() };
+        if let Some(untold) = self.elsewhere.untold() {
+            all.read = in_order(all.read.iter().chain(&untold.read));
+            all.written = in_order(all.written.iter().chain(&untold.written));
+            all.may_read = in_order(untold.may_read.iter());
+        }
+        all
     }
 
     /// What was not looked at, if anything.
@@ -355,6 +375,7 @@ impl Observer for Checks {
                 }
             }
         }
+        self.told.merge(other.told);
         self.group.overflowed |= other.group.overflowed;
         self.group.guesses.extend(&other.group.guesses);
         if self.sites.is_unknown() {
@@ -480,6 +501,9 @@ impl Observer for Checks {
                 let Some(message) = p.messages().get(i.aux as usize) else { return };
                 if mask != 0 || !matches!(message, Message::Block(b) if b.masked) {
                     self.define_all(m, pc, i, mask);
+                }
+                if self.facts.footprint {
+                    self.told.after(m, pc, mask, 0);
                 }
                 if !m.accesses.is_empty() {
                     self.accesses(m, pc, message, i.first as u32);

@@ -22,6 +22,31 @@ pub struct Footprint {
     pages: BTreeMap<u64, Box<Page>>,
 }
 
+/// The bytes that a launch accessed, by address, in order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Accessed {
+    /// Read.
+    pub read: Vec<Range<u64>>,
+    /// Written.
+    pub written: Vec<Range<u64>>,
+    /// Some of these may have been read, too: which, is not known.
+    pub may_read: Vec<Range<u64>>,
+}
+
+/// Ranges in order, none of which meets another.
+pub(crate) fn in_order<'r>(ranges: impl Iterator<Item = &'r Range<u64>>) -> Vec<Range<u64>> {
+    let mut all: Vec<Range<u64>> = ranges.cloned().collect();
+    all.sort_by_key(|range| range.start);
+    let mut out: Vec<Range<u64>> = Vec::new();
+    for range in all {
+        match out.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
 fn mark(bits: &mut [u64; 64], from: u64, to: u64) {
     for at in from..to {
         bits[at as usize / 64] |= 1 << (at % 64);

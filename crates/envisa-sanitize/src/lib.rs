@@ -9,6 +9,6 @@ pub use check::{
     Checks, Elements, Finding, FindingKind, Key, LaunchFacts, Other, ProgramFacts, RaceAccess, Related,
     pointed_bytes,
 };
-pub use footprint::Footprint;
+pub use footprint::{Accessed, Footprint};
 pub use profile::Profile;
 pub use stats::{Fidelity, FidelityLine, Stats};

@@ -23,6 +23,7 @@ pub struct Launch {
     pub(crate) checks_itself: bool,
     pub(crate) at_length: bool,
     pub(crate) footprint: bool,
+    pub(crate) rough_reads: bool,
     pub(crate) statistics: bool,
     pub(crate) profile: bool,
     pub(crate) trace: bool,
@@ -113,6 +114,7 @@ impl Launch {
             checks_itself: false,
             at_length: false,
             footprint: false,
+            rough_reads: false,
             statistics: false,
             profile: false,
             trace: false,
@@ -229,6 +231,14 @@ impl Launch {
     #[must_use]
     pub fn footprint(mut self, footprint: bool) -> Launch {
         self.footprint = footprint;
+        self
+    }
+
+    /// Of what the kernel reads, [`Launch::footprint`] need not say exactly which bytes they are: with [`Launch::check`], the
+    /// launch then takes no longer than without a footprint.
+    #[must_use]
+    pub fn rough_reads(mut self, rough_reads: bool) -> Launch {
+        self.rough_reads = rough_reads;
         self
     }
 

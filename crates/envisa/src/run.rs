@@ -86,6 +86,9 @@ pub struct Footprint {
     pub read: Vec<Range<u64>>,
     /// Written.
     pub written: Vec<Range<u64>>,
+    /// Some of these bytes may have been read, too: which, is not known. Empty without
+    /// [`Launch::rough_reads`](crate::Launch::rough_reads).
+    pub may_read: Vec<Range<u64>>,
 }
 
 /// What variables held when a thread ended, or was stopped.
@@ -182,19 +185,22 @@ impl Run {
     pub fn wait(self) -> Result<Outcome, Error> {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
         let footprint = self.launch.footprint;
+        let by_checks = footprint && check && self.launch.rough_reads;
         let profile = self.launch.profile || self.launch.trace;
         if is_plain(&self.launch) {
             return self.execute(None::<&mut Instruments>).map(|done| done.outcome);
         }
         let mut instruments = Instruments {
             checks: check.then(|| {
-                let others = statistics || footprint || profile || !self.launch.registers.is_empty();
+                let others =
+                    statistics || footprint && !by_checks || profile || !self.launch.registers.is_empty();
                 let alone = !others && !self.launch.at_length;
-                Checks::new(LaunchFacts { alone, ..facts(&self.kernel.code, &self.launch) })
+                let facts = facts(&self.kernel.code, &self.launch);
+                Checks::new(LaunchFacts { alone, footprint: by_checks, ..facts })
             }),
             stats: statistics.then(Stats::default),
             profile: profile.then(|| envisa_sanitize::Profile::new(self.launch.trace)),
-            footprint: footprint.then(envisa_sanitize::Footprint::default),
+            footprint: (footprint && !by_checks).then(envisa_sanitize::Footprint::default),
             registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
                 wanted: self.launch.registers.clone(),
                 ..FinalRegisters::default()
@@ -212,7 +218,11 @@ impl Run {
         }
         if let Some(f) = &mut instruments.footprint {
             f.leave(&instruments.checks.as_ref().map(Checks::without_content).unwrap_or_default());
-            outcome.footprint = Some(Footprint { read: f.read(), written: f.written() });
+            outcome.footprint =
+                Some(Footprint { read: f.read(), written: f.written(), may_read: Vec::new() });
+        } else if let Some(checks) = instruments.checks.as_ref().filter(|_| by_checks) {
+            let envisa_sanitize::Accessed { read, written, may_read } = checks.footprint();
+            outcome.footprint = Some(Footprint { read, written, may_read });
         }
         if let Some(stats) = &instruments.stats {
             let (time, items) = (outcome.time, outcome.work_items);
@@ -412,6 +422,7 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
             false => code.facts(),
         },
         alone: false,
+        footprint: false,
     }
 }
 

@@ -224,6 +224,7 @@ impl Prepared {
             payload: self.payload_at as u32..(self.payload_at + self.payload_bytes) as u32,
             row_bytes: self.row_bytes as u32,
             others: self.varying().skip(2).filter(|_| groups_differ).collect(),
+            even: !groups_differ,
         }
     }
 

@@ -582,9 +582,9 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
         Trouble::Other(_) => Error::OUT_OF_RESOURCES,
     })?;
-    if let Some((read, written)) = &report.footprint {
-        keeps_to(info, captured, written, true);
-        keeps_to(info, captured, read, false);
+    if let Some(footprint) = &report.footprint {
+        keeps_to(info, captured, &footprint.written, true);
+        keeps_to(info, captured, &footprint.read, false);
     }
     if report.fault.is_some() { Err(Error::OUT_OF_RESOURCES) } else { Ok(()) }
 }

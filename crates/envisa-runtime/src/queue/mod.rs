@@ -151,6 +151,10 @@ pub enum Order {
 impl<E: Failure> Queue<E> {
     /// A new queue, whose commands may overtake each other or not.
     pub fn new(free_order: bool) -> Arc<Queue<E>> {
+        command_order::queue_made();
+        if free_order {
+            command_order::may_overtake();
+        }
         let inner = Inner {
             state: Mutex::default(),
             changed: Condvar::new(),
@@ -174,6 +178,9 @@ impl<E: Failure> Queue<E> {
 
     /// Whether commands may overtake each other.
     pub fn set_free_order(&self, free: bool) {
+        if free {
+            command_order::may_overtake();
+        }
         self.inner.free_order.store(free, Ordering::Relaxed);
     }
 

@@ -77,6 +77,8 @@ pub struct LaunchFacts {
     pub program: Arc<ProgramFacts>,
     /// Nobody but the checks watches the launch: they are told of no more than they want.
     pub alone: bool,
+    /// What the launch accesses is asked for: [`Checks::footprint`](super::Checks::footprint).
+    pub footprint: bool,
 }
 
 /// Another place that a finding is about.

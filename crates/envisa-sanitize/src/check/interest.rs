@@ -12,6 +12,8 @@ use envisa_machine::thread::Machine;
 
 use super::Checks;
 use super::own_places::OwnPlaces;
+use super::sums::Sums;
+use super::untold::Untold;
 
 /// What memory is looked at for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -42,6 +44,11 @@ impl Elsewhere {
     /// Does a message access an allocation in which each work-item has a place of its own, which is found once?
     pub fn is_own(&self, message: usize) -> bool {
         self.own.get().is_some_and(|own| own.messages.get(message).is_some_and(Option::is_some))
+    }
+
+    /// What the launch accesses without telling of it.
+    pub fn untold(&self) -> Option<&Untold> {
+        Some(&self.own.get()?.untold)
     }
 
     /// What was not looked at for that.
@@ -87,16 +94,21 @@ impl Checks {
             };
             let excluded: Vec<bool> = allocations().map(|(a, range)| a.private || !apart(&range)).collect();
             let content: Vec<bool> = allocations().map(|(_, range)| followed(&range)).collect();
-            match facts.hands_over() {
+            let sums = Sums::of(m, &facts.operands);
+            let own = match facts.hands_over() {
                 true => OwnPlaces::default(),
-                false => self.own_places(m, &excluded, &content),
-            }
+                false => self.own_places(m, &sums, (&excluded, &content)),
+            };
+            OwnPlaces { untold: self.untold(m, (&sums, &own), (&quiet, &content)), ..own }
         });
         let messages = p.messages().iter().enumerate().map(|(n, message)| match message {
-            Message::Simt(s) if own.messages.get(n).is_some_and(Option::is_some) => match s.space {
-                Space::Flat => Reads::In(own.messages[n].unwrap_or(usize::MAX)),
-                _ => Reads::Outside,
-            },
+            _ if own.untold.told.get(n) == Some(&true) => Reads::Told,
+            Message::Simt(s) if own.is_never(n) || own.messages.get(n).is_some_and(Option::is_some) => {
+                match s.space {
+                    Space::Flat => Reads::In(own.messages[n].unwrap_or(usize::MAX)),
+                    _ => Reads::Outside,
+                }
+            }
             Message::Simt(s) if s.write => Reads::Told,
             Message::Simt(s) if s.space == Space::Flat => Reads::ByAllocation,
             Message::Simt(_) => match facts.flows.surface_read(m, n) {
@@ -129,14 +141,16 @@ impl Checks {
         let (Some(interest), Some(own)) = (m.env.interest.get(), self.elsewhere.own.get()) else {
             return false;
         };
-        let is_certain = |message: usize| {
-            let at = own.places.get(message).copied().flatten();
-            self.elsewhere.is_own(message) || at.is_some_and(|at| interest.quiet.get(at) == Some(&true))
+        let is_certain = |(pc, message): (u32, usize)| {
+            let at = own.place(pc);
+            self.elsewhere.is_own(message)
+                || own.is_never(message)
+                || at.is_some_and(|at| interest.quiet.get(at) == Some(&true))
         };
         self.selects
             && m.env.program.code().iter().zip(0u32..).all(|(i, pc)| match interest.of(pc) {
                 Tell::Never => true,
-                Tell::Surprises => is_certain(i.aux as usize),
+                Tell::Surprises => is_certain((pc, i.aux as usize)),
                 Tell::Always | Tell::Accesses => false,
             })
     }

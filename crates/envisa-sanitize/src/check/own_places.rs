@@ -2,27 +2,34 @@
 //! looked for there.
 //!
 //! All messages that may access such a buffer have addresses that are sums of ids ([`Sums`]) with the same factors, which
-//! are so far apart that no two work-items come to one byte, and that are inside for all of them.
+//! are so far apart that no two work-items come to one byte, and that are inside for all of them: for all that come to the
+//! message, as far as the branches before it tell.
 
 use envisa_lower::{Extend, Inst, Message, Op, Space, Src};
 use envisa_machine::memory::Surface;
 use envisa_machine::thread::Machine;
 
 use super::flows::Allocations;
-use super::sums::{IDS, Sum, Sums};
+use super::spread::{self, Part};
+use super::sums::{Sum, Sums};
+use super::truths::{Bound, Known};
+use super::untold::Untold;
 use super::{Checks, ProgramFacts};
 
 /// Where a message accesses memory.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    pc: u32,
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Place {
+    pub pc: u32,
     /// Its allocation's number in the order of the address space.
-    allocation: usize,
+    pub allocation: usize,
     /// The address.
-    at: Sum,
-    /// Bytes from there on.
-    bytes: i128,
-    writes: bool,
+    pub at: Sum,
+    /// Bytes from there on, of which each is accessed if `whole`.
+    pub bytes: i128,
+    pub whole: bool,
+    pub writes: bool,
+    /// What is known of the work-items that come here.
+    pub who: Known,
 }
 
 /// What was found.
@@ -30,11 +37,26 @@ struct Place {
 pub(super) struct OwnPlaces {
     /// By message: does it access such a buffer, and which one?
     pub messages: Vec<Option<usize>>,
-    /// By message: where all that it accesses is, for all work-items, if that is found.
-    pub places: Vec<Option<usize>>,
+    /// Where messages access memory, of which that is found for all work-items.
+    pub places: Vec<Place>,
+    /// By message: it is known that no work-item comes to it.
+    pub never: Vec<bool>,
+    /// What the launch accesses without telling of it.
+    pub untold: Untold,
 }
 
 impl OwnPlaces {
+    /// Does no work-item come to a message?
+    pub fn is_never(&self, message: usize) -> bool {
+        self.never.get(message) == Some(&true)
+    }
+
+    /// The allocation in which all is that a message accesses.
+    pub fn place(&self, pc: u32) -> Option<usize> {
+        let at = self.places.binary_search_by_key(&pc, |place| place.pc).ok()?;
+        Some(self.places[at].allocation)
+    }
+
     /// Is each work-item's own what is accessed in an allocation?
     pub fn has(&self, allocation: usize) -> bool {
         self.messages.contains(&Some(allocation))
@@ -44,30 +66,36 @@ impl OwnPlaces {
 impl Checks {
     /// Looks at the launch of which this is a first thread, which is about to start. Buffers of which `excluded` is true
     /// are not looked at, nor what is read of `followed` ones, whose content is followed.
-    pub(super) fn own_places(&self, m: &Machine<'_>, excluded: &[bool], followed: &[bool]) -> OwnPlaces {
+    pub(super) fn own_places(
+        &self,
+        m: &Machine<'_>,
+        sums: &Sums<'_>,
+        (excluded, followed): (&[bool], &[bool]),
+    ) -> OwnPlaces {
         let (p, facts) = (m.env.program, &self.sites.program);
-        let none = vec![None; p.messages().len()];
-        let mut found = OwnPlaces { messages: none.clone(), places: none };
+        let count = p.messages().len();
+        let mut found =
+            OwnPlaces { messages: vec![None; count], never: vec![false; count], ..OwnPlaces::default() };
         let mut excluded = excluded.to_vec();
-        let mut places: Vec<Place> = Vec::new();
-        let sums = Sums::of(m, &facts.operands);
         for (pc, i) in (0u32..).zip(p.code()).filter(|(_, i)| i.op == Op::Message) {
             let Some((allocations, writes)) = facts.flows.reached(m, i.aux as usize) else { continue };
-            match (facts.place(&sums, m, (pc, i), writes), allocations) {
+            if spread::parts(sums, &Sum::default(), &sums.bounds(pc).bounds, &[]).is_none() {
+                found.never[i.aux as usize] = true;
+                continue;
+            }
+            match (facts.place(sums, m, (pc, i), writes), allocations) {
                 (_, Allocations::Any) => return found,
-                (Some(place), Allocations::Of(all)) if all == [place.allocation] => {
-                    found.places[i.aux as usize] = Some(place.allocation);
-                    places.push(place);
-                }
+                (Some(place), Allocations::Of(all)) if all == [place.allocation] => found.places.push(place),
                 (_, Allocations::Of(all)) => all.into_iter().for_each(|at| excluded[at] = true),
             }
         }
+        let mut places: Vec<&Place> = found.places.iter().collect();
         places.sort_by_key(|place| place.allocation);
         for of_one in places.chunk_by(|a, b| a.allocation == b.allocation) {
             let at = of_one[0].allocation;
             let writes = of_one.iter().any(|place| place.writes);
             let reads_content = followed[at] && of_one.iter().any(|place| !place.writes);
-            if excluded[at] || !writes || reads_content || !are_apart(&sums, of_one) {
+            if excluded[at] || !writes || reads_content || !are_apart(sums, of_one) {
                 continue;
             }
             for place in of_one {
@@ -92,7 +120,9 @@ impl ProgramFacts {
         let bytes = i128::from(64 - s.elements.leading_zeros()) * element - first;
         let mut at = sums.address(pc)?;
         at.base = at.base.checked_add(added + first)?;
-        let (low, high) = sums.range(&at)?;
+        let mut who = sums.bounds(pc);
+        who.is_all &= i.pred.offset == 0;
+        let (low, high) = range(sums, &at, &who.bounds)?;
         let (allocation, start) = match s.space {
             Space::Flat if s.address_bytes == 8 => {
                 let (allocation, range) = m.env.memory.allocation_of(u64::try_from(low).ok()?)?;
@@ -109,29 +139,26 @@ impl ProgramFacts {
             _ => return None,
         };
         at.base += start;
-        Some(Place { pc, allocation, at, bytes, writes })
+        let whole = s.elements >> s.elements.trailing_zeros() == u64::MAX >> (64 - s.elements.count_ones());
+        Some(Place { pc, allocation, at, bytes, whole, writes, who })
     }
 }
 
-/// The ids of which there are several, with how far apart in memory they are, nearest first.
-fn steps(sums: &Sums<'_>, at: &Sum) -> Vec<(i128, i128)> {
-    let counts = sums.counts();
-    let ids = (0..IDS).filter(|n| counts[*n] > 1);
-    let mut steps: Vec<_> = ids.map(|n| (at.factors[n], i128::from(counts[n]))).collect();
-    steps.sort_by_key(|(factor, _)| factor.abs());
-    steps
+/// The least and the most of an address, for the work-items of which this is known.
+fn range(sums: &Sums<'_>, at: &Sum, bounds: &[Bound]) -> Option<(i128, i128)> {
+    let parts = spread::parts(sums, at, bounds, &spread::known_sums(bounds.iter()))?;
+    parts.iter().try_fold((at.base, at.base), |(low, high), part| {
+        let (least, most) = part.range()?;
+        Some((low.checked_add(least)?, high.checked_add(most)?))
+    })
 }
 
 /// Has each work-item a place of its own, in which all of these are?
-fn are_apart(sums: &Sums<'_>, places: &[Place]) -> bool {
-    let Some(first) = places.first() else { return false };
+fn are_apart(sums: &Sums<'_>, places: &[&Place]) -> bool {
     let start = places.iter().map(|place| place.at.base).min().unwrap_or(0);
     let end = places.iter().map(|place| place.at.base + place.bytes).max().unwrap_or(0);
-    let mut span = end - start;
-    let apart = steps(sums, &first.at).into_iter().all(|(factor, count)| {
-        let fits = factor.abs() >= span;
-        span += factor.abs() * (count - 1);
-        fits
-    });
-    apart && places.iter().all(|place| place.at.factors == first.at.factors)
+    let known = spread::known_sums(places.iter().flat_map(|place| &place.who.bounds));
+    let parts: Option<Vec<Vec<Part>>> =
+        places.iter().map(|place| spread::parts(sums, &place.at, &place.who.bounds, &known)).collect();
+    parts.is_some_and(|parts| spread::are_apart(sums, &parts, end - start))
 }

@@ -5,22 +5,25 @@
 //! makes sums of that ([`Sums`]). Integers alone are followed, as exact numbers: what does not fit its type for some
 //! work-item is not a sum.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use envisa_isa::Type;
 use envisa_isa::predefined::var;
+use envisa_isa::{Combine, Type};
 use envisa_lower::{Dst, ExecType, Inst, Message, Modifier, Op, Program, RegOffset, Src, Touched};
 use envisa_machine::inputs::{GROUP_IDS, OF_THREAD};
 use envisa_machine::thread::Machine;
 
 use super::flows::targets;
+use super::guards::Guards;
 use super::proof::addressable;
+use super::truths::{Known as Bounds, Truth};
 
 /// Ids that sums have factors of: x, y and z of groups, then of work-items in their group.
 pub(super) const IDS: usize = 6;
 
 /// A number, and how often each id is added to it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sum {
     pub base: i128,
     pub factors: [i128; IDS],
@@ -44,6 +47,10 @@ impl Sum {
     /// Is it the same for all work-items of a group?
     fn is_of_group(&self) -> bool {
         self.factors[3..] == [0; 3]
+    }
+
+    pub fn minus(self, other: Sum) -> Option<Sum> {
+        self.plus(other.times(-1)?)
     }
 
     fn plus(self, other: Sum) -> Option<Sum> {
@@ -100,6 +107,9 @@ pub(super) struct Operands {
     sources: Vec<[Operand; 3]>,
     /// By program counter: a message's addresses, one for each channel.
     addresses: Vec<Operand>,
+    /// By program counter: the instruction's predicate.
+    predicates: Vec<Operand>,
+    guards: Guards,
 }
 
 /// What a byte of the register file holds.
@@ -121,12 +131,14 @@ struct Known<'a> {
     writers: Vec<u8>,
     /// The last place up to here that a branch leads to.
     start: u32,
+    /// By predicate: who wrote it, in the order of the code.
+    predicates: HashMap<RegOffset, Vec<u32>>,
 }
 
 impl Operands {
     /// Looks at a program.
     pub fn of(p: &Program) -> Operands {
-        let mut out = Operands::default();
+        let mut out = Operands { guards: Guards::of(p), ..Operands::default() };
         // What functions do with registers is not followed.
         let calls = |i: &Inst| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall);
         if p.functions().len() > 1
@@ -143,6 +155,7 @@ impl Operands {
             }
             let [a, b, c, _] = &i.src;
             out.sources.push([a, b, c].map(|src| known.source(i, src)));
+            out.predicates.push(known.predicate(i, i.pred.offset));
             out.addresses.push(match p.messages().get(i.aux as usize) {
                 Some(Message::Simt(s)) if i.op == Op::Message && s.address_bytes >= 4 => {
                     let ty = if s.address_bytes == 8 { Type::Uq } else { Type::Ud };
@@ -150,12 +163,20 @@ impl Operands {
                 }
                 _ => Operand::Unknown,
             });
+            if let Dst::Pred { offset } = i.dst {
+                known.predicates.entry(offset).or_default().push(pc);
+            }
             written(p, i, &mut |range| {
                 known.last.get_mut(range).into_iter().for_each(|to| to.fill(Origin::By(pc)));
             });
         }
         out
     }
+}
+
+/// The channels of an instruction, as a mask.
+pub(super) fn channels(i: &Inst) -> u64 {
+    ((1 << i.channels) - 1) << i.first
 }
 
 /// The bytes of the register file that an instruction may write.
@@ -188,7 +209,7 @@ impl<'a> Known<'a> {
                 writers.get_mut(range).into_iter().flatten().for_each(|n| *n = (*n + 1).min(2));
             });
         }
-        Known { p, last, writers, start: 0 }
+        Known { p, last, writers, start: 0, predicates: HashMap::new() }
     }
 
     /// What a byte holds when control comes to the instruction that is looked at.
@@ -203,7 +224,32 @@ impl<'a> Known<'a> {
         }
     }
 
+    /// The bits of a predicate that are of the instruction's channels.
+    fn predicate(&self, i: &Inst, at: RegOffset) -> Operand {
+        let alike = i.channels == 1;
+        let mut open = channels(i);
+        let mut by = [None; 2];
+        for pc in self.predicates.get(&at).into_iter().flatten().rev() {
+            let Some(writer) = self.p.code().get(*pc as usize) else { break };
+            if open & channels(writer) == 0 {
+                continue;
+            }
+            open &= !channels(writer);
+            match by.iter_mut().find(|by| by.is_none()) {
+                Some(by) if self.byte(at) == Origin::By(*pc) || *pc >= self.start => *by = Some(*pc),
+                _ => break,
+            }
+            if let (0, [Some(a), b]) = (open, by) {
+                return Operand::Written { by: [a, b.unwrap_or(a)], ty: Type::Ud, alike };
+            }
+        }
+        Operand::Unknown
+    }
+
     fn source(&self, i: &Inst, src: &Src) -> Operand {
+        if let Src::Pred { offset, .. } = *src {
+            return self.predicate(i, offset);
+        }
         let Src::Reg { offset, ty, strides, modifier: Modifier::None | Modifier::Neg, constant, .. } = *src
         else {
             return Operand::Unknown;
@@ -279,6 +325,8 @@ pub(super) struct Sums<'a> {
     counts: [u32; IDS],
     /// By program counter: what the instruction writes for each channel.
     results: Vec<Option<Sum>>,
+    /// By program counter: the truth that it writes, as a predicate or as a number that is zero where it is false.
+    truths: Vec<Option<Truth>>,
 }
 
 impl<'a> Sums<'a> {
@@ -286,10 +334,11 @@ impl<'a> Sums<'a> {
     pub fn of(m: &'a Machine<'a>, operands: &'a Operands) -> Sums<'a> {
         let [groups, items] = [m.env.groups, m.env.inputs.local];
         let counts = std::array::from_fn(|n| if n < 3 { groups[n] } else { items[n - 3] });
-        let mut sums = Sums { m, operands, counts, results: Vec::new() };
+        let mut sums = Sums { m, operands, counts, results: Vec::new(), truths: Vec::new() };
         for (pc, i) in m.env.program.code().iter().enumerate().take(operands.sources.len()) {
-            let result = sums.result(pc, i);
+            let (result, truth) = (sums.result(pc, i), sums.truth(pc, i));
             sums.results.push(result);
+            sums.truths.push(truth);
         }
         sums
     }
@@ -326,29 +375,31 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// What is known of all work-items that come to a message.
+    pub fn bounds(&self, message: u32) -> Bounds {
+        let code = self.m.env.program.code();
+        let mut all = Bounds { is_all: self.operands.guards.decide(message), ..Bounds::default() };
+        for (pc, taken) in self.operands.guards.before(message) {
+            let truth = self.operands.predicates.get(pc as usize).and_then(|of| self.truth_of(*of));
+            let Some((i, truth)) = code.get(pc as usize).zip(truth) else {
+                all.is_all = false;
+                continue;
+            };
+            all = all.and(truth.when(taken != i.pred.invert));
+        }
+        all
+    }
+
     fn fits(&self, sum: &Sum, (least, most): (i128, i128)) -> bool {
         self.range(sum).is_some_and(|(low, high)| least <= low && high <= most)
     }
 
     fn result(&self, pc: usize, i: &Inst) -> Option<Sum> {
-        let exec = match i.exec {
-            ExecType::I32 => limits(Type::D)?,
-            ExecType::U32 => limits(Type::Ud)?,
-            ExecType::I64 => limits(Type::Q)?,
-            ExecType::U64 => limits(Type::Uq)?,
-            ExecType::Wide | ExecType::None => (i128::MIN, i128::MAX),
-            _ => return None,
-        };
+        let exec = computed_in(i)?;
         if i.pred.offset != 0 {
             return None;
         }
-        let source = |n: usize| {
-            let sum = self.value(self.operands.sources[pc][n])?;
-            let negated = matches!(i.src[n], Src::Reg { modifier: Modifier::Neg, .. });
-            let sum = if negated { sum.times(-1)? } else { sum };
-            // What is of another sign there is another number.
-            self.fits(&sum, exec).then_some(sum)
-        };
+        let source = |n: usize| self.source(pc, i, n);
         let sum = match i.op {
             Op::Mov => source(0)?,
             Op::Faddr => Sum::number(i128::from(*self.m.env.symbols.get(i.aux as usize)?)),
@@ -368,6 +419,66 @@ impl<'a> Sums<'a> {
         };
         let Dst::Reg { ty, sat: false, .. } = i.dst else { return None };
         (self.fits(&sum, exec) && self.fits(&sum, limits(ty)?)).then_some(sum)
+    }
+
+    /// A source as the instruction computes with it.
+    fn source(&self, pc: usize, i: &Inst, n: usize) -> Option<Sum> {
+        let sum = self.value(self.operands.sources[pc][n])?;
+        let negated = matches!(i.src[n], Src::Reg { modifier: Modifier::Neg, .. });
+        let sum = if negated { sum.times(-1)? } else { sum };
+        // What is of another sign there is another number.
+        self.fits(&sum, computed_in(i)?).then_some(sum)
+    }
+
+    fn truth(&self, pc: usize, i: &Inst) -> Option<Truth> {
+        let chooses = i.op == Op::Sel && i.pred.combine == Combine::None;
+        if i.pred.offset != 0 && !chooses {
+            return None;
+        }
+        let number = |n: usize| self.source(pc, i, n).and_then(|sum| sum.as_number());
+        let truth = |n: usize| {
+            let truth = self.truth_of(self.operands.sources[pc][n])?;
+            Some(if matches!(i.src[n], Src::Pred { invert: true, .. }) { truth.not() } else { truth })
+        };
+        // Odd numbers, of which the lowest bit is enough to tell: all ones and one.
+        let known = |n: usize| match number(n) {
+            Some(number @ -1..=1) => Truth::constant(number != 0),
+            _ => truth(n).unwrap_or_default(),
+        };
+        if let Dst::Reg { ty, .. } = i.dst {
+            limits(ty)?;
+        }
+        let found = match i.op {
+            Op::PredLogic => match i.aux {
+                AND => known(0).and(&known(1)),
+                OR => known(0).or(known(1)),
+                XOR => return None,
+                _ => truth(0)?.not(),
+            },
+            _ if computed_in(i).is_none() => return None,
+            Op::Cmp => match (truth(0), number(1), i.aux) {
+                (Some(truth), Some(0), EQ) => truth.not(),
+                (Some(truth), Some(0), NE) => truth,
+                _ => Truth::compare(i.aux, self.source(pc, i, 0)?, self.source(pc, i, 1)?)?,
+            },
+            Op::Sel => {
+                let of = self.truth_of(*self.operands.predicates.get(pc)?).unwrap_or_default();
+                let chosen = if i.pred.invert { of.not() } else { of };
+                chosen.and(&known(0)).or(chosen.not().and(&known(1)))
+            }
+            Op::Mov => truth(0)?,
+            Op::And => known(0).and(&known(1)),
+            Op::Or => known(0).or(known(1)),
+            _ => return None,
+        };
+        (found != Truth::default()).then_some(found)
+    }
+
+    fn truth_of(&self, operand: Operand) -> Option<Truth> {
+        let Operand::Written { by: [a, b], alike, .. } = operand else { return None };
+        let truth = self.truths.get(a as usize)?.as_ref()?;
+        let same = a == b || self.truths.get(b as usize)?.as_ref() == Some(truth);
+        (same && (!alike || truth.is_of_group())).then(|| truth.clone())
     }
 
     fn value(&self, operand: Operand) -> Option<Sum> {
@@ -405,6 +516,25 @@ impl<'a> Sums<'a> {
         let raw = bytes.iter().rev().fold(0i128, |n, byte| n << 8 | i128::from(*byte));
         let wraps = least < 0 && raw > -(least + 1);
         Some(Sum::number(if wraps { raw + 2 * least } else { raw }))
+    }
+}
+
+/// Relations of compares, and tables of the logic of predicates.
+const EQ: u32 = 0;
+const NE: u32 = 1;
+const AND: u32 = 0x88;
+const OR: u32 = 0xee;
+const XOR: u32 = 0x66;
+
+/// The least and the most of the integers that an instruction computes with.
+fn computed_in(i: &Inst) -> Option<(i128, i128)> {
+    match i.exec {
+        ExecType::I32 => limits(Type::D),
+        ExecType::U32 => limits(Type::Ud),
+        ExecType::I64 => limits(Type::Q),
+        ExecType::U64 => limits(Type::Uq),
+        ExecType::Wide | ExecType::None => Some((i128::MIN, i128::MAX)),
+        _ => None,
     }
 }
 

@@ -1,0 +1,141 @@
+//! Where the work-items of a launch access memory: addresses that are sums, of those work-items of which something is
+//! known.
+
+use std::ops::Range;
+
+use super::sums::{IDS, Sum, Sums};
+use super::truths::Bound;
+
+/// A sum that addresses are multiples of, and how far apart in memory its neighbours are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Part {
+    factors: [i128; IDS],
+    step: i128,
+    low: i128,
+    high: i128,
+}
+
+impl Part {
+    /// The least and the most that it adds to an address.
+    pub fn range(&self) -> Option<(i128, i128)> {
+        let (a, b) = (self.step.checked_mul(self.low)?, self.step.checked_mul(self.high)?);
+        Some((a.min(b), a.max(b)))
+    }
+
+    /// Is each number from its least to its most the sum of some ids?
+    fn is_dense(&self, counts: [u32; IDS]) -> bool {
+        let mut terms: Vec<(i128, i128)> = self.factors.iter().copied().zip(counts.map(i128::from)).collect();
+        terms.sort_by_key(|(factor, _)| factor.abs());
+        let mut reach = 0;
+        terms.into_iter().filter(|(factor, count)| *factor != 0 && *count > 1).all(|(factor, count)| {
+            let fits = factor.abs() <= reach + 1;
+            reach += factor.abs() * (count - 1);
+            fits
+        })
+    }
+
+    /// Has it the same value only for work-items with the same ids, as far as it has factors?
+    fn tells_apart(&self, counts: [u32; IDS]) -> bool {
+        let mut terms: Vec<(i128, i128)> = self.factors.iter().copied().zip(counts.map(i128::from)).collect();
+        terms.retain(|(factor, count)| *factor != 0 && *count > 1);
+        terms.sort_by_key(|(factor, _)| factor.abs());
+        let mut span = 1;
+        terms.into_iter().all(|(factor, count)| {
+            let fits = factor.abs() >= span;
+            span += factor.abs() * (count - 1);
+            fits
+        })
+    }
+
+    /// The least and the most that either is.
+    fn or(self, other: Part) -> Part {
+        Part { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
+    }
+}
+
+/// The parts of an address that changes from work-item to work-item so, for those of which all of this is known. Sums
+/// are looked for of which something is known there, or anywhere else that is to be compared (`sums`), then single ids.
+/// `None` if no work-item is left.
+pub(super) fn parts(sums: &Sums<'_>, at: &Sum, bounds: &[Bound], known: &[[i128; IDS]]) -> Option<Vec<Part>> {
+    let counts = sums.counts();
+    let within = |factors: [i128; IDS]| {
+        let (low, high) = sums.range(&Sum { base: 0, factors })?;
+        let of_it = bounds.iter().filter(|bound| bound.factors == factors);
+        Some(of_it.fold((low, high), |(low, high), bound| (low.max(bound.low), high.min(bound.high))))
+    };
+    if bounds.iter().any(|b| b.is_of_nobody() || within(b.factors).is_some_and(|(low, high)| low > high)) {
+        return None;
+    }
+    let mut open: Vec<usize> = (0..IDS).filter(|n| counts[*n] > 1).collect();
+    let mut parts = Vec::new();
+    let single = (0..IDS).map(|n| std::array::from_fn(|k| i128::from(k == n)));
+    for factors in known.iter().copied().chain(single) {
+        let own: Vec<usize> = (0..IDS).filter(|n| factors[*n] != 0 && counts[*n] > 1).collect();
+        let Some(first) = own.first().filter(|_| own.iter().all(|n| open.contains(n))) else { continue };
+        let step = at.factors[*first] / factors[*first];
+        if own.iter().any(|n| at.factors[*n] != step * factors[*n]) {
+            continue;
+        }
+        let Some((low, high)) = within(factors) else { continue };
+        open.retain(|n| !own.contains(n));
+        parts.push(Part { factors, step, low, high });
+    }
+    Some(parts)
+}
+
+/// The sums of several ids of which something is known, those of most ids first; then what is known of single ids.
+pub(super) fn known_sums<'b>(bounds: impl Iterator<Item = &'b Bound>) -> Vec<[i128; IDS]> {
+    let mut all: Vec<[i128; IDS]> = bounds.map(|bound| bound.factors).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.sort_by_key(|factors| std::cmp::Reverse(factors.iter().filter(|f| **f != 0).count()));
+    all
+}
+
+/// Do accesses of so many bytes from such addresses on never meet, unless they are of the same work-item?
+pub(super) fn are_apart(sums: &Sums<'_>, all: &[Vec<Part>], bytes: i128) -> bool {
+    let Some((first, others)) = all.split_first() else { return false };
+    let mut parts = first.clone();
+    for other in others {
+        let alike = |a: &Part, b: &Part| (a.factors, a.step) == (b.factors, b.step);
+        if parts.len() != other.len() || !parts.iter().zip(other).all(|(a, b)| alike(a, b)) {
+            return false;
+        }
+        parts = parts.into_iter().zip(other).map(|(a, b)| a.or(*b)).collect();
+    }
+    parts.sort_by_key(|part| part.step.abs());
+    let mut span = bytes;
+    parts.iter().all(|part| {
+        let fits = part.low == part.high || part.step.abs() >= span;
+        span += part.step.abs() * (part.high - part.low);
+        fits && part.tells_apart(sums.counts())
+    })
+}
+
+/// Ranges that are made of one sum.
+const MOST_RANGES: i128 = 1 << 16;
+
+/// The addresses of so many bytes from an address on whose parts these are; `None` if not all of its values are those of
+/// work-items, or if these are too many ranges.
+pub(super) fn ranges(sums: &Sums<'_>, base: i128, parts: &[Part], bytes: i128) -> Option<Vec<Range<u64>>> {
+    let start = parts.iter().try_fold(base, |at, part| at.checked_add(part.range()?.0))?;
+    let mut parts: Vec<&Part> = parts.iter().filter(|part| part.step != 0 && part.low < part.high).collect();
+    parts.sort_by_key(|part| part.step.abs());
+    if !parts.iter().all(|part| part.is_dense(sums.counts())) {
+        return None;
+    }
+    let (mut run, mut starts) = (bytes, vec![start]);
+    for part in parts {
+        let (step, count) = (part.step.abs(), part.high - part.low + 1);
+        if step <= run && starts.len() == 1 {
+            run += step * (count - 1);
+            continue;
+        }
+        if count * starts.len() as i128 > MOST_RANGES {
+            return None;
+        }
+        starts = (0..count).flat_map(|n| starts.iter().map(move |at| at + n * step)).collect();
+    }
+    let range = |at: i128| Some(u64::try_from(at).ok()?..u64::try_from(at + run).ok()?);
+    starts.into_iter().map(range).collect()
+}
