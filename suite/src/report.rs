@@ -1,6 +1,7 @@
 //! Tables in Markdown, pages and records as files, and the digest of outputs by which a kernel's results are seen to mean
 //! something.
 
+pub use envisa_harness::blocks::{block, replace_block};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -57,25 +58,6 @@ impl Table {
             line(row);
         }
         out
-    }
-}
-
-/// Puts `section` between the lines `<!-- begin NAME -->` and `<!-- end NAME -->` of `document`, or, where they
-/// The content of block `name` of a document, where there is one.
-pub fn block<'a>(document: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = document.split_once(&format!("<!-- begin {name} -->\n"))?;
-    Some(rest.split_once(&format!("<!-- end {name} -->"))?.0)
-}
-
-/// are not there, with them at its end. Each generator has its own block and leaves the others alone.
-pub fn replace_block(document: &str, name: &str, section: &str) -> String {
-    let (begin, end) = (format!("<!-- begin {name} -->"), format!("<!-- end {name} -->"));
-    let block = format!("{begin}\n{}\n{end}", section.trim_end());
-    match (document.find(&begin), document.find(&end)) {
-        (Some(from), Some(to)) if from < to => {
-            format!("{}{block}{}", &document[..from], &document[to + end.len()..])
-        }
-        _ => format!("{}\n\n{block}\n", document.trim_end()),
     }
 }
 
@@ -204,19 +186,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_replaced() {
-        let once = replace_block("# P\n", "a", "one\n");
-        assert_eq!(once, "# P\n\n<!-- begin a -->\none\n<!-- end a -->\n");
-        let two = replace_block(&once, "b", "two");
-        assert_eq!((block(&two, "a"), block(&two, "b")), (Some("one\n"), Some("two\n")));
-        assert_eq!(block(&once, "b"), None);
-        assert_eq!(replace_block(&two, "a", "three"), two.replace("one", "three"));
-        let three = put_first(&two, "s");
-        assert!(
-            three.starts_with("# P\n\n<!-- begin s -->\n\n<!-- end s -->\n\n<!-- begin a -->"),
-            "{three}"
+    fn a_block_is_put_first() {
+        let page = replace_block("# P\n", "a", "one\n");
+        let first = put_first(&page, "s");
+        assert_eq!(
+            first,
+            "# P\n\n<!-- begin s -->\n\n<!-- end s -->\n\n<!-- begin a -->\none\n<!-- end a -->\n"
         );
-        assert_eq!(put_first(&three, "s"), three);
+        assert_eq!(put_first(&first, "s"), first);
     }
 
     #[test]

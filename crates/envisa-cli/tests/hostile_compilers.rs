@@ -50,7 +50,7 @@ fn shows_failures(name: &str, side: &str, why: &str, out: &Output, took: Duratio
     let (page, err) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert_eq!(out.status.code(), Some(1), "{name}: {page}{err}");
     assert!(page.contains(&format!("| {side} | 0 | 0 | 2 |")), "{name}: {page}{err}");
-    assert!(page.contains(&format!("- {side}: {why}")), "{name}: {page}{err}");
+    assert!(page.contains(&format!("| {side}: {why}")), "{name}: {page}{err}");
     assert!(took < Duration::from_secs(60), "{name}: {took:?}");
 }
 

@@ -1,5 +1,6 @@
 //! The notation that the command and the suite share: jobs, values, pictures, comparisons and profiles.
 
+pub mod blocks;
 pub mod compare;
 pub mod files;
 pub mod images;

@@ -320,10 +320,12 @@ impl Build {
         command.arg("-out_dir").arg(folder.join("out")).arg("-internal_options").arg(internal.trim_end());
         let options = self.user_options(pass);
         if !options.is_empty() {
-            command.arg("-options").arg(options);
+            command.arg("-options").arg(&options);
         }
-        // Dumping is what puts the kernels' names into their vISA text.
-        command.env("IGC_ShaderDumpEnable", "1").env("IGC_DumpToCustomDir", &dump);
+        // Both put the kernels' names into their vISA text. Dumping all takes a quarter of the compiler's time, and is needed for the
+        // debug information of several kernels.
+        let dumped = if options.contains("-g") { "IGC_ShaderDumpEnable" } else { "IGC_EnableVISADumpCommonISA" };
+        command.env(dumped, "1").env("IGC_DumpToCustomDir", &dump);
         if state_buffer {
             command.env(STATE_BUFFER, "1");
         }

@@ -11,6 +11,7 @@ mod edits;
 mod launch;
 mod names;
 mod opencl;
+mod pairs;
 mod source;
 mod tokens;
 mod visa;
@@ -303,6 +304,26 @@ mod tests {
 ";
         let left = reduced(text, &Visa, |t| t.contains("mul"));
         assert!(left.len() < 60 && !left.contains("add"), "{left}");
+    }
+
+    #[test]
+    fn a_label_goes_with_the_jumps_to_it() {
+        let text = "\
+.decl V33 v_type=G type=d num_elts=16 align=GRF
+    (P1) goto (M1, 16) L1
+    mul (M1, 16) V33(0,0)<1> V33(0,0)<1;1,0> 0x3:d
+L1:
+    mul (M1, 16) V34(0,0)<1> V34(0,0)<1;1,0> 0x3:d
+    ret (M1, 1)
+";
+        let uses = |t: &str, name: &str| t.lines().filter(|l| l.contains(name)).count();
+        // As where a text is legal: what is used is declared, and what is declared is used.
+        let legal = |t: &str| {
+            let both = |n: usize| n == 0 || n >= 2;
+            both(uses(t, "L1")) && both(uses(t, "V33")) && t.contains("V34")
+        };
+        let left = reduced(text, &Visa, legal);
+        assert!(!left.contains("L1") && !left.contains("V33"), "{left}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::edits::Edit;
 use crate::names;
+use crate::pairs;
 use crate::source::{Source, is_assignment};
 use crate::tokens::Kind;
 use crate::{Language, Pass};
@@ -33,6 +34,7 @@ impl Language for OpenClC {
 
     fn is_hopeless(&self, text: &str, whole: &str) -> bool {
         names::lacks(text, whole)
+            || pairs::are_wrong(&Source::new(text)) && !pairs::are_wrong(&Source::new(whole))
     }
 }
 

@@ -1,15 +1,17 @@
 //! vISA text: lines, predicates, modifiers, immediates.
 
 use crate::edits::Edit;
-use crate::{Language, Pass};
+use crate::{Language, Pass, Piece};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// vISA text.
 pub struct Visa;
 
 impl Language for Visa {
     fn passes(&self) -> &[Pass] {
-        const PASSES: [Pass; 5] = [
+        const PASSES: [Pass; 6] = [
             Pass { name: "leave out lines", edits: lines, most: usize::MAX },
+            Pass { name: "leave out labels and variables", edits: names, most: 1 },
             Pass { name: "leave out predicates and modifiers", edits: decorations, most: usize::MAX },
             Pass { name: "make immediates zero", edits: immediates, most: usize::MAX },
             Pass { name: "leave out words", edits: words, most: usize::MAX },
@@ -30,6 +32,27 @@ fn each_line(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn lines(text: &str) -> Vec<Edit> {
     each_line(text).map(|(start, line)| Edit::leave_out(start..start + line.len())).collect()
+}
+
+/// What a line declares, `NAME:` or `.decl NAME …`, with all lines that use it.
+fn names(text: &str) -> Vec<Edit> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut lines_of: BTreeMap<&str, Vec<Piece>> = BTreeMap::new();
+    for (start, line) in each_line(text) {
+        let words: BTreeSet<&str> = line.split(|c| !is_part(c)).filter(|w| !w.is_empty()).collect();
+        for word in words {
+            lines_of.entry(word).or_default().push(start..start + line.len());
+        }
+    }
+    let declared = each_line(text).filter_map(|(_, line)| {
+        let line = line.trim();
+        let name = line.strip_suffix(':').or_else(|| line.strip_prefix(".decl ")?.split(' ').next());
+        name.filter(|n| n.chars().all(is_part))
+    });
+    let edit = |name| {
+        Some(Edit { places: lines_of.get(name)?.iter().map(|p| (p.clone(), String::new())).collect() })
+    };
+    declared.filter_map(edit).filter(|e: &Edit| e.places.len() > 1).collect()
 }
 
 /// `(P1) ` before an instruction; `.sat`; `(abs)`, `(-)` and the like before a source.

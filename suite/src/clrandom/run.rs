@@ -13,7 +13,7 @@ use crate::compare::Check;
 use crate::launch::{ArgValue, Launch, LaunchArg};
 use crate::peer::Peer;
 use envisa_client::Session;
-use envisa_smith::opencl::{INPUT, Kernel, OWN, PREAMBLE, SHARED, kernel};
+use envisa_smith::opencl::{INPUT, Kernel, Knobs, OWN, PREAMBLE, SHARED, kernel};
 
 /// Who runs kernels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, clap::ValueEnum)]
@@ -103,7 +103,7 @@ pub fn device(number: u64) -> &'static str {
 
 /// The kernel of a number, as all sides run it.
 pub fn of(number: u64) -> Kernel {
-    kernel(number, matches!(device(number), "pvc" | "skl"))
+    kernel(number, Knobs { double: matches!(device(number), "pvc" | "skl"), size: None })
 }
 
 /// What a kernel left: for each value that it stores, for its own part of memory and for what all share, one number each.

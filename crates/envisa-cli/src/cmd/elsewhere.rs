@@ -10,7 +10,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Where the OpenCL loader looks for implementations: a file here is the only one.
-pub(super) const VENDORS: &str = "OCL_ICD_VENDORS";
+const VENDORS: &str = "OCL_ICD_VENDORS";
+
+/// What a process that opens an implementation's library finds in its environment. Programs differ from run to run, so PoCL need not
+/// keep them.
+pub(super) fn environment(library: &str) -> Vec<(String, String)> {
+    vec![(VENDORS.into(), library.into()), ("POCL_KERNEL_CACHE".into(), "0".into())]
+}
 
 /// Runs a job of OpenCL C on the implementation of a library.
 pub fn run(job: &Job, driver: &Path) -> Done {

@@ -41,16 +41,15 @@ impl Ended {
     }
 }
 
-/// Runs a command for at most so many seconds; `None` if it cannot be started.
+/// Runs a command for at most so many seconds of CPU time; `None` if it cannot be started. What other processes take does not count, so
+/// a busy machine changes nothing.
 pub fn run(
     words: &[OsString],
     folder: &Path,
-    timeout: u32,
+    seconds: u32,
     environment: &[(String, String)],
 ) -> Option<Ended> {
-    let mut running = Running::start(words, folder, timeout, environment, Stdio::null())?;
-    let status = running.child.wait().ok()?;
-    running.ended(status)
+    Running::start(words, folder, seconds, environment, Stdio::null())?.watched(seconds, false)
 }
 
 /// As [`run`], for a command that does so many things one by one and prints something for each: it is ended when it prints nothing for
@@ -62,27 +61,14 @@ pub fn run_while_it_prints(
     silence: u32,
     environment: &[(String, String)],
 ) -> Option<Ended> {
-    const LOOK: Duration = Duration::from_millis(20);
-    // It ends by itself, too, if nobody watches it any more.
     let most = u32::try_from(things + 1).unwrap_or(u32::MAX).saturating_mul(silence);
-    let mut running = Running::start(words, folder, most, environment, Stdio::piped())?;
-    let (mut printed, mut since) = (0, Instant::now());
-    loop {
-        if let Some(status) = running.child.try_wait().ok()? {
-            return running.ended(status);
-        }
-        let now = std::fs::metadata(&running.out).map_or(0, |m| m.len());
-        if now != printed {
-            (printed, since) = (now, Instant::now());
-        }
-        if since.elapsed() > Duration::from_secs(silence.into()) {
-            running.kill();
-            let status = running.child.wait().ok()?;
-            return running.ended(status).map(|ended| Ended { code: Some(124), ..ended });
-        }
-        std::thread::sleep(LOOK);
-    }
+    Running::start(words, folder, most, environment, Stdio::piped())?.watched(silence, true)
 }
+
+/// Seconds of the clock for each of CPU time, behind which a command is ended in any case.
+const BUSIEST: u32 = 20;
+/// A command that takes longer than it may is ended if it does not compute for so long: it waits for what does not come.
+const IDLE: Duration = Duration::from_secs(2);
 
 /// A command that runs.
 struct Running {
@@ -97,16 +83,16 @@ impl Running {
     fn start(
         words: &[OsString],
         folder: &Path,
-        timeout: u32,
+        seconds: u32,
         environment: &[(String, String)],
         input: Stdio,
     ) -> Option<Running> {
         let files = tempfile::Builder::new().prefix("envisa-bounded").tempdir().ok()?;
         let (out, err) = (files.path().join("out"), files.path().join("err"));
-        // `timeout` gives it a process group of its own, and ends all of that.
-        let bounds = format!(
-            "ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec timeout -k 1 {timeout} \"$@\""
-        );
+        // `timeout` gives it a process group of its own, and ends all of that, also if nobody watches it any more.
+        let most = seconds.saturating_mul(BUSIEST);
+        let bounds =
+            format!("ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec timeout -k 1 {most} \"$@\"");
         let child = Command::new("sh")
             .args(["-c", &bounds, "sh"])
             .args(words)
@@ -118,6 +104,47 @@ impl Running {
             .spawn()
             .ok()?;
         Some(Running { child, out, err, _files: files })
+    }
+
+    /// Waits for the end of the command, which it brings about after so many seconds: since the start, or since something was printed.
+    fn watched(mut self, seconds: u32, since_print: bool) -> Option<Ended> {
+        let look = |taken: Duration, late: bool| {
+            let most = if late { Duration::from_millis(200) } else { Duration::from_millis(20) };
+            (taken / 16).clamp(Duration::from_millis(1), most)
+        };
+        let limit = Duration::from_secs(seconds.into());
+        let (mut printed, mut start, mut had) = (0, Instant::now(), Duration::ZERO);
+        // When it was seen to compute the last time, and what it had by then.
+        let mut last = (start, had);
+        loop {
+            if let Some(status) = self.child.try_wait().ok()? {
+                return self.ended(status);
+            }
+            let now = if since_print { std::fs::metadata(&self.out).map_or(0, |m| m.len()) } else { 0 };
+            if now != printed {
+                (printed, start, had) = (now, Instant::now(), self.used());
+            }
+            let taken = start.elapsed();
+            if taken > limit {
+                let used = self.used();
+                if used > last.1 {
+                    last = (Instant::now(), used);
+                }
+                if used.saturating_sub(had) > limit || last.0.elapsed() > IDLE {
+                    self.kill();
+                    let status = self.child.wait().ok()?;
+                    return self.ended(status).map(|ended| Ended { code: Some(124), ..ended });
+                }
+            }
+            std::thread::sleep(look(taken, taken > limit));
+        }
+    }
+
+    /// CPU time of the command and of all that it started.
+    fn used(&self) -> Duration {
+        let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let all = processes.filter_map(|p| Used::read(&p.path().join("stat")));
+        all.filter(|u| u.group == self.child.id()).map(|u| u.time).sum()
     }
 
     /// Ends the command and what it started.
@@ -145,6 +172,32 @@ pub fn end_with_standard_input() {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         let _ = kill_current_process_group(Signal::KILL);
     });
+}
+
+/// What a process has used.
+struct Used {
+    /// Its process group.
+    group: u32,
+    /// CPU time, with that of processes that it started and that have ended.
+    time: Duration,
+}
+
+impl Used {
+    /// By its file `stat` in `/proc`.
+    fn read(stat: &Path) -> Option<Used> {
+        // Linux gives them in hundredths of a second.
+        const TICK: Duration = Duration::from_millis(10);
+        let text = std::fs::read_to_string(stat).ok()?;
+        // The name, in brackets, may have any characters.
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = fields.get(11..15)?.iter().map(|f| f.parse::<u32>().ok()).sum::<Option<u32>>()?;
+        Some(Used { group: fields.get(2)?.parse().ok()?, time: TICK * ticks })
+    }
+}
+
+/// CPU time of this process, and of those that it started and that have ended.
+pub fn used_here() -> Duration {
+    Used::read(Path::new("/proc/self/stat")).map_or(Duration::ZERO, |u| u.time)
 }
 
 /// A word for a shell.

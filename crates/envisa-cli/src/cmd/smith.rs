@@ -6,7 +6,7 @@ use envisa::text::PrintOptions;
 use envisa::zebin::ZebinFile;
 use envisa_harness::files;
 use envisa_smith::generate::{self, Options};
-use envisa_smith::opencl::{INPUT, Kernel, OWN, PREAMBLE, SHARED, kernel};
+use envisa_smith::opencl::{INPUT, Kernel, Knobs, OWN, PREAMBLE, SHARED, kernel};
 use envisa_smith::plant::{Kind, Plant, plants};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,9 @@ pub struct Smith {
     /// Use `double`, for devices that have it.
     #[arg(long)]
     double: bool,
+    /// How large the programs are, 1 to 4. By default, those before number 2,000,000 are of size 4, the others of size 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=4))]
+    size: Option<u8>,
     /// The output folder. By default, the programs go to standard output.
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -51,7 +54,7 @@ pub fn smith(args: &Smith) -> Done {
         let (name, text) = if args.visa {
             (format!("m{n}.visaasm"), module(n)?)
         } else {
-            let k = kernel(n, args.double);
+            let k = kernel(n, Knobs { double: args.double, size: args.size.map(usize::from) });
             if let Some(folder) = &args.output {
                 write(folder, &format!("k{n}.toml"), &job(&k))?;
             }

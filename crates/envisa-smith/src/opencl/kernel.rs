@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::expr::{Array, Function, Scope, condition, expr};
-use super::types::{Base, Dice, Type, UINT, ULONG};
+use super::types::{Base, Dice, LARGE, Size, Type, UINT, ULONG};
 use super::{kinds, later};
 
 /// Elements of the input.
@@ -31,6 +31,64 @@ pub enum Statement {
     },
 }
 
+/// What programs are like.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Knobs {
+    /// They use `double`, for devices that have it.
+    pub double: bool,
+    /// How large they are; `None`: by their numbers.
+    pub size: Option<Size>,
+}
+
+/// The first program that is small if nothing else is said. Those before it keep the text that pages name by their numbers.
+pub const SMALL_FROM: u64 = 2_000_000;
+/// What finds the most differences in a second of the compilers' time.
+const SMALL: Size = 1;
+
+/// What is stored of a variable.
+#[derive(Clone)]
+enum Stored {
+    /// A number that all elements are folded to.
+    Number(String),
+    /// The variable as it is.
+    Whole(String, Type),
+}
+
+impl Stored {
+    /// Of a variable; large programs fold.
+    fn of(name: &str, ty: Type, size: Size) -> Stored {
+        if size == LARGE {
+            return Stored::Number(folded(name, ty));
+        }
+        if !ty.is_float() {
+            return Stored::Whole(name.to_owned(), ty);
+        }
+        // Zeros of both signs are the same number.
+        let int = Type { base: Base::Int(32), ..ty };
+        Stored::Whole(format!("convert_{}({name} * 4)", int.name()), int)
+    }
+
+    /// Elements of 8 bytes.
+    fn elements(&self) -> usize {
+        match self {
+            Stored::Number(_) => 1,
+            Stored::Whole(_, ty) => (ty.base.bits() as usize / 8 * ty.width).div_ceil(8),
+        }
+    }
+
+    fn text(&self, place: &str) -> String {
+        match self {
+            Stored::Number(value) => format!("out[{place}] = {value};"),
+            Stored::Whole(value, ty) if ty.width == 1 => {
+                format!("*(global {} *)(out + {place}) = {value};", ty.name())
+            }
+            Stored::Whole(value, ty) => {
+                format!("vstore{}({value}, 0, (global {} *)(out + {place}));", ty.width, ty.base.name())
+            }
+        }
+    }
+}
+
 /// A kernel.
 #[derive(Clone)]
 pub struct Kernel {
@@ -40,8 +98,8 @@ pub struct Kernel {
     before: String,
     /// Its statements.
     pub body: Vec<Statement>,
-    /// What it stores at the end, a value a variable.
-    after: Vec<String>,
+    /// What it stores at the end, from so many elements of 8 bytes on.
+    after: Vec<(usize, Stored)>,
     /// Work-items of a group.
     pub local: [usize; 3],
     /// Groups.
@@ -58,9 +116,9 @@ impl Kernel {
         self.local.iter().chain(&self.groups).product()
     }
 
-    /// Values that each of them stores.
+    /// Elements of the output that each of them stores.
     pub fn stored(&self) -> usize {
-        self.after.len()
+        self.after.last().map_or(0, |(at, value)| at + value.elements())
     }
 
     /// Its text.
@@ -77,8 +135,8 @@ impl Kernel {
             items = x * y * z,
         );
         write_all(&self.body, 1, &mut text);
-        for (k, value) in self.after.iter().enumerate() {
-            let _ = writeln!(text, "    out[gid * {}u + {k}u] = {value};", self.after.len());
+        for (at, value) in &self.after {
+            let _ = writeln!(text, "    {}", value.text(&format!("gid * {}u + {at}u", self.stored())));
         }
         text.push_str("}\n");
         text
@@ -419,9 +477,10 @@ fn folded(name: &str, ty: Type) -> String {
     all.collect::<Vec<_>>().join(" + ")
 }
 
-/// The kernel of a number; `double` where the device has such numbers.
-pub fn kernel(number: u64, double: bool) -> Kernel {
-    let mut d = Dice::new(number);
+/// The kernel of a number.
+pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
+    let size = knobs.size.unwrap_or(if number < SMALL_FROM { LARGE } else { SMALL }).clamp(1, LARGE);
+    let mut d = Dice::new(number, size);
     let local = match d.below(4) {
         0 => [d.pick(&[1, 3, 7, 8, 13, 16, 17, 31, 32, 33, 48, 64, 65]), 1, 1],
         1 => [d.pick(&[3, 5, 8, 16]), d.pick(&[1, 2, 3, 4]), 1],
@@ -435,23 +494,27 @@ pub fn kernel(number: u64, double: bool) -> Kernel {
     let s = Scope { more: number >= kinds::FROM, latest: number >= later::FROM, ..Scope::default() };
     let mut m = Maker { d, s, names: 0, items, local, sums, packed: None, locals: Vec::new() };
     let mut before = String::new();
-    if m.d.once_in(2) {
+    if m.d.has() {
         let (ty, len) = (m.d.integers().scalar(), 3 + m.d.below(14));
         let all: Vec<String> = (0..len).map(|_| super::expr::literal(&mut m.d, ty)).collect();
         let name = format!("table{number}");
         let _ = writeln!(before, "constant {} {name}[{len}] = {{ {} }};", ty.name(), all.join(", "));
         m.s.tables.push(Array { name, ty, len });
     }
-    for _ in 0..m.d.below(3) {
+    for _ in 0..m.d.many(0, 3) {
         let (function, text) = m.function(number);
         before += &text;
         m.s.functions.push(function);
     }
-    let mut body = declarations(&mut m, number, double, &mut before);
-    let after = m.s.places.iter().map(|(name, ty)| folded(name, *ty)).collect();
-    for _ in 0..3 + m.d.below(4) {
+    let mut body = declarations(&mut m, number, knobs.double, &mut before);
+    let mut after: Vec<(usize, Stored)> = Vec::new();
+    for (name, ty) in &m.s.places {
+        let at = after.last().map_or(0, |(at, value)| at + value.elements());
+        after.push((at, Stored::of(name, *ty, size)));
+    }
+    for _ in 0..m.d.many(3, 4) {
         let n = 1 + m.d.below(2);
-        let part = m.block(n, 2, false);
+        let part = m.block(n, if size == 1 { 1 } else { 2 }, false);
         body.extend(part);
         if m.d.once_in(2) {
             let exchange = m.exchange();
@@ -474,13 +537,13 @@ fn declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -
     let values = [("gid", UINT), ("lid", UINT), ("group", UINT), ("b", UINT), ("early[gid % ends]", ULONG)];
     m.s.values = values.map(|(name, ty)| (name.to_owned(), ty)).to_vec();
     m.s.values.push(("a".into(), UINT.signed()));
-    for _ in 0..2 + m.d.below(4) {
+    for _ in 0..m.d.many(2, 4) {
         let (ty, name) = (m.ty(double), m.name("v"));
         let e = m.expr(ty, 1);
         body.push(Statement::Kept(format!("{} {name} = {e};", ty.name())));
         m.s.places.push((name, ty));
     }
-    if m.d.once_in(2) {
+    if m.d.has() {
         let name = m.name("s");
         let members: Vec<(String, Type)> =
             (0..2 + m.d.below(3)).map(|k| (format!("m{k}"), m.d.integers())).collect();
@@ -501,7 +564,7 @@ fn declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -
         let member = member.split_once('.').map_or("", |(_, m)| m).to_owned();
         m.s.places.push((format!("{copy}p->{member}"), ty));
     }
-    if m.d.once_in(2) {
+    if m.d.has() {
         let (ty, len, name) = (m.d.integers(), 2 + m.d.below(7), m.name("t"));
         let i = m.name("i");
         let e = m.expr(ty, 1);

@@ -15,7 +15,7 @@ const MODES: [&str; 5] = ["", "_rte", "_rtz", "_rtp", "_rtn"];
 /// A union and an array of structures, each with a value; their members become places.
 pub fn declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
     let mut body = Vec::new();
-    if m.d.once_in(2) {
+    if m.d.has() {
         // All members are of one size, so that each of them writes all bytes.
         let bytes = m.d.pick(&[4, 8, 16]);
         let name = m.name("u");
@@ -28,7 +28,7 @@ pub fn declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Stat
         body.push(Statement::Kept(format!("{name}.m0 = {e};")));
         m.s.places.extend(members.into_iter().map(|(member, ty)| (format!("{name}.{member}"), ty)));
     }
-    if m.d.once_in(2) {
+    if m.d.has() {
         let (name, len) = (m.name("r"), 2 + m.d.below(4));
         let members: Vec<(String, Type)> =
             (0..2 + m.d.below(2)).map(|k| (format!("m{k}"), m.d.integers())).collect();
@@ -256,7 +256,7 @@ pub fn exchange(m: &mut Maker) -> Statement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernel::kernel;
+    use super::super::kernel::{Knobs, kernel};
     use super::FROM;
 
     /// What each kind shows in a text.
@@ -277,7 +277,8 @@ mod tests {
 
     #[test]
     fn each_kind_is_in_some_program_and_in_none_before() {
-        let texts = |from: u64| (from..from + 100).map(|n| kernel(n, false).text()).collect::<String>();
+        let texts =
+            |from: u64| (from..from + 100).map(|n| kernel(n, Knobs::default()).text()).collect::<String>();
         let (before, after) = (texts(FROM - 100), texts(FROM));
         for sign in SIGNS {
             assert!(!before.contains(sign), "{sign}");

@@ -25,13 +25,13 @@ const USHORT: Type = Type { base: Base::Uint(16), width: 1 };
 /// Functions and variables.
 pub fn declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
     let mut body = Vec::new();
-    if m.d.once_in(2) {
+    if m.d.has() {
         half_functions(m, number, before);
     }
-    if m.d.once_in(2) {
+    if m.d.has() {
         leaving_function(m, number, before);
     }
-    if m.d.once_in(2) {
+    if m.d.has() {
         body.extend(packed(m, number, before));
     }
     body
@@ -189,12 +189,13 @@ pub fn exchange(m: &mut Maker) -> Option<Statement> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernel::kernel;
+    use super::super::kernel::{Knobs, kernel};
     use super::FROM;
 
     #[test]
     fn each_kind_is_in_some_program_and_in_none_before() {
-        let texts = |from: u64| (from..from + 100).map(|n| kernel(n, false).text()).collect::<String>();
+        let texts =
+            |from: u64| (from..from + 100).map(|n| kernel(n, Knobs::default()).text()).collect::<String>();
         let (before, after) = (texts(FROM - 100), texts(FROM));
         let new = ["as_half3(", "((packed))", "local K", "for (uchar", "return p;\n        "];
         for sign in new {

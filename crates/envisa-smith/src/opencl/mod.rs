@@ -7,5 +7,6 @@ mod later;
 mod own;
 mod types;
 
-pub use kernel::{INPUT, Kernel, OWN, PREAMBLE, SHARED, Statement, kernel};
+pub use kernel::{INPUT, Kernel, Knobs, OWN, PREAMBLE, SHARED, Statement, kernel};
 pub use own::{functions, renamed, written_out};
+pub use types::{LARGE, Size};

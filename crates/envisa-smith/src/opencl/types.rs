@@ -102,13 +102,29 @@ impl Type {
     }
 }
 
-/// Choices: the same for the same number.
-pub struct Dice(Rng);
+/// How large programs are: 1 to [`LARGE`].
+pub type Size = usize;
+/// As programs were before there were sizes.
+pub const LARGE: Size = 4;
+
+/// Choices: the same for the same number and size.
+pub struct Dice(Rng, Size);
 
 impl Dice {
     /// Of a number.
-    pub fn new(seed: u64) -> Dice {
-        Dice(Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6f70_656e_636c))
+    pub fn new(seed: u64, size: Size) -> Dice {
+        Dice(Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6f70_656e_636c), size)
+    }
+
+    /// A number of things, one of `least..least + range` in a large program.
+    pub fn many(&mut self, least: usize, range: usize) -> usize {
+        let part = |n: usize| (n * self.1).div_ceil(LARGE);
+        part(least) + self.below(part(range).max(2))
+    }
+
+    /// Is there something that every other large program has?
+    pub fn has(&mut self) -> bool {
+        self.once_in(2 + LARGE - self.1)
     }
 
     /// A number below another.
@@ -135,6 +151,11 @@ impl Dice {
     pub fn integers(&mut self) -> Type {
         let bits = self.pick(&[8, 16, 32, 32, 32, 64]);
         let base = if self.once_in(2) { Base::Int(bits) } else { Base::Uint(bits) };
-        Type { base, width: self.pick(&[1, 1, 1, 1, 2, 3, 4, 4, 8, 16]) }
+        // Compilers take an element at a time: wide vectors take them the longest.
+        let widths: &[usize] = match self.1 {
+            LARGE => &[1, 1, 1, 1, 2, 3, 4, 4, 8, 16],
+            _ => &[1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 4, 8, 8, 16],
+        };
+        Type { base, width: self.pick(widths) }
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{All, Args, Left, Level, Side, parts, suspects, work};
 use crate::cmd::Failure;
-use envisa_smith::opencl::{functions, kernel, written_out};
+use envisa_smith::opencl::{functions, written_out};
 use std::collections::BTreeMap;
 
 /// The change that is no function.
@@ -38,26 +38,27 @@ impl Side {
 /// # Errors
 /// As [`work::run`].
 pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result<Vec<Left>, Failure> {
-    let mut programs: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    // By side and change.
+    let mut programs: BTreeMap<(String, &str), Vec<u64>> = BTreeMap::new();
     for (n, of) in all {
         let parts = parts(of);
         if parts.len() < 2 {
             continue;
         }
         let suspected = suspects(&parts).iter().flatten().filter(|side| !of[**side].unwritten);
-        let text = kernel(*n, false).text();
+        let text = args.program(*n).text();
         for side in suspected.filter_map(|name| sides.iter().find(|s| s.name == *name)) {
-            let changes = changes().filter(|c| side.is_usual() && side.is_changed(c, &text));
-            for name in changes.map(|c| side.with(c).name) {
-                if !known.get(n).is_some_and(|of| of.contains_key(&name)) {
-                    programs.entry(name).or_default().push(*n);
-                }
-            }
+            let is_known = |c: &str| known.get(n).is_some_and(|of| of.contains_key(&side.with(c).name));
+            let changes = changes().filter(|c| side.is_usual() && side.is_changed(c, &text) && !is_known(c));
+            changes.for_each(|c| programs.entry((side.name.clone(), c)).or_default().push(*n));
         }
     }
-    let again = |side: &Side| changes().map(|c| side.with(c)).collect::<Vec<_>>();
-    let again: Vec<Side> = sides.iter().filter(|s| s.is_usual()).flat_map(again).collect();
-    work::run(args, &again, &|side| programs.get(&side.name).cloned().unwrap_or_default())
+    let usual: Vec<Side> = sides.iter().filter(|s| s.is_usual()).cloned().collect();
+    let units = |same: &work::Same<'_>| {
+        let own = programs.iter().filter(|((side, _), _)| same.iter().any(|s| s.name == *side));
+        own.flat_map(|((_, change), n)| work::Unit::all(args, n, Some(change))).collect()
+    };
+    work::run(args, &usual, &units)
 }
 
 /// Does a text call a function?

@@ -2,14 +2,13 @@
 
 mod causes;
 mod page;
+mod reductions;
 mod work;
 
-use crate::cmd::limited_process::{self, Ended};
-use crate::cmd::smith::{arguments, outputs, sizes};
-use crate::cmd::{Done, Exit, Failure, elsewhere, reduce};
+use crate::cmd::{Done, Exit, Failure, elsewhere, limited_process};
 use crate::io;
 use envisa_harness::files;
-use envisa_smith::opencl::{Kernel, PREAMBLE, kernel};
+use envisa_smith::opencl::{Kernel, Knobs, kernel};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -26,8 +25,8 @@ each build; the interpreter and native code for AVX2 run the first one, too. Eac
 compared bit by bit. FOLDER contains
   results.jsonl   one line for each program and side; a campaign that was stopped continues after them
   causes.jsonl    results of programs that differ, compiled without optimisation, and with built-in functions written out
-  kN/             for each of the first differences (--reductions): the reduced program, and the command that shows it
-  page.md         a page with the results
+  kN/             for the first programs of each cause (--reductions): the reduced program, and the command that shows it
+  page.md         tables of the results, which --into puts into another page, too
 
 Each compiler compiles several programs at once. If that fails, if one of them does, or if its process crashes, takes more than \
 --timeout seconds, 16 GiB of address space or a file of 64 MiB, these programs are compiled again in smaller units, and a failure is \
@@ -46,6 +45,12 @@ pub struct Args {
     /// The number of the first program.
     #[arg(long, value_name = "N", default_value_t = 0)]
     first: u64,
+    /// The numbers of the programs, instead of --first and --programs.
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    numbers: Vec<u64>,
+    /// How large the programs are, 1 to 4. By default, those before number 2,000,000 are of size 4, the others of size 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=4))]
+    size: Option<u8>,
     /// A compiler: NAME=FILE; may be given several times.
     #[arg(long = "compiler", value_name = "NAME=FILE", default_value = "packaged=ocloc")]
     compilers: Vec<String>,
@@ -61,17 +66,31 @@ pub struct Args {
     /// The number of compilers and engines that run at the same time; 0 for one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     jobs: usize,
-    /// The most seconds for a compilation or a run.
+    /// The number of programs that are compiled at once.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    together: usize,
+    /// The most seconds of CPU time for a compilation or a run.
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u32,
-    /// The most differences to reduce.
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    /// The number of programs to reduce of each cause.
+    #[arg(long, value_name = "N", default_value_t = 1)]
     reductions: usize,
     /// The most candidates to try in each reduction.
     #[arg(long, value_name = "N", default_value_t = 600)]
     tries: usize,
+    /// A page into which the tables are put, between its lines `<!-- begin campaign -->` and `<!-- end campaign -->`. It has to
+    /// explain each cause in them, by a line that begins with `- **CAUSE**`.
+    #[arg(long, value_name = "FILE")]
+    into: Option<PathBuf>,
     #[command(flatten)]
     work: work::Work,
+}
+
+impl Args {
+    /// The program of a number.
+    fn program(&self, number: u64) -> Kernel {
+        kernel(number, Knobs { double: false, size: self.size.map(usize::from) })
+    }
 }
 
 /// Who runs programs, and with which options of the compiler.
@@ -132,10 +151,7 @@ impl Side {
     fn environment(&self) -> Vec<(String, String)> {
         match &self.who {
             Who::Envisa { level, .. } => level.iter().map(|l| ("ENVISA_LEVEL".into(), (*l).into())).collect(),
-            // Every program is compiled once.
-            Who::Driver(library) => {
-                vec![(elsewhere::VENDORS.into(), library.clone()), ("POCL_KERNEL_CACHE".into(), "0".into())]
-            }
+            Who::Driver(library) => elsewhere::environment(library),
         }
     }
 }
@@ -217,12 +233,15 @@ struct Left {
     /// Its code reads registers that nothing writes (W0824).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     unwritten: bool,
+    /// CPU time that it took; that of a unit's compilation is its first program's.
+    #[serde(default)]
+    ms: u64,
 }
 
 impl Left {
     fn of(program: u64, side: &Side, left: Result<(u64, bool), String>) -> Left {
         let unwritten = matches!(left, Ok((_, true)));
-        Left { program, side: side.name.clone(), left: left.map(|(number, _)| number), unwritten }
+        Left { program, side: side.name.clone(), left: left.map(|(number, _)| number), unwritten, ms: 0 }
     }
 
     fn failed(program: u64, side: &Side, why: String) -> Left {
@@ -234,7 +253,9 @@ impl Left {
 type All = BTreeMap<u64, BTreeMap<String, Left>>;
 
 /// Programs after which the results are written.
-const TURN: u64 = 100;
+const TURN: usize = 100;
+/// Turns after which causes are looked for.
+const TURNS: usize = 10;
 
 /// Runs the command.
 ///
@@ -247,41 +268,54 @@ pub fn run(args: &Args) -> Done {
     }
     std::fs::create_dir_all(&args.folder).map_err(|e| Failure(format!("{}: {e}", args.folder.display())))?;
     let results = args.folder.join("results.jsonl");
-    let end = args.first.saturating_add(args.programs);
+    let mut numbers = args.numbers.clone();
+    if numbers.is_empty() {
+        numbers.extend(args.first..args.first.saturating_add(args.programs));
+    }
     let mut all = earlier(&results);
-    all.retain(|n, _| (args.first..end).contains(n));
+    let wanted: BTreeSet<u64> = numbers.iter().copied().collect();
+    all.retain(|n, _| wanted.contains(n));
     let why = args.folder.join("causes.jsonl");
     let mut causes = earlier(&why);
     let write = |all: &All, causes: &All| {
         let page = page::page(args, &sides, all, causes);
-        files::write(&args.folder.join("page.md"), page.as_bytes()).map_err(Failure).map(|()| page)
+        files::write(&args.folder.join("page.md"), format!("# Campaign\n\n{page}").as_bytes())
+            .map_err(Failure)?;
+        args.into.iter().try_for_each(|file| page::put(&page, file))?;
+        Ok::<_, Failure>(page)
     };
-    let mut at = args.first;
-    while at < end {
-        let next = end.min((at / TURN + 1) * TURN);
-        let missing = |side: &Side| {
-            let done = |n: &u64| all.get(n).is_some_and(|of| of.contains_key(&side.name));
-            (at..next).filter(|n| !done(n)).collect()
+    let find_causes = |all: &All, causes: &mut All| {
+        let left = causes::run(args, &sides, all, causes)?;
+        append(&why, &left)?;
+        insert(causes, left);
+        Ok::<_, Failure>(())
+    };
+    for (turn, now) in numbers.chunks(TURN).enumerate() {
+        let missing = |same: &work::Same<'_>| {
+            let done = |n: &u64| all.get(n).is_some_and(|of| same.iter().all(|s| of.contains_key(&s.name)));
+            work::Unit::all(args, &now.iter().copied().filter(|n| !done(n)).collect::<Vec<_>>(), None)
         };
         let left = work::run(args, &sides, &missing)?;
         if !left.is_empty() {
             append(&results, &left)?;
             insert(&mut all, left);
+            if turn % TURNS == TURNS - 1 {
+                find_causes(&all, &mut causes)?;
+            }
             write(&all, &causes)?;
-            eprintln!("envisa campaign: {} of {} programs", next - args.first, args.programs);
+            eprintln!("envisa campaign: {} of {} programs", turn * TURN + now.len(), numbers.len());
         }
-        at = next;
     }
-    let left = causes::run(args, &sides, &all, &causes)?;
-    append(&why, &left)?;
-    insert(&mut causes, left);
-    let differing: Vec<u64> = all.iter().filter(|(_, of)| parts(of).len() > 1).map(|(n, _)| *n).collect();
-    for n in differing.iter().take(args.reductions) {
-        small(args, &sides, *n, &all[n])?;
+    find_causes(&all, &mut causes)?;
+    let rows = [page::differences(args, &sides, &all, &causes), page::failures(&sides, &all)];
+    for n in rows.iter().flat_map(BTreeMap::values).flat_map(|programs| programs.iter().take(args.reductions))
+    {
+        reductions::run(args, &sides, *n, &all[n])?;
+        write(&all, &causes)?;
     }
     io::print(&write(&all, &causes)?)?;
-    let failed = all.values().flat_map(BTreeMap::values).any(|l| l.left.is_err());
-    Ok(if differing.is_empty() && !failed { Exit::Fine } else { Exit::Findings })
+    args.into.iter().try_for_each(|file| page::explained(file))?;
+    Ok(if rows.iter().all(BTreeMap::is_empty) { Exit::Fine } else { Exit::Findings })
 }
 
 /// What an earlier campaign left; a line that was cut off is as none.
@@ -314,30 +348,6 @@ fn own() -> OsString {
     std::env::current_exe().map_or_else(|_| "envisa".into(), Into::into)
 }
 
-fn succeeded(ended: Option<Ended>, who: &str) -> Result<Ended, String> {
-    let ended = ended.ok_or("a process cannot be started")?;
-    if ended.success() {
-        return Ok(ended);
-    }
-    let first =
-        ended.err.lines().find(|l| l.starts_with("error") || l.starts_with("fault")).unwrap_or_default();
-    Err(format!("{who}: {}: {first}", ended.why()))
-}
-
-/// A program's sizes and arguments as the command line has them.
-fn launch(k: &Kernel) -> Vec<String> {
-    let [global, local] = sizes(k).map(|s| s.map(|n| n.to_string()).join(","));
-    let mut words = vec!["--kernel".into(), format!("k{}", k.number)];
-    words.extend(["--global".into(), global, "--local".into(), local]);
-    for (name, value) in arguments(k) {
-        words.extend(["--arg".into(), format!("{name}={value}")]);
-    }
-    for (name, elements) in outputs(k) {
-        words.extend(["--print".into(), format!("{name}:{elements}")]);
-    }
-    words
-}
-
 /// Compilers and drivers among sides: each has one vote, on however many sides it is.
 fn votes(part: &[&str]) -> usize {
     part.iter().filter_map(|side| side.split(',').next()).collect::<BTreeSet<_>>().len()
@@ -364,49 +374,6 @@ fn suspects<'a>(parts: &'a [Vec<&'a str>]) -> &'a [Vec<&'a str>] {
     }
 }
 
-/// Makes a difference small: of a side of most and one of the others.
-fn small(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>) -> Result<(), Failure> {
-    let (folder, k) = (args.folder.join(format!("k{n}")), kernel(n, false));
-    if folder.join("reproduce.sh").exists() {
-        return Ok(());
-    }
-    let parts = parts(of);
-    // Who checks that the program stays a defined one is envisa, so it has to be one of the two.
-    let side = |part: usize, envisa: bool| {
-        let part = parts.get(part);
-        sides
-            .iter()
-            .filter(|s| !s.is_envisa() || s.environment().is_empty())
-            .find(|s| (s.is_envisa() || !envisa) && part.is_some_and(|p| p.contains(&s.name.as_str())))
-    };
-    let two = [(0, 1), (1, 0)].map(|(a, b)| side(a, true).zip(side(b, true).or(side(b, false))));
-    let Some((a, b)) = two.into_iter().flatten().next() else { return Ok(()) };
-    std::fs::create_dir_all(&folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
-    let (file, text) = (folder.join("program.cl"), PREAMBLE.to_owned() + &k.text());
-    files::write(&file, text.as_bytes()).map_err(Failure)?;
-    let mut words: Vec<OsString> =
-        vec![own(), "reduce".into(), file.into(), "-o".into(), folder.clone().into()];
-    words.extend(["--differs".into(), a.run_options().into(), b.run_options().into()]);
-    words.extend(["--tries".into(), args.tries.to_string().into(), "--".into()]);
-    words.extend(launch(&k).into_iter().map(OsString::from));
-    let seconds = args.timeout.saturating_mul(20);
-    let ended = limited_process::run(&words, Path::new("."), seconds, &[]);
-    if let Err(why) = succeeded(ended, "the reduction") {
-        files::write(&folder.join("not-reduced.txt"), why.as_bytes()).map_err(Failure)?;
-        return Ok(());
-    }
-    if !b.is_envisa() {
-        return Ok(());
-    }
-    let file = folder.join("reduced.cl");
-    let reduced = std::fs::read_to_string(&file).map_err(|e| Failure(format!("{}: {e}", file.display())))?;
-    let mut words: Vec<OsString> = vec![own(), "diff".into(), file.into()];
-    words.extend(["--a".into(), a.run_options().into(), "--b".into(), b.run_options().into(), "--".into()]);
-    words.extend(reduce::launch_of(&reduced, &text, &launch(&k)));
-    let said = limited_process::run(&words, Path::new("."), seconds, &[]).map_or(String::new(), |e| e.out);
-    files::write(&folder.join("diff.txt"), said.as_bytes()).map_err(Failure)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -419,6 +386,7 @@ mod tests {
                 side: s.to_owned(),
                 left: l.map_err(str::to_owned),
                 unwritten: false,
+                ms: 0,
             };
             list.iter().map(|(s, l)| ((*s).to_owned(), left(s, *l))).collect::<BTreeMap<_, _>>()
         };
@@ -446,7 +414,7 @@ mod tests {
     fn what_was_left_is_read_again_but_for_a_line_cut_off() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("results.jsonl");
-        let line = |program| Left { program, side: "s".into(), left: Ok(5), unwritten: false };
+        let line = |program| Left { program, side: "s".into(), left: Ok(5), unwritten: false, ms: 0 };
         append(&file, &[line(1), line(2)]).expect("it is written");
         let text = std::fs::read_to_string(&file).expect("it is there");
         std::fs::write(&file, &text[..text.len() - 4]).expect("it is written");

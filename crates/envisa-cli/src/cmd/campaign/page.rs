@@ -1,9 +1,20 @@
-//! What a campaign found: differences by their cause, and failures.
+//! What a campaign found: differences by their cause, and failures. The tables may stand in a page that people write, who explain each
+//! cause there.
 
-use super::{All, Args, Side, causes, parts, suspects};
-use std::collections::BTreeMap;
+use super::{All, Args, Left, Side, causes, parts, reductions, suspects};
+use crate::cmd::Failure;
+use envisa_harness::blocks::{block, replace_block};
+use envisa_harness::files;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+
+/// The block of a page in which the tables stand.
+const BLOCK: &str = "campaign";
+/// The header of tables whose rows are explained.
+const EXPLAINED: &str = "| whose result: cause | programs | which |";
+/// Programs that a row names.
+const NAMED: usize = 12;
 
 /// Where a difference begins, by the names of instructions: what has the same beginning is taken for one cause.
 fn cause(folder: &Path) -> String {
@@ -51,61 +62,195 @@ pub(super) fn called(text: &str) -> Vec<&str> {
     all
 }
 
-/// The page.
-pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> String {
-    // As most, another, none.
-    let mut counts: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
-    let mut differences: BTreeMap<(String, String), Vec<u64>> = BTreeMap::new();
-    let mut failures: BTreeMap<(&str, &str), Vec<u64>> = BTreeMap::new();
+/// Sides by name. Engines that run the same build are named if they have another result than native code.
+fn who(part: &[&str], of: &BTreeMap<String, Left>, sides: &[Side]) -> String {
+    let has_result = |side: &&Side| of.get(&side.name).is_some_and(|l| l.left.is_ok());
+    let has_all = |one: &Side| {
+        let mut same = sides.iter().filter(|s| s.build_options() == one.build_options()).filter(has_result);
+        same.all(|s| part.contains(&s.name.as_str()))
+    };
+    let named = sides.iter().filter(|s| part.contains(&s.name.as_str()) && (s.is_usual() || !has_all(s)));
+    named.map(|s| s.name.as_str()).collect::<Vec<_>>().join(" and ")
+}
+
+/// Why sides differ, in a few words.
+fn why(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>, known: &All) -> String {
+    // What reads registers that nothing writes needs no other reason for another result.
+    let sound = parts(of).into_iter().filter(|part| !part.iter().all(|side| of[*side].unwritten));
+    if sound.count() == 1 {
+        return "registers that nothing writes (W0824)".into();
+    }
+    match causes::found(sides, of, known.get(&n)).join(" or ") {
+        none if none.is_empty() => cause(&args.folder.join(format!("k{n}"))),
+        plain if plain.starts_with('-') => "optimisation".into(),
+        functions => functions,
+    }
+}
+
+/// Programs by whose results they lack agreement on and why.
+pub(super) type Rows = BTreeMap<String, Vec<u64>>;
+
+/// Programs with another result than most, by cause.
+pub(super) fn differences(args: &Args, sides: &[Side], all: &All, known: &All) -> Rows {
+    let mut rows = Rows::new();
     for (n, of) in all {
+        let parts = parts(of);
+        if parts.len() > 1 {
+            let named: Vec<String> = suspects(&parts).iter().map(|p| who(p, of, sides)).collect();
+            let key = format!("{}: {}", named.join(" or "), why(args, sides, *n, of, known));
+            rows.entry(key).or_default().push(*n);
+        }
+    }
+    rows
+}
+
+/// Programs without a result, by side and what failed.
+pub(super) fn failures(sides: &[Side], all: &All) -> Rows {
+    let mut rows = Rows::new();
+    for (n, of) in all {
+        for side in sides {
+            let Some(Err(why)) = of.get(&side.name).map(|l| &l.left) else { continue };
+            // What a compiler does not compile, no engine runs.
+            let usual = sides.iter().find(|s| s.is_usual() && s.build_options() == side.build_options());
+            let same = usual.and_then(|u| of.get(&u.name)).is_some_and(|l| l.left.as_ref() == Err(why));
+            if side.is_usual() || !same {
+                rows.entry(format!("{}: {why}", side.name)).or_default().push(*n);
+            }
+        }
+    }
+    rows
+}
+
+/// The tables, and what was run.
+pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> String {
+    // As most, another, none, milliseconds.
+    let mut counts: BTreeMap<&str, [u64; 4]> = BTreeMap::new();
+    for of in all.values() {
         let parts = parts(of);
         for (side, left) in of {
             let kind = match &left.left {
                 Ok(_) if parts[0].contains(&side.as_str()) => 0,
                 Ok(_) => 1,
-                Err(why) => {
-                    failures.entry((side, why)).or_default().push(*n);
-                    2
-                }
+                Err(_) => 2,
             };
-            counts.entry(side).or_default()[kind] += 1;
-        }
-        if parts.len() > 1 {
-            let suspects = suspects(&parts);
-            let named: Vec<String> = suspects.iter().map(|p| p.join("; ")).collect();
-            // What reads registers that nothing writes needs no other reason for another result.
-            let sound = parts.iter().filter(|part| !part.iter().all(|side| of[*side].unwritten));
-            let all_unwritten = sound.count() == 1;
-            let changes = causes::found(sides, of, known.get(n));
-            let cause = match &changes[..] {
-                _ if all_unwritten => "the code reads registers that nothing writes (W0824)".to_owned(),
-                [change] if change.starts_with('-') => format!("as others with {change}"),
-                [_, ..] => format!("as others with {} written out", changes.join(" or ")),
-                [] => cause(&args.folder.join(format!("k{n}"))),
-            };
-            differences.entry((named.join(" | "), cause)).or_default().push(*n);
+            let counts = counts.entry(side).or_default();
+            counts[kind] += 1;
+            counts[3] += left.ms;
         }
     }
+    let range = all.keys().next().zip(all.keys().next_back());
+    let range = range.map_or(String::new(), |(a, b)| format!(" from number {a} to {b}"));
+    let milliseconds: u64 = counts.values().map(|c| c[3]).sum();
+    let seconds = |ms: u64, of: u64| format!("{:.2}", ms as f64 / 1000.0 / of.max(1) as f64);
     let mut text = format!(
-        "# Campaign\n\n{} programs of {} from number {}, each on {} sides.\n\n\
-         | side | the same as most | another result | none |\n| --- | --- | --- | --- |\n",
+        "{} programs{range} ran on {} sides. A program takes {} s of CPU time on all of them.\n\n\
+         | side | the same as most | another result | none | CPU time of a program in s |\n\
+         | --- | --- | --- | --- | --- |\n",
         all.len(),
-        args.programs,
-        args.first,
-        sides.len()
+        sides.len(),
+        seconds(milliseconds, all.len() as u64),
     );
     for side in sides {
-        let [most, other, none] = counts.get(side.name.as_str()).copied().unwrap_or_default();
-        let _ = writeln!(text, "| {} | {most} | {other} | {none} |", side.name);
+        let [most, other, none, ms] = counts.get(side.name.as_str()).copied().unwrap_or_default();
+        let cost = seconds(ms, most + other + none);
+        let _ = writeln!(text, "| {} | {most} | {other} | {none} | {cost} |", side.name);
     }
-    let numbers = |all: &[u64]| all.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    text.push_str("\n## Other results than most\n\nBy who has them (with as many votes on both sides: `|`), and by where the difference begins.\n\n");
-    for ((who, cause), programs) in &differences {
-        let _ = writeln!(text, "- {who}: {cause}: programs {}", numbers(programs));
-    }
-    text.push_str("\n## No results\n\n");
-    for ((side, why), programs) in &failures {
-        let _ = writeln!(text, "- {side}: {why}: programs {}", numbers(programs));
+    text.push_str(
+        "\nPrograms with another result than most (\"or\": with as many votes on both sides), by cause:\n\n",
+    );
+    table(&differences(args, sides, all, known), &mut text);
+    text.push_str("\nPrograms without a result:\n\n");
+    table(&failures(sides, all), &mut text);
+    let reduced: Vec<_> = all.keys().filter_map(|n| Some((n, reductions::said(args, *n)?))).collect();
+    if !reduced.is_empty() {
+        text.push_str("\nReductions:\n\n| program | reduced to | cost |\n| --- | --- | --- |\n");
+        for (n, (size, cost)) in reduced {
+            let _ = writeln!(text, "| {n} | {size} | {cost} |");
+        }
     }
     text
+}
+
+fn table(rows: &Rows, text: &mut String) {
+    let _ = writeln!(text, "{EXPLAINED}\n| --- | --- | --- |");
+    for (key, programs) in rows {
+        let mut named: Vec<String> = programs.iter().take(NAMED).map(u64::to_string).collect();
+        named.extend((programs.len() > NAMED).then(|| "…".to_owned()));
+        let _ = writeln!(text, "| {} | {} | {} |", key.replace('|', "/"), programs.len(), named.join(", "));
+    }
+}
+
+/// Puts the tables into a page, in the place of earlier ones.
+pub(super) fn put(tables: &str, file: &Path) -> Result<(), Failure> {
+    let page = std::fs::read_to_string(file).map_err(|e| Failure(format!("{}: {e}", file.display())))?;
+    files::write(file, replace_block(&page, BLOCK, &format!("\n{tables}\n")).as_bytes()).map_err(Failure)
+}
+
+/// Checks that a page explains each cause in its tables: by a line that begins with `- **CAUSE**`.
+pub(super) fn explained(file: &Path) -> Result<(), Failure> {
+    let page = std::fs::read_to_string(file).map_err(|e| Failure(format!("{}: {e}", file.display())))?;
+    let missing = unexplained(&page);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines: String = missing.iter().map(|key| format!("\n- **{key}**: …")).collect();
+    Err(Failure(format!("{}: these causes are not explained, by lines like{lines}", file.display())))
+}
+
+fn unexplained(page: &str) -> BTreeSet<&str> {
+    let known: BTreeSet<&str> =
+        page.lines().filter_map(|l| Some(l.strip_prefix("- **")?.split_once("**")?.0)).collect();
+    let tables = block(page, BLOCK).unwrap_or_default().split(EXPLAINED).skip(1);
+    let rows = tables.flat_map(|t| t.trim_start().lines().skip(1).take_while(|l| l.starts_with('|')));
+    rows.filter_map(|l| Some(l.strip_prefix("| ")?.split_once(" | ")?.0))
+        .filter(|k| !known.contains(k))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_put_in_the_place_of_earlier_ones_and_each_cause_has_to_be_explained() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("page.md");
+        std::fs::write(
+            &file,
+            "# Page\n<!-- begin campaign -->\nold\n<!-- end campaign -->\n- **a: one**: it is known.\n",
+        )
+        .expect("it is written");
+        let mut tables = String::new();
+        table(
+            &Rows::from([("a: one".into(), vec![5, 6]), ("b: two".into(), (0..20).collect())]),
+            &mut tables,
+        );
+        put(&tables, &file).expect("it is written");
+        let page = std::fs::read_to_string(&file).expect("it is there");
+        assert!(
+            page.contains(
+                "| a: one | 2 | 5, 6 |\n| b: two | 20 | 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … |\n"
+            ),
+            "{page}"
+        );
+        assert!(page.starts_with("# Page\n") && !page.contains("old"), "{page}");
+        assert_eq!(unexplained(&page), BTreeSet::from(["b: two"]));
+        assert!(explained(&file).is_err());
+        std::fs::write(&file, page + "- **b: two**: it is known, too.\n").expect("it is written");
+        assert!(explained(&file).is_ok());
+    }
+
+    #[test]
+    fn the_page_of_compiler_bugs_explains_each_cause_and_its_tables_are_whole() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/COMPILER-BUGS.md");
+        assert!(explained(&file).is_ok(), "{:?}", explained(&file));
+        let page = std::fs::read_to_string(&file).expect("it is there");
+        assert_eq!(block(&page, BLOCK).map(|tables| tables.matches(EXPLAINED).count()), Some(2));
+        let mut cells = 0;
+        for line in page.lines() {
+            let now = if line.starts_with('|') { line.matches(" | ").count() + 1 } else { 0 };
+            assert!(cells == 0 || now == 0 || cells == now, "{line}");
+            cells = now;
+        }
+    }
 }

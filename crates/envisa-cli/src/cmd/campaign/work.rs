@@ -9,15 +9,15 @@ use crate::io;
 use envisa_client::{Program, Session};
 use envisa_harness::job::{ArgText, Job, Output, Ready};
 use envisa_ocloc::{Build, BuildError};
-use envisa_smith::opencl::{Kernel, PREAMBLE, kernel};
+use envisa_smith::opencl::{Kernel, PREAMBLE};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// Programs of a unit.
-const TOGETHER: usize = 20;
 /// Parts that a unit is cut into if it fails.
 const PARTS: usize = 4;
 
@@ -27,10 +27,7 @@ pub(super) struct Work {
     /// A side; may be given several times, for those of the same build in the same environment.
     #[arg(long = "side", hide = true)]
     pub(super) sides: Vec<String>,
-    /// What is done otherwise, to find a cause.
-    #[arg(long, hide = true)]
-    change: Option<String>,
-    /// Programs that are compiled at once; may be given several times.
+    /// Programs that are compiled at once, and what is done otherwise; may be given several times.
     #[arg(long = "unit", hide = true, value_parser = unit)]
     units: Vec<Unit>,
     /// The folder for units that are compiled.
@@ -38,12 +35,39 @@ pub(super) struct Work {
     compiled: PathBuf,
 }
 
-/// Numbers of programs that are compiled at once.
+/// Programs that are compiled at once.
 #[derive(Clone)]
-struct Unit(Vec<u64>);
+pub(super) struct Unit {
+    /// Their numbers.
+    programs: Vec<u64>,
+    /// What is done otherwise, to find a cause.
+    change: Option<String>,
+}
 
-fn unit(text: &str) -> Result<Unit, std::num::ParseIntError> {
-    text.split(',').map(str::parse).collect::<Result<_, _>>().map(Unit)
+impl Unit {
+    /// Units of programs; a change is one of [`causes`].
+    pub(super) fn all(args: &Args, programs: &[u64], change: Option<&str>) -> Vec<Unit> {
+        let unit = |n: &[u64]| Unit { programs: n.to_vec(), change: change.map(str::to_owned) };
+        programs.chunks(args.together.max(1)).map(unit).collect()
+    }
+
+    /// As an argument of the process that runs it.
+    fn text(&self) -> String {
+        let list: Vec<String> = self.programs.iter().map(u64::to_string).collect();
+        [self.change.as_deref().unwrap_or_default(), "=", &list.join(",")].concat()
+    }
+
+    /// A side that runs it.
+    fn side(&self, side: &Side) -> Side {
+        self.change.as_deref().map_or_else(|| side.clone(), |c| side.with(c))
+    }
+}
+
+fn unit(text: &str) -> Result<Unit, String> {
+    let (change, list) = text.split_once('=').ok_or("no `=`")?;
+    let programs: Result<Vec<u64>, _> = list.split(',').map(str::parse).collect();
+    let programs = programs.map_err(|e: std::num::ParseIntError| e.to_string())?;
+    Ok(Unit { programs, change: Some(change.to_owned()).filter(|c| !c.is_empty()) })
 }
 
 /// The parts of a unit that failed.
@@ -52,14 +76,13 @@ fn parts<T>(of: &[T]) -> std::slice::Chunks<'_, T> {
 }
 
 /// Sides that one process runs: of the same build, in the same environment.
-type Same<'a> = Vec<&'a Side>;
+pub(super) type Same<'a> = Vec<&'a Side>;
 
 /// The sides, by builds and processes.
 fn builds(sides: &[Side]) -> Vec<Vec<Same<'_>>> {
     let mut all: Vec<Vec<Same<'_>>> = Vec::new();
     for side in sides {
-        let build = |of: &Side| (of.build_options(), of.change.clone());
-        let Some(known) = all.iter_mut().find(|b| build(b[0][0]) == build(side)) else {
+        let Some(known) = all.iter_mut().find(|b| b[0][0].build_options() == side.build_options()) else {
             all.push(vec![vec![side]]);
             continue;
         };
@@ -71,14 +94,14 @@ fn builds(sides: &[Side]) -> Vec<Vec<Same<'_>>> {
     all
 }
 
-/// Runs programs on all sides, several builds at a time; `wanted` says which of them a side has to run.
+/// Runs programs on all sides, several builds at a time; `wanted` says which of them sides of one process have to run.
 ///
 /// # Errors
 /// If there is no place for temporary files.
 pub(super) fn run(
     args: &Args,
     sides: &[Side],
-    wanted: &(dyn Fn(&Side) -> Vec<u64> + Sync),
+    wanted: &(dyn Fn(&Same<'_>) -> Vec<Unit> + Sync),
 ) -> Result<Vec<Left>, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let (next, found, builds) = (AtomicUsize::new(0), Mutex::new(Vec::new()), builds(sides));
@@ -92,10 +115,7 @@ pub(super) fn run(
                     // What the first process compiles, the others run, too.
                     let compiled = folder.0.join(number.to_string());
                     for same in build {
-                        let mut numbers: Vec<u64> = same.iter().flat_map(|side| wanted(side)).collect();
-                        numbers.sort_unstable();
-                        numbers.dedup();
-                        let left = of_same(args, same, &compiled, &numbers);
+                        let left = of_same(args, same, &compiled, wanted(same).into());
                         if let Ok(mut found) = found.lock() {
                             found.extend(left);
                         }
@@ -129,34 +149,40 @@ impl Drop for Temporary {
 
 /// Runs programs on sides of one process. A unit that ends its process, or of which nothing is heard in time, is tried again in
 /// parts; a single program then has that for its result. The others go on in another process.
-fn of_same(args: &Args, same: &Same<'_>, compiled: &Path, numbers: &[u64]) -> Vec<Left> {
-    let mut units: VecDeque<Unit> = numbers.chunks(TOGETHER).map(|n| Unit(n.to_vec())).collect();
+fn of_same(args: &Args, same: &Same<'_>, compiled: &Path, mut units: VecDeque<Unit>) -> Vec<Left> {
     let mut all = Vec::new();
     while let Some(first) = units.front() {
-        let single = first.0.len() == 1;
-        let now: Vec<&Unit> = units.iter().take_while(|u| (u.0.len() == 1) == single).collect();
+        let single = first.programs.len() == 1;
+        let now: Vec<&Unit> = units.iter().take_while(|u| (u.programs.len() == 1) == single).collect();
         let timeout = args.timeout.max(1);
         // A unit that is slow is only tried in parts.
         let patience = if single { timeout } else { timeout.div_ceil(2) };
         let ended = process(args, same, compiled, &now, patience);
         let lines = ended.iter().flat_map(|e| e.out.lines());
         let lines: Vec<Left> = lines.filter_map(|l| serde_json::from_str(l).ok()).collect();
-        let has_all = |n: u64| same.iter().all(|s| lines.iter().any(|l| l.program == n && l.side == s.name));
-        let programs: Vec<u64> = now.iter().flat_map(|u| &u.0).copied().collect();
-        let done = &programs[..programs.iter().take_while(|n| has_all(**n)).count()];
-        all.extend(lines.into_iter().filter(|l| done.contains(&l.program)));
-        units.iter_mut().for_each(|u| u.0.retain(|n| !done.contains(n)));
-        units.retain(|u| !u.0.is_empty());
-        if done.len() == programs.len() {
+        let has = |n: u64, side: &str| lines.iter().any(|l| l.program == n && l.side == side);
+        let is_done = |u: &Unit, n: u64| same.iter().all(|s| has(n, &u.side(s).name));
+        let all_done = now.iter().all(|u| u.programs.iter().all(|n| is_done(u, *n)));
+        for u in &mut units {
+            let done: Vec<bool> = u.programs.iter().map(|n| is_done(u, *n)).collect();
+            let mut done = done.into_iter();
+            u.programs.retain(|_| done.next() != Some(true));
+        }
+        units.retain(|u| !u.programs.is_empty());
+        all.extend(lines);
+        if all_done {
             continue;
         }
         let Some(stopped) = units.pop_front() else { break };
         if single {
             let why = ended.as_ref().map_or("it cannot be started".into(), Ended::why);
-            let left = |side: &&Side| Left::failed(stopped.0[0], side, format!("the process {why}"));
+            let left = |side: &&Side| {
+                Left::failed(stopped.programs[0], &stopped.side(side), format!("the process {why}"))
+            };
             all.extend(same.iter().map(left));
         } else {
-            parts(&stopped.0).rev().for_each(|part| units.push_front(Unit(part.to_vec())));
+            let part = |part: &[u64]| Unit { programs: part.to_vec(), ..stopped.clone() };
+            parts(&stopped.programs).rev().for_each(|p| units.push_front(part(p)));
         }
     }
     all
@@ -167,17 +193,14 @@ fn process(args: &Args, same: &Same<'_>, compiled: &Path, units: &[&Unit], patie
     let mut words: Vec<OsString> = vec![super::own(), "campaign".into(), args.folder.clone().into()];
     words.extend(same.iter().flat_map(|side| ["--side".into(), side.name.clone().into()]));
     words.extend(["--compiled".into(), compiled.into()]);
-    words.extend(same[0].change.iter().map(|c| format!("--change={c}").into()));
-    for unit in units {
-        let list: Vec<String> = unit.0.iter().map(u64::to_string).collect();
-        words.extend(["--unit".into(), list.join(",").into()]);
-    }
+    words.extend(units.iter().map(|unit| format!("--unit={}", unit.text()).into()));
+    words.extend(args.size.iter().map(|n| format!("--size={n}").into()));
     let levels: Vec<&str> = args.levels.iter().map(|l| l.name()).collect();
     words.extend(["--level".into(), levels.join(",").into()]);
     words.extend(["--device".into(), args.devices.join(",").into()]);
     words.extend(args.compilers.iter().flat_map(|c| ["--compiler".into(), c.into()]));
     words.extend(args.drivers.iter().flat_map(|d| ["--driver".into(), d.into()]));
-    let programs = units.iter().map(|u| u.0.len()).sum();
+    let programs = units.iter().map(|u| u.programs.len()).sum();
     std::fs::create_dir_all(compiled).ok()?;
     let mut environment = same[0].environment();
     environment.push(("TMPDIR".into(), compiled.to_str()?.to_owned()));
@@ -187,29 +210,28 @@ fn process(args: &Args, same: &Same<'_>, compiled: &Path, units: &[&Unit], patie
 /// Runs units in this process, and prints a line for each program and side.
 pub(super) fn work(args: &Args, sides: &[Side]) -> Done {
     limited_process::end_with_standard_input();
-    let sides: Vec<Side> = match &args.work.change {
-        Some(change) => sides.iter().map(|s| s.with(change)).collect(),
-        None => sides.to_vec(),
-    };
     let same: Same<'_> = sides.iter().filter(|s| args.work.sides.contains(&s.name)).collect();
     if same.is_empty() {
         return Err(Failure(format!("there is no side `{}`", args.work.sides.join("`, `"))));
     }
     let session = (!same[0].is_envisa()).then(|| Session::open("")).transpose().map_err(Failure)?;
-    let worker = Worker { same, session, folder: &args.work.compiled };
+    let worker = Worker { session, folder: &args.work.compiled, used: Cell::default() };
     for unit in &args.work.units {
-        worker.unit(&unit.0.iter().map(|n| kernel(*n, false)).collect::<Vec<_>>())?;
+        let same: Vec<Side> = same.iter().map(|s| unit.side(s)).collect();
+        let kernels: Vec<Kernel> = unit.programs.iter().map(|n| args.program(*n)).collect();
+        worker.unit(&same, &kernels)?;
     }
     Ok(Exit::Fine)
 }
 
 /// Compiles and runs units.
 struct Worker<'a> {
-    same: Same<'a>,
     /// Another driver, if it is the one that compiles.
     session: Option<Session>,
     /// Where compiled units are.
     folder: &'a Path,
+    /// CPU time of what is printed.
+    used: Cell<Duration>,
 }
 
 /// A unit that is compiled.
@@ -220,16 +242,19 @@ enum Compiled<'a> {
 
 impl Worker<'_> {
     /// Compiles programs at once, and runs each on all sides. What fails is tried again in parts.
-    fn unit(&self, kernels: &[Kernel]) -> Result<(), Failure> {
-        let compiled = self.compiled(kernels);
+    fn unit(&self, same: &[Side], kernels: &[Kernel]) -> Result<(), Failure> {
+        let compiled = self.compiled(&same[0], kernels);
         if compiled.is_err() && kernels.len() > 1 {
-            return parts(kernels).try_for_each(|part| self.unit(part));
+            return parts(kernels).try_for_each(|part| self.unit(same, part));
         }
         for k in kernels {
-            let run = |side: &Side| compiled.as_ref().map_err(Clone::clone).and_then(|c| left(c, side, k));
-            let all: Vec<Left> = self.same.iter().map(|side| Left::of(k.number, side, run(side))).collect();
+            let run = |side: &Side| {
+                let left = compiled.as_ref().map_err(Clone::clone).and_then(|c| left(c, side, k));
+                Left { ms: self.milliseconds(), ..Left::of(k.number, side, left) }
+            };
+            let all: Vec<Left> = same.iter().map(run).collect();
             if kernels.len() > 1 && all.iter().any(|l| l.left.is_err()) {
-                self.unit(std::slice::from_ref(k))?;
+                self.unit(same, std::slice::from_ref(k))?;
                 continue;
             }
             for left in all {
@@ -240,8 +265,13 @@ impl Worker<'_> {
         Ok(())
     }
 
-    fn compiled(&self, kernels: &[Kernel]) -> Result<Compiled<'_>, String> {
-        let side = self.same[0];
+    /// CPU time since it was asked for the last time.
+    fn milliseconds(&self) -> u64 {
+        let now = limited_process::used_here();
+        (now - self.used.replace(now)).as_millis() as u64
+    }
+
+    fn compiled(&self, side: &Side, kernels: &[Kernel]) -> Result<Compiled<'_>, String> {
         let own = side.change.as_deref().map_or(String::new(), causes::before);
         let text = [PREAMBLE, &own].concat() + &kernels.iter().map(Kernel::text).collect::<String>();
         let (ocloc, device) = match (&side.who, &self.session) {
@@ -252,8 +282,12 @@ impl Worker<'_> {
                 return built.map(|p| Compiled::Program(session, p)).map_err(|e| first_line(&e));
             }
         };
-        let file = self.folder.join(format!("{:x}.cl", number(&text)));
-        let zebin = file.with_extension("zebin");
+        let file = self.folder.join(format!("{:x}.cl", number(&[&text, side.options].concat())));
+        // The first process that compiles a unit leaves what the others run, or why they cannot.
+        let [zebin, failure] = ["zebin", "failure"].map(|e| file.with_extension(e));
+        if let Ok(why) = std::fs::read_to_string(&failure) {
+            return Err(why);
+        }
         if !zebin.exists() {
             std::fs::write(&file, text).map_err(|e| e.to_string())?;
             let mut build = Build::new(&file, device.as_str()).options(side.options);
@@ -263,8 +297,13 @@ impl Worker<'_> {
             let built = build.run().map_err(|e| match e {
                 BuildError::Failed { status, .. } => format!("the compiler: {status}"),
                 e => format!("the compiler: {}", first_line(&e.to_string())),
-            })?;
-            std::fs::write(&zebin, &built.bytes).map_err(|e| e.to_string())?;
+            });
+            let (place, bytes) = match &built {
+                Ok(built) => (&zebin, &built.bytes[..]),
+                Err(why) => (&failure, why.as_bytes()),
+            };
+            std::fs::write(place, bytes).map_err(|e| e.to_string())?;
+            built?;
         }
         Ok(Compiled::Zebin(zebin))
     }

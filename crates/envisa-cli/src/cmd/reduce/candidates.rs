@@ -1,12 +1,13 @@
 //! Candidates of a reduction: whether they still show the failure, which processes say.
 
 use super::{Args, Failing};
-use crate::cmd::Failure;
 use crate::cmd::limited_process::{self, Ended, quoted};
+use crate::cmd::{Failure, elsewhere};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Tries candidates by processes.
@@ -21,6 +22,8 @@ pub(super) struct Candidates<'a> {
     warnings: OnceLock<BTreeSet<String>>,
     /// Which of A and B runs first: what the quicker one refuses, the other need not run.
     quicker: OnceLock<usize>,
+    /// How many were tried.
+    pub(super) tried: AtomicUsize,
 }
 
 enum Shows {
@@ -66,7 +69,16 @@ impl<'a> Candidates<'a> {
             _ => Some(std::env::current_dir().map_err(|e| Failure(format!("the current folder: {e}")))?),
         };
         let (timeout, warnings, quicker) = (args.timeout.max(1), OnceLock::new(), OnceLock::new());
-        Ok(Candidates { commands, shows, input, timeout, folder, warnings, quicker })
+        Ok(Candidates {
+            commands,
+            shows,
+            input,
+            timeout,
+            folder,
+            warnings,
+            quicker,
+            tried: AtomicUsize::new(0),
+        })
     }
 
     /// Runs a command on a candidate, within bounds of time and addresses.
@@ -80,7 +92,9 @@ impl<'a> Candidates<'a> {
                 None => w.clone(),
             })
             .collect();
-        let environment = [("ENVISA_CANDIDATE".to_owned(), shown.clone().into_owned())];
+        let mut environment = vec![("ENVISA_CANDIDATE".to_owned(), shown.clone().into_owned())];
+        let driver = words.windows(2).find(|w| w[0] == "--driver").and_then(|w| w[1].to_str());
+        environment.extend(driver.into_iter().flat_map(elsewhere::environment));
         let folder = self.folder.as_deref().or(path.parent()).unwrap_or(Path::new("."));
         limited_process::run(&words, folder, self.timeout, &environment)
             .ok_or_else(|| "a process cannot be started".to_owned())
@@ -96,6 +110,7 @@ impl<'a> Candidates<'a> {
     /// # Errors
     /// Why it does not, in words.
     pub(super) fn shows(&self, program: &str, job: &str) -> Result<(), String> {
+        self.tried.fetch_add(1, Ordering::Relaxed);
         let folder = tempfile::Builder::new().prefix("envisa-reduce").tempdir().map_err(|e| e.to_string())?;
         let path = self.input.write(folder.path(), "candidate", program, job)?;
         let run = |k: usize| self.ended(k, &path, program);

@@ -2,7 +2,7 @@
 
 mod candidates;
 
-use crate::cmd::{Done, Exit, Failure};
+use crate::cmd::{Done, Exit, Failure, limited_process};
 use candidates::{Candidates, copied, has_lost};
 use envisa_harness::files;
 use envisa_harness::job::{Portable, without_arguments};
@@ -10,6 +10,7 @@ use envisa_reduce::{Bounds, Language, Launch, OpenClC, Progress, Visa, reduce};
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -24,7 +25,7 @@ path. The options after `--` are those of `envisa run`, with which the built-in 
 parameter are left out with it.
 
 The result is a folder, FILE.reduced/, with the reduced file, the original, and reproduce.sh, and all files that these need. \
-If a reduction was interrupted, the next one continues there. Each candidate may take --timeout seconds and 16 GiB of address space.";
+If a reduction was interrupted, the next one continues there. Each candidate may take --timeout seconds of CPU time and 16 GiB of address space.";
 
 /// Reduce an input that shows a failure to a small one.
 ///
@@ -44,7 +45,7 @@ pub struct Args {
     /// The number of candidates to try at the same time; 0 for one per core.
     #[arg(long, value_name = "N", default_value_t = 0)]
     jobs: usize,
-    /// The most seconds that a candidate may take.
+    /// The most seconds of CPU time that a candidate may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u32,
     /// The most candidates to try.
@@ -176,6 +177,11 @@ pub fn run(args: &Args) -> Done {
         println!("{}", sizes(&input.name, &search.program, &input.program));
         println!("{}", sizes(&best.display().to_string(), &search.job, &input.job));
     }
+    eprintln!(
+        "envisa reduce: {} candidates, {} s of CPU time",
+        search.candidates.tried.load(Ordering::Relaxed),
+        limited_process::used_here().as_secs()
+    );
     Ok(Exit::Fine)
 }
 
