@@ -207,10 +207,12 @@ impl Maker {
         let (name, ty) = self.s.places[self.d.below(self.s.places.len())].clone();
         if ty.width > 1 && !ty.is_float() && self.d.once_in(4) {
             let k = self.d.below(ty.width);
-            let e = self.expr(ty.scalar(), 2);
+            let depth = self.d.depth();
+            let e = self.expr(ty.scalar(), depth);
             return Statement::Line(format!("{name}{} = {e};", ty.element(k)));
         }
-        let e = self.expr(ty, 2);
+        let depth = self.d.depth();
+        let e = self.expr(ty, depth);
         let op = match ty.base {
             Base::Uint(_) => self.d.pick(&["=", "=", "+=", "^=", "-=", "*="]),
             Base::Int(_) => self.d.pick(&["=", "=", "^=", "&=", "|="]),
@@ -227,7 +229,8 @@ impl Maker {
             return self.assign();
         }
         let a = self.s.arrays[self.d.below(self.s.arrays.len())].clone();
-        let (i, e) = (self.expr(UINT, 1), self.expr(a.ty, 2));
+        let depth = self.d.depth();
+        let (i, e) = (self.expr(UINT, 1), self.expr(a.ty, depth));
         if a.ty.width == 1 && a.len >= 4 && self.d.once_in(4) {
             let e = self.expr(a.ty.wide(4), 1);
             return Statement::Line(format!("vstore4({e}, 0, &{}[({i}) % {}u]);", a.name, a.len - 3));

@@ -122,6 +122,11 @@ impl Dice {
         part(least) + self.below(part(range).max(2))
     }
 
+    /// How deep expressions of statements are: 2, and in small programs often 1.
+    pub fn depth(&mut self) -> usize {
+        if self.1 == 1 { 1 + self.below(2) } else { 2 }
+    }
+
     /// Is there something that every other large program has?
     pub fn has(&mut self) -> bool {
         self.once_in(2 + LARGE - self.1)
