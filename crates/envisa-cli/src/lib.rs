@@ -59,6 +59,14 @@ enum Command {
     Man(cmd::shell::Man),
 }
 
+/// The arguments of `envisa run`, by the words of a command line.
+fn run_args(words: &[String]) -> Result<Box<cmd::run::Args>, String> {
+    match Cli::try_parse_from(words).map_err(|e| e.to_string())?.command {
+        Command::Run(args) => Ok(args),
+        _ => Err("only `run` is done again and again".into()),
+    }
+}
+
 /// Runs the command with the arguments of this process.
 pub fn main() -> std::process::ExitCode {
     let default = std::panic::take_hook();

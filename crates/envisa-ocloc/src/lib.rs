@@ -324,7 +324,8 @@ impl Build {
         }
         // Both put the kernels' names into their vISA text. Dumping all takes a quarter of the compiler's time, and is needed for the
         // debug information of several kernels.
-        let dumped = if options.contains("-g") { "IGC_ShaderDumpEnable" } else { "IGC_EnableVISADumpCommonISA" };
+        let dumped =
+            if options.contains("-g") { "IGC_ShaderDumpEnable" } else { "IGC_EnableVISADumpCommonISA" };
         command.env(dumped, "1").env("IGC_DumpToCustomDir", &dump);
         if state_buffer {
             command.env(STATE_BUFFER, "1");

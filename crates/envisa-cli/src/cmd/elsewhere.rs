@@ -40,14 +40,33 @@ pub fn run(job: &Job, driver: &Path) -> Done {
             None => Err(Failure(format!("{} ended the process ({status})", driver.display()))),
         };
     }
-    let text = files::read(&job.file, files::MAX_INPUT).map_err(Failure)?;
-    let text = String::from_utf8(text).map_err(|e| Failure(e.to_string()))?;
-    let built =
-        |session: &Session| compiled(session, &job.options, &text).and_then(|p| delivered(session, &p, job));
-    let delivered = Session::open("").and_then(|session| built(&session)).map_err(Failure)?;
+    let delivered = Session::open("").and_then(|session| ran(&session, job)).map_err(Failure)?;
     io::print(&results::delivered(&delivered))?;
     let wrong = delivered.iter().any(|d| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed()));
     Ok(if wrong { Exit::Findings } else { Exit::Fine })
+}
+
+/// Compiles and runs a job.
+fn ran(session: &Session, job: &Job) -> Result<Vec<Delivered>, String> {
+    let text = files::read(&job.file, files::MAX_INPUT)?;
+    let text = String::from_utf8(text).map_err(|e| e.to_string())?;
+    compiled(session, &job.options, &text).and_then(|program| delivered(session, &program, job))
+}
+
+/// What a process that [`serve`]s answers: what a run prints, or why nothing.
+pub(super) type Answer = Result<String, String>;
+
+/// Runs command lines, each a line of standard input with a list of words, in one process: a library takes longer to be opened than to
+/// compile a small kernel.
+pub fn serve(job: &dyn Fn(&[String]) -> Result<Job, String>) -> Done {
+    let session = Session::open("").map_err(Failure)?;
+    for line in std::io::stdin().lines().map_while(Result::ok) {
+        let words: Vec<String> = serde_json::from_str(&line).map_err(|e| Failure(e.to_string()))?;
+        let answer: Answer = job(&words).and_then(|job| Ok(results::delivered(&ran(&session, &job)?)));
+        let answer = serde_json::to_string(&answer).map_err(|e| Failure(e.to_string()))?;
+        io::print(&(answer + "\n"))?;
+    }
+    Ok(Exit::Fine)
 }
 
 /// Compiles a text, so that jobs can be run.

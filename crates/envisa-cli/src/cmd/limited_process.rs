@@ -3,9 +3,10 @@
 use rustix::process::{Pid, Signal, kill_current_process_group, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 /// Addresses that a command may have, in KiB.
@@ -65,6 +66,56 @@ pub fn run_while_it_prints(
     Running::start(words, folder, most, environment, Stdio::piped())?.watched(silence, true)
 }
 
+/// A shell that runs its arguments, with limits.
+fn bounded(by: &str) -> Command {
+    let mut command = Command::new("sh");
+    let bounds = format!("ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec {by}\"$@\"");
+    command.args(["-c", &bounds, "sh"]);
+    command
+}
+
+/// A process that answers requests, a line each.
+pub struct Resident {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Resident {
+    /// Starts one with limits on its address space; it ends when its standard input does.
+    pub fn start(words: &[OsString], environment: &[(String, String)]) -> Option<Resident> {
+        let mut command = bounded("");
+        command.args(words).envs(environment.iter().map(|(k, v)| (k, v)));
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+        let (requests, said) = child.stdin.take().zip(child.stdout.take())?;
+        let (send, answers) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            BufReader::new(said).lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+        });
+        Some(Resident { child, requests, answers })
+    }
+
+    /// The first line of an answer that can be read; `None` if it does not come in time, or the process is gone.
+    pub fn ask<T>(&mut self, request: &str, time: Duration, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let end = Instant::now() + time;
+        writeln!(self.requests, "{request}").ok()?;
+        loop {
+            let line = self.answers.recv_timeout(end.saturating_duration_since(Instant::now())).ok()?;
+            if let Some(answer) = read(&line) {
+                return Some(answer);
+            }
+        }
+    }
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// Seconds of the clock for each of CPU time, behind which a command is ended in any case.
 const BUSIEST: u32 = 20;
 /// A command that takes longer than it may is ended if it does not compute for so long: it waits for what does not come.
@@ -91,10 +142,7 @@ impl Running {
         let (out, err) = (files.path().join("out"), files.path().join("err"));
         // `timeout` gives it a process group of its own, and ends all of that, also if nobody watches it any more.
         let most = seconds.saturating_mul(BUSIEST);
-        let bounds =
-            format!("ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec timeout -k 1 {most} \"$@\"");
-        let child = Command::new("sh")
-            .args(["-c", &bounds, "sh"])
+        let child = bounded(&format!("timeout -k 1 {most} "))
             .args(words)
             .current_dir(folder)
             .envs(environment.iter().map(|(k, v)| (k, v)))

@@ -120,6 +120,9 @@ pub struct Args {
     /// compare results. Needs the OpenCL loader, --global and --local; only prints, compares and writes buffers.
     #[arg(long, value_name = "LIBRARY")]
     driver: Option<PathBuf>,
+    /// With --driver: run the command lines on standard input.
+    #[arg(long, hide = true)]
+    serve: bool,
     /// Write the kernel's native code, x86 next to vISA, to a file; `-` is standard output.
     #[arg(long, value_name = "FILE")]
     dump_native: Option<PathBuf>,
@@ -212,6 +215,12 @@ fn jobs(text: &str) -> Result<usize, String> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Done {
+    if args.serve {
+        return elsewhere::serve(&|words| {
+            let args = crate::run_args(words)?;
+            job(&args).map_err(|e| e.to_string())?.map_err(|e| e.to_string())
+        });
+    }
     let mut report = Report::default();
     let job = match job(args)? {
         Ok(job) => job,

@@ -1,14 +1,14 @@
 //! Candidates of a reduction: whether they still show the failure, which processes say.
 
 use super::{Args, Failing};
-use crate::cmd::limited_process::{self, Ended, quoted};
+use crate::cmd::limited_process::{self, Ended, Resident, quoted};
 use crate::cmd::{Failure, elsewhere};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 /// Tries candidates by processes.
 pub(super) struct Candidates<'a> {
@@ -22,6 +22,8 @@ pub(super) struct Candidates<'a> {
     warnings: OnceLock<BTreeSet<String>>,
     /// Which of A and B runs first: what the quicker one refuses, the other need not run.
     quicker: OnceLock<usize>,
+    /// Processes of other drivers, by command. What they say of a candidate that shows the failure, a new process has to say, too.
+    residents: Mutex<Vec<(usize, Resident)>>,
     /// How many were tried.
     pub(super) tried: AtomicUsize,
 }
@@ -77,6 +79,7 @@ impl<'a> Candidates<'a> {
             folder,
             warnings,
             quicker,
+            residents: Mutex::default(),
             tried: AtomicUsize::new(0),
         })
     }
@@ -84,20 +87,48 @@ impl<'a> Candidates<'a> {
     /// Runs a command on a candidate, within bounds of time and addresses.
     fn ended(&self, k: usize, path: &Path, program: &str) -> Result<Ended, String> {
         let shown = path.to_string_lossy();
-        let words: Vec<OsString> = self
-            .words(k, program)
-            .into_iter()
-            .map(|w| match w.to_str() {
-                Some(word) => word.replace(PLACE, &shown).into(),
-                None => w.clone(),
-            })
-            .collect();
-        let mut environment = vec![("ENVISA_CANDIDATE".to_owned(), shown.clone().into_owned())];
-        let driver = words.windows(2).find(|w| w[0] == "--driver").and_then(|w| w[1].to_str());
-        environment.extend(driver.into_iter().flat_map(elsewhere::environment));
+        let words = self.words_of(k, &shown, program);
+        let mut environment = vec![("ENVISA_CANDIDATE".to_owned(), shown.into_owned())];
+        environment.extend(self.driver(k).into_iter().flat_map(elsewhere::environment));
         let folder = self.folder.as_deref().or(path.parent()).unwrap_or(Path::new("."));
         limited_process::run(&words, folder, self.timeout, &environment)
             .ok_or_else(|| "a process cannot be started".to_owned())
+    }
+
+    /// The same by a process that stays, if the command runs on another driver.
+    fn answered(&self, k: usize, path: &Path, program: &str) -> Option<Ended> {
+        let driver = self.driver(k)?;
+        let words = self.words_of(k, &path.to_string_lossy(), program);
+        let words: Vec<&str> = words.iter().map(|w| w.to_str()).collect::<Option<_>>()?;
+        let request = serde_json::to_string(&words).ok()?;
+        let known = |all: &mut Vec<(usize, Resident)>| {
+            let at = all.iter().position(|(of, _)| *of == k)?;
+            Some(all.swap_remove(at).1)
+        };
+        let mut resident = self.residents.lock().ok().and_then(|mut all| known(&mut all)).or_else(|| {
+            let mut words: Vec<OsString> = self.commands[k].clone();
+            words.push("--serve".into());
+            Resident::start(&words, &elsewhere::environment(driver))
+        })?;
+        let time = Duration::from_secs(self.timeout.into()) * 2;
+        let answer: elsewhere::Answer =
+            resident.ask(&request, time, |line| serde_json::from_str(line).ok())?;
+        self.residents.lock().ok()?.push((k, resident));
+        Some(match answer {
+            Ok(out) => Ended { code: Some(0), out, err: String::new() },
+            Err(why) => Ended { code: Some(2), out: String::new(), err: format!("error: {why}") },
+        })
+    }
+
+    /// The library of the driver on which a command runs, if it is not envisa.
+    fn driver(&self, k: usize) -> Option<&str> {
+        self.commands[k].windows(2).find(|w| w[0] == "--driver").and_then(|w| w[1].to_str())
+    }
+
+    /// The words of a command for a candidate, with its path.
+    fn words_of(&self, k: usize, path: &str, program: &str) -> Vec<OsString> {
+        let all = self.words(k, program).into_iter();
+        all.map(|w| w.to_str().map_or_else(|| w.clone(), |word| word.replace(PLACE, path).into())).collect()
     }
 
     /// The words of a command for a candidate.
@@ -123,7 +154,8 @@ impl<'a> Candidates<'a> {
             }
             Shows::Different => {
                 let timed = |k: usize| {
-                    let (start, ended) = (Instant::now(), run(k)?);
+                    let start = Instant::now();
+                    let ended = self.answered(k, &path, program).map_or_else(|| run(k), Ok)?;
                     let who = ["with A, `envisa run`", "with B, `envisa run`"][k - 1];
                     Ok::<_, String>((succeeded(ended, who)?, start.elapsed()))
                 };
@@ -139,6 +171,13 @@ impl<'a> Candidates<'a> {
                     return Err(
                         "with A, `envisa run` has warnings of other kinds than those of the input".into()
                     );
+                }
+                // Whatever the processes that stay have been through: new ones say the same.
+                for (k, before) in [(1, &a), (2, &b)] {
+                    if self.driver(k).is_some() && run(k)?.out != before.out {
+                        self.residents.lock().map_err(|e| e.to_string())?.clear();
+                        return Err("another driver prints now this, now that".into());
+                    }
                 }
                 // Last, as the checks take the longest, and most candidates print the same.
                 succeeded(run(0)?, "with A and `--check`, `envisa run`").map(|_| ())
