@@ -122,6 +122,11 @@ impl Dice {
         part(least) + self.below(part(range).max(2))
     }
 
+    /// Is the program one of those without sizes?
+    pub fn is_large(&self) -> bool {
+        self.1 == LARGE
+    }
+
     /// How deep expressions of statements are: 2, and in small programs often 1.
     pub fn depth(&mut self) -> usize {
         if self.1 == 1 { 1 + self.below(2) } else { 2 }
