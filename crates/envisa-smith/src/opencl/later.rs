@@ -93,9 +93,8 @@ fn packed(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
         64 if !large => ty.scalar(),
         _ => ty,
     };
-    let members: Vec<(String, Type)> = (0..2 + m.d.below(3))
-        .map(|k| (format!("m{k}"), known(m.d.integers(), m.d.is_large())))
-        .collect();
+    let members: Vec<(String, Type)> =
+        (0..2 + m.d.below(3)).map(|k| (format!("m{k}"), known(m.d.integers(), m.d.is_large()))).collect();
     let list: String = members.iter().map(|(n, t)| format!("{} {n}; ", t.name())).collect();
     let _ = writeln!(before, "typedef struct __attribute__((packed)) {{ {list}}} K{number};");
     let mut body = vec![format!("K{number} {name}, {all}[2];")];

@@ -114,6 +114,8 @@ pub(super) fn failures(sides: &[Side], all: &All) -> Rows {
             let usual = sides.iter().find(|s| s.is_usual() && s.build_options() == side.build_options());
             let same = usual.and_then(|u| of.get(&u.name)).is_some_and(|l| l.left.as_ref() == Err(why));
             if side.is_usual() || !same {
+                // Without the names in what is said of code.
+                let why = why.split('`').step_by(2).collect::<Vec<_>>().join("…");
                 rows.entry(format!("{}: {why}", side.name)).or_default().push(*n);
             }
         }
@@ -138,15 +140,14 @@ pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> Strin
             counts[3] += left.ms;
         }
     }
-    let range = all.keys().next().zip(all.keys().next_back());
-    let range = range.map_or(String::new(), |(a, b)| format!(" from number {a} to {b}"));
     let milliseconds: u64 = counts.values().map(|c| c[3]).sum();
     let seconds = |ms: u64, of: u64| format!("{:.2}", ms as f64 / 1000.0 / of.max(1) as f64);
     let mut text = format!(
-        "{} programs{range} ran on {} sides. A program takes {} s of CPU time on all of them.\n\n\
+        "{} programs ({}) ran on {} sides. A program takes {} s of CPU time on all of them.\n\n\
          | side | the same as most | another result | none | CPU time of a program in s |\n\
          | --- | --- | --- | --- | --- |\n",
         all.len(),
+        ranges(all.keys().copied()).join(", "),
         sides.len(),
         seconds(milliseconds, all.len() as u64),
     );
@@ -169,6 +170,18 @@ pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> Strin
         }
     }
     text
+}
+
+/// Numbers in a row, as `first to last`.
+fn ranges(numbers: impl Iterator<Item = u64>) -> Vec<String> {
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for n in numbers {
+        match all.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => all.push((n, n)),
+        }
+    }
+    all.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a} to {b}") }).collect()
 }
 
 fn table(rows: &Rows, text: &mut String) {
@@ -234,6 +247,7 @@ mod tests {
             "{page}"
         );
         assert!(page.starts_with("# Page\n") && !page.contains("old"), "{page}");
+        assert_eq!(ranges([1, 2, 3, 7, 9, 10].into_iter()), ["1 to 3", "7", "9 to 10"]);
         assert_eq!(unexplained(&page), BTreeSet::from(["b: two"]));
         assert!(explained(&file).is_err());
         std::fs::write(&file, page + "- **b: two**: it is known, too.\n").expect("it is written");
