@@ -57,7 +57,7 @@ mod tests {
             assert!(!are_wrong(&Source::new(text)), "{text}");
         }
         for text in [
-            "a = ;", "f(, b)", "f(a, )", "a + )", "a 1;", "3 a", "/ 2;", "a = * ;", "x.1", "v[1] v",
+            "a = ;", "f(, b)", "f(a, )", "a + )", "a 1;", "3 a", "; / 2;", "a = * ;", "x.1", "v[1] v",
             "f(a,, b)", "(a == )",
         ] {
             assert!(are_wrong(&Source::new(text)), "{text}");
