@@ -8,6 +8,3 @@
 # RUN: envisa mutate ../diff/swapped.visaasm --kind swapped -o %t/wrong.visaasm
 # RUN: envisa diff ../diff/swapped.visaasm %t/wrong.visaasm -- --platform SKL --arg X=iota:i32:8 --arg T6=zeros:i32:8
 # RUN: envisa mutate ../diff/swapped.visaasm --kind barrier -o %t/none.visaasm
-# RUN: envisa campaign %t/campaign --programs 2 --first 3 --device dg2 --jobs 1
-# RUN: envisa campaign %t/campaign --programs 2 --first 3 --device dg2 --jobs 1
-# RUN: ls %t/campaign

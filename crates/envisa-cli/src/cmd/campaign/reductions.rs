@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Lef
     files::write(&file, text.as_bytes()).map_err(Failure)?;
     let mut words: Vec<OsString> =
         vec![own(), "reduce".into(), file.into(), "-o".into(), folder.clone().into()];
-    words.extend(["--jobs".into(), args.jobs.to_string().into()]);
+    words.extend(["--cost".into(), "--jobs".into(), args.jobs.to_string().into()]);
     words.extend(["--tries".into(), args.tries.to_string().into()]);
     match &kept {
         Kept::Difference(a, b) => {

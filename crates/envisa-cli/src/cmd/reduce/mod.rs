@@ -51,6 +51,9 @@ pub struct Args {
     /// The most candidates to try.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     tries: usize,
+    /// Print at the end how many candidates were tried, and what CPU time that took.
+    #[arg(long)]
+    cost: bool,
     /// Options of `envisa run` for --fault, --message and --differs.
     #[arg(last = true, value_name = "RUN OPTIONS")]
     run: Vec<OsString>,
@@ -177,11 +180,13 @@ pub fn run(args: &Args) -> Done {
         println!("{}", sizes(&input.name, &search.program, &input.program));
         println!("{}", sizes(&best.display().to_string(), &search.job, &input.job));
     }
-    eprintln!(
-        "envisa reduce: {} candidates, {} s of CPU time",
-        search.candidates.tried.load(Ordering::Relaxed),
-        limited_process::used_here().as_secs()
-    );
+    if args.cost {
+        eprintln!(
+            "envisa reduce: {} candidates, {} s of CPU time",
+            search.candidates.tried.load(Ordering::Relaxed),
+            limited_process::used_here().as_secs()
+        );
+    }
     Ok(Exit::Fine)
 }
 
