@@ -1,8 +1,8 @@
 //! The conditions at which a session stops: instructions, accesses, findings, faults.
 
+use crate::c_expressions::{Expr, parse};
 use crate::hit_counts::{HitCondition, Hits};
 use crate::lane_view::Frame;
-use crate::parse::{Expr, parse};
 use crate::session::{Focus, Session, Stop};
 use envisa::FindingKind;
 use envisa::lower::{Dst, ExecType, Message, Op, Src, Touched};

@@ -1,6 +1,6 @@
 //! Commands that the console of an editor and the terminal share.
 
-use crate::parse::parse;
+use crate::c_expressions::parse;
 use crate::session::{Focus, Session};
 
 /// Runs a command, whose expressions are of a frame of the thread; `None`: it is none.

@@ -1,6 +1,6 @@
 //! Expressions of C over what a lane sees.
 
-use crate::parse::Expr;
+use crate::c_expressions::Expr;
 use crate::types::{Base, Number, Type, TypeId, Types};
 use envisa::machine::group::log::Place;
 

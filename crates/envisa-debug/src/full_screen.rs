@@ -1,7 +1,7 @@
 //! The full-screen view of a terminal: source and vISA side by side, and the lanes of the thread below.
 
+use crate::c_expressions::parse;
 use crate::commands;
-use crate::parse::parse;
 use crate::session::{Focus, Session};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::collections::VecDeque;

@@ -5,6 +5,7 @@
 //! [`terminal`] to people. No engine knows of it.
 
 pub mod breakpoints;
+pub mod c_expressions;
 pub mod commands;
 pub mod dap;
 pub mod eval;
@@ -14,7 +15,6 @@ pub mod hit_counts;
 pub mod lane_view;
 pub mod lines;
 pub mod origin;
-pub mod parse;
 pub mod scope;
 pub mod session;
 pub mod symbols;

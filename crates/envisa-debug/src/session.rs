@@ -1,11 +1,11 @@
 //! A session: a launch that stops where it is told to, and goes back.
 
 use crate::breakpoints::Breakpoints;
+use crate::c_expressions::{Expr, parse};
 use crate::eval::{Eval, Value};
 use crate::finding_stops::Find;
 use crate::lane_view::{Frame, Seen};
 use crate::lines::{Line, Lines};
-use crate::parse::{Expr, parse};
 use crate::symbols::Symbols;
 use crate::types::Types;
 use envisa::lower::{Op, Program};

@@ -5,7 +5,7 @@ use envisa::machine::group::paused::Order;
 use envisa::machine::thread::Status;
 use envisa::{Config, Device, Kernel, Launch, LoadOptions, Module, Source, SourceText};
 use envisa_debug::breakpoints::{Kind, Watch, When};
-use envisa_debug::parse::parse;
+use envisa_debug::c_expressions::parse;
 use envisa_debug::session::{Focus, Options, Session, Step, Stop, Way};
 use envisa_ocloc::{Build, BuildError, Lines};
 use std::collections::BTreeMap;

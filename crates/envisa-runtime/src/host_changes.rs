@@ -1,4 +1,4 @@
-//! Memory that the application changed although it was to leave it alone ([`left_alone`]): by what the memory was.
+//! Memory that the application changed although it was to leave it alone ([`unchanged_memory`]): by what the memory was.
 //!
 //! Nothing else can have changed it if no command runs while it is looked at, before and now.
 
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use crate::command_order;
 use crate::host_memory::{Backing, Region};
-use crate::left_alone;
+use crate::unchanged_memory;
 
 /// Bytes, and what they were.
 #[derive(Debug)]
@@ -26,20 +26,20 @@ pub fn keep(region: &Region) {
     let begun = command_order::quiet();
     let (Some(backing), range) = (region.backing(), region.range()) else { return };
     // Whoever writes while the bytes are read has the number forgotten.
-    let Some(number) = left_alone::add(&range) else { return };
+    let Some(number) = unchanged_memory::add(&range) else { return };
     let then = region.digest();
     let (Some(then), true) = (then, begun.is_some() && command_order::quiet() == begun) else {
-        left_alone::remove(number);
+        unchanged_memory::remove(number);
         return;
     };
     let mut all = ALL.lock().unwrap();
-    all.retain(|number, _| left_alone::has(*number));
+    all.retain(|number, _| unchanged_memory::has(*number));
     all.insert(number, Left { backing: Arc::downgrade(backing), range, then });
 }
 
 /// Memory among these bytes that the application has changed all the same; it is told once.
 pub fn changed(range: &Range<u64>) -> Vec<Region> {
-    left_alone::among(range).into_iter().filter_map(one).collect()
+    unchanged_memory::overlapping(range).into_iter().filter_map(one).collect()
 }
 
 /// The memory of a number, if the application has changed it.
@@ -54,10 +54,10 @@ fn one(number: u64) -> Option<Region> {
         backing.region().part(start, (range.end - range.start) as usize)
     });
     let Some(part) = part else {
-        left_alone::remove(number);
+        unchanged_memory::remove(number);
         return None;
     };
     let begun = command_order::quiet()?;
     let same = part.digest() == Some(then);
-    (!same && command_order::quiet() == Some(begun) && left_alone::remove(number)).then_some(part)
+    (!same && command_order::quiet() == Some(begun) && unchanged_memory::remove(number)).then_some(part)
 }

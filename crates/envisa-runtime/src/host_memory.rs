@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
-use crate::{held, left_alone};
+use crate::{held, unchanged_memory};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -320,14 +320,14 @@ impl Region {
                 command_order::touch(self.range(), true);
                 backing.wrote(self.range());
             }
-            None => left_alone::forget(&self.range()),
+            None => unchanged_memory::forget(&self.range()),
         }
     }
 
     /// So many bytes are copied here: what was never written stays so.
     fn note_copy(&self, from: &Region, bytes: u64) {
         let (source, target) = (from.start as u64, self.start as u64);
-        left_alone::forget(&(target..target + bytes));
+        unchanged_memory::forget(&(target..target + bytes));
         if let Some(backing) = &from.keep {
             command_order::touch(source..source + bytes, false);
             let written = backing.written(&(source..source + bytes));

@@ -101,7 +101,7 @@ impl Launch<'_> {
         }
         match &report.footprint {
             Some(footprint) => account(self, footprint, &report),
-            None if crate::report::checking() => crate::left_alone::forget_all(),
+            None if crate::report::checking() => crate::unchanged_memory::forget_all(),
             None => {}
         }
         if let Some(what) = &report.not_checked {

@@ -6,7 +6,7 @@
 
 mod annotations;
 mod attributes;
-mod codes;
+mod diagnostic_codes;
 mod directive;
 mod expr;
 mod foreign;
@@ -32,7 +32,7 @@ mod string_pool_order;
 mod template;
 
 pub use attributes::attributes;
-pub use codes::{CODES, CodeInfo, code};
+pub use diagnostic_codes::{CODES, CodeInfo, code};
 pub use format::format;
 pub use print::{PrintError, PrintOptions, print, print_inst, print_unit};
 pub use string_pool_order::canonical;

@@ -12,7 +12,7 @@ use crate::func::{Block, Value};
 /// what they have no code for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Arith {
-    /// The operation: one of those for which [`crate::table::arity`] is not zero.
+    /// The operation: one of those for which [`crate::operation_classes::arity`] is not zero.
     pub op: Op,
     /// What operands and first result are: an integer type or a float. Operands have its size.
     pub number: Number,

@@ -52,10 +52,10 @@ mod facts;
 pub mod flow;
 mod func;
 mod inst;
+pub mod operation_classes;
 pub mod passes;
 mod print;
 mod read;
-pub mod table;
 mod verify;
 
 pub use build::{Dispatch, NotBuilt, Options, build, types_of};

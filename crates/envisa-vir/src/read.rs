@@ -416,7 +416,7 @@ impl Reader {
     }
 
     fn arith(&self, name: &str, n: &str, odd: bool, w: &mut Words<'_>) -> Read<Inst> {
-        let op = Op::ALL.iter().find(|o| op_name(**o) == name && crate::table::arity(**o) > 0);
+        let op = Op::ALL.iter().find(|o| op_name(**o) == name && crate::operation_classes::arity(**o) > 0);
         let op = *op.ok_or_else(|| format!("`{name}` is not an operation"))?;
         let mut what = Arith { odd, ..Arith::new(op, number(n)?) };
         let mut args = Vec::new();

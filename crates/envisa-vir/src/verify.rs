@@ -7,7 +7,7 @@ use envisa_isa::Type as Number;
 use crate::flow::Flow;
 use crate::func::{Block, Def, Elem, Func, InstId, Type, Value};
 use crate::inst::{Access, AccessKind, AccessShape, Inst, Shuffle, Terminator, Window};
-use crate::table;
+use crate::operation_classes;
 
 /// What is wrong with a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -148,7 +148,7 @@ impl<'a> Verifier<'a> {
             Inst::Input { .. } => need(!first.is_mask(), "a mask in registers"),
             Inst::Dispatch => need(first == Type::mask(f.simd), "another number of channels"),
             Inst::Arith { what, args } => {
-                need(args.len() == table::arity(what.op), "another number of operands")?;
+                need(args.len() == operation_classes::arity(what.op), "another number of operands")?;
                 all(args, of(what.number))?;
                 let madw = what.op == envisa_lower::Op::Madw;
                 need(first == if madw { first.of(Elem::I32) } else { of(what.number) }, "another result")?;
@@ -186,8 +186,8 @@ impl<'a> Verifier<'a> {
     }
 
     fn arith_results(&self, what: &crate::inst::Arith) -> usize {
-        match table::class(what.op) {
-            table::Class::Two(_) | table::Class::Early(_) => 2,
+        match operation_classes::class(what.op) {
+            operation_classes::Class::Two(_) | operation_classes::Class::Early(_) => 2,
             _ => 1,
         }
     }

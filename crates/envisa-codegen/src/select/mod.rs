@@ -11,7 +11,7 @@ mod access;
 mod arith;
 mod control;
 mod convert;
-mod homes;
+mod interpreter_calls;
 mod lanes;
 mod math;
 mod moves;

@@ -3,11 +3,11 @@
 use super::Server;
 use super::variables::{Behind, SCOPES, Shown};
 use crate::breakpoints::{Kind, Watch, When};
+use crate::c_expressions::parse;
 use crate::commands;
 use crate::finding_stops;
 use crate::lane_view::Frame;
 use crate::lines::Line;
-use crate::parse::parse;
 use crate::session::{Focus, Session};
 use envisa::machine::group::log::Place;
 use serde_json::{Value, json};

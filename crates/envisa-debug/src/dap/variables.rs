@@ -1,8 +1,8 @@
 //! Values as variables of the protocol, and the objects that the protocol's numbers refer to.
 
+use crate::c_expressions::parse;
 use crate::eval::{Look, Value};
 use crate::lane_view::{Frame, Seen};
-use crate::parse::parse;
 use crate::session::{Focus, Session};
 use crate::types::{Type, TypeId};
 use envisa::Given;

@@ -4,7 +4,7 @@
 use super::programs::{Program, TYPES, program};
 use super::{ITEMS, device, launch, module, seeds};
 use envisa_debug::breakpoints::{Kind, When};
-use envisa_debug::parse::parse;
+use envisa_debug::c_expressions::parse;
 use envisa_debug::session::{Focus, Options, Session, Stop};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -35,7 +35,7 @@ pub(super) fn backing(
             let offset = host as usize - pointer.backing.address();
             return pointer.backing.region().part(offset, bytes).ok_or(Error::INVALID_BUFFER_SIZE);
         }
-        return Ok(c.lent(host, bytes).ok_or(Error::INVALID_HOST_PTR)?.region());
+        return Ok(c.lent_memory(host, bytes).ok_or(Error::INVALID_HOST_PTR)?.region());
     }
     let backing = Backing::allocate(bytes, 1).ok_or(Error::MEM_OBJECT_ALLOCATION_FAILURE)?;
     backing.watch();
@@ -74,7 +74,7 @@ fn buffer(
 
 /// Properties of memory objects: the standard has none yet, Intel's name a device or are hints.
 pub(super) fn properties(c: &Caller, list: *const cl_mem_properties) -> Result<Vec<u64>> {
-    let all = c.list(list);
+    let all = c.zero_terminated(list);
     for pair in all.chunks(2) {
         // Allocation flags, a location, a device: nothing to choose.
         if !matches!(pair, [0] | [0x4195 | 0x419e | 0x1_0031 | 0x10012, _]) {

@@ -82,7 +82,7 @@ impl Caller {
     }
 
     /// Three sizes, as origins and regions are.
-    pub(crate) fn three(&self, start: *const usize) -> Result<[usize; 3]> {
+    pub(crate) fn three_sizes(&self, start: *const usize) -> Result<[usize; 3]> {
         let three = self.slice(start, 3).ok_or(Error::INVALID_VALUE)?;
         Ok([three[0], three[1], three[2]])
     }
@@ -122,7 +122,7 @@ impl Caller {
 
     /// A list that ends with a zero, as properties are; with the zero. Empty without a pointer. `width`: values
     /// of an entry.
-    pub(crate) fn list<T: Copy + PartialEq + Default>(&self, start: *const T) -> Vec<T> {
+    pub(crate) fn zero_terminated<T: Copy + PartialEq + Default>(&self, start: *const T) -> Vec<T> {
         let mut all = Vec::new();
         if start.is_null() {
             return all;
@@ -163,7 +163,7 @@ impl Caller {
     }
 
     /// Memory that the application lends to a buffer.
-    pub(crate) fn lent(&self, start: *mut c_void, len: usize) -> Option<Arc<Backing>> {
+    pub(crate) fn lent_memory(&self, start: *mut c_void, len: usize) -> Option<Arc<Backing>> {
         // SAFETY: promised by the caller as long as the buffer lives.
         unsafe { Backing::lent(start.cast(), len) }
     }

@@ -21,7 +21,7 @@ type Notify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *
 const QUEUE_FLAGS: u64 = cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | cl::CL_QUEUE_PROFILING_ENABLE;
 
 fn properties(c: &Caller, list: *const cl_context_properties) -> Result<Vec<isize>> {
-    let all = c.list(list);
+    let all = c.zero_terminated(list);
     for (at, pair) in all.chunks(2).enumerate() {
         match pair {
             // Whatever it says, it was said before.
@@ -105,7 +105,7 @@ create! {
         properties_: *const cl_queue_properties;
         errcode_ret
     ) {
-        let list = c.list(properties_);
+        let list = c.zero_terminated(properties_);
         let mut flags = 0;
         for pair in list.chunks(2) {
             match pair {

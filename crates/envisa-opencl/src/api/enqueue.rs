@@ -103,9 +103,9 @@ fn transfer_rectangle(
     ptr: *const c_void,
 ) -> Result<Work> {
     mem.host_may(write)?;
-    let size = c.three(region)?;
-    let inside = rectangle(c.three(buffer_origin)?, size, pitches[0], pitches[1])?;
-    let outside = rectangle(c.three(host_origin)?, size, pitches[2], pitches[3])?;
+    let size = c.three_sizes(region)?;
+    let inside = rectangle(c.three_sizes(buffer_origin)?, size, pitches[0], pitches[1])?;
+    let outside = rectangle(c.three_sizes(host_origin)?, size, pitches[2], pitches[3])?;
     let end = inside.end(size).ok_or(Error::INVALID_VALUE)?;
     if end > mem.region.len() {
         because(|| format!("the rectangle ends at byte {end} of a buffer of {}", mem.region.len()));
@@ -313,9 +313,9 @@ command! {
         cl::CL_COMMAND_COPY_BUFFER_RECT
     ) {
         let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
-        let size = c.three(region)?;
-        let from = rectangle(c.three(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
-        let to = rectangle(c.three(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
+        let size = c.three_sizes(region)?;
+        let from = rectangle(c.three_sizes(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
+        let to = rectangle(c.three_sizes(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
         let inside = |at: Layout3, mem: &Mem| {
             let fits = at.end(size).is_some_and(|end| end <= mem.region.len());
             if !fits {

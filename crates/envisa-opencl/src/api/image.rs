@@ -311,7 +311,7 @@ create! {
         errcode_ret
     ) {
         let context = handle::get::<Context>(context)?;
-        let list = c.list(sampler_properties);
+        let list = c.zero_terminated(sampler_properties);
         let (mut normalized, mut addressing, mut filter) = (true, cl::CL_ADDRESS_CLAMP, cl::CL_FILTER_NEAREST);
         let mut seen = Vec::new();
         for pair in list.chunks(2) {
@@ -348,7 +348,7 @@ create! {
         let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = image_of(&queue, image)?;
         let info = *mem.as_image()?;
-        let (origin, size) = (c.three(origin)?, c.three(region)?);
+        let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
         info.inside(origin, size)?;
         check_map(&mem, map_flags)?;
         let layered = info.slice_pitch != 0;
@@ -410,7 +410,7 @@ fn transfer(
     ptr: *const c_void,
 ) -> Result<Work> {
     let info = *mem.as_image()?;
-    let (origin, size) = (c.three(origin)?, c.three(region)?);
+    let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
     info.inside(origin, size)?;
     if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
@@ -550,7 +550,7 @@ command! {
         if from.format != to.format {
             return Err(Error::IMAGE_FORMAT_MISMATCH);
         }
-        let (a, b, size) = (c.three(src_origin)?, c.three(dst_origin)?, c.three(region)?);
+        let (a, b, size) = (c.three_sizes(src_origin)?, c.three_sizes(dst_origin)?, c.three_sizes(region)?);
         from.inside(a, size)?;
         to.inside(b, size)?;
         if Arc::ptr_eq(&src, &dst) && (0..3).all(|d| a[d] < b[d] + size[d] && b[d] < a[d] + size[d]) {
@@ -600,7 +600,7 @@ command! {
     ) {
         let mem = image_of(&queue, image)?;
         let info = *mem.as_image()?;
-        let (origin, size) = (c.three(origin)?, c.three(region)?);
+        let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
         info.inside(origin, size)?;
         let first = c.read(fill_color.cast::<u32>()).ok_or(Error::INVALID_VALUE)?;
         // A depth is one float.
@@ -636,7 +636,7 @@ fn with_buffer(
     offset: usize,
 ) -> Result<Work> {
     let info = *image.as_image()?;
-    let (origin, size) = (c.three(origin)?, c.three(region)?);
+    let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
     info.inside(origin, size)?;
     let (mut outside, bytes) = host_layout(&info, size, 0, 0)?;
     outside.offset = offset;

@@ -106,7 +106,7 @@ entry! {
         _num_devices_ret: *mut cl_uint,
     ) {
         handle::get::<Device>(in_device)?;
-        if c.list(properties).is_empty() {
+        if c.zero_terminated(properties).is_empty() {
             return Err(Error::INVALID_VALUE);
         }
         // No device can be divided.

@@ -19,7 +19,7 @@ use crate::core::queue::Work;
 /// Allocation flags among properties.
 fn flags(c: &Caller, properties: *const cl_bitfield) -> Result<u64> {
     let mut flags = 0;
-    for pair in c.list(properties).chunks(2) {
+    for pair in c.zero_terminated(properties).chunks(2) {
         match pair {
             [key, value] if *key == cl::CL_MEM_ALLOC_FLAGS_INTEL => flags = *value,
             // Where the buffer lies: one place only.

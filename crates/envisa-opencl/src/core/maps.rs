@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use envisa_runtime::{host_changes, left_alone};
+use envisa_runtime::{host_changes, unchanged_memory};
 
 use super::host_memory::Region;
 use crate::report::{checking, mistake};
@@ -28,7 +28,7 @@ impl Maps {
     /// A mapping at an address is enqueued.
     pub fn begin(&self, address: usize, region: &Region, writes: bool) {
         if checking() && writes {
-            left_alone::open(region.range());
+            unchanged_memory::open(region.range());
         }
         let mapping = Mapping { address, writes, began: false, region: region.clone() };
         self.open.lock().unwrap().push(mapping);
@@ -59,7 +59,7 @@ impl Maps {
         if checking() {
             let range = mapping.region.range();
             if mapping.writes {
-                left_alone::close(&range);
+                unchanged_memory::close(&range);
             }
             for region in host_changes::changed(&range) {
                 mistake("map", &format!("{} is mapped for reading only, and was written", named(&region)));
@@ -87,11 +87,11 @@ impl Maps {
             return;
         }
         if bytes.backing().is_some_and(|b| b.is_lent()) {
-            left_alone::forget(&bytes.range());
+            unchanged_memory::forget(&bytes.range());
         }
         look(bytes);
         for mapping in self.open.lock().unwrap().iter().filter(|m| m.writes) {
-            left_alone::close(&mapping.region.range());
+            unchanged_memory::close(&mapping.region.range());
         }
         self.never_ended();
     }

@@ -3,7 +3,7 @@
 use envisa_lower::{Inst, Op, fence};
 use envisa_machine::thread::Machine;
 
-use super::sites::Sites;
+use super::report_places::Sites;
 use super::{Checks, FindingKind, Related};
 
 impl Checks {

@@ -7,7 +7,7 @@ use envisa_isa::Span;
 
 use super::elements::Elements;
 use super::group::RaceAccess;
-use super::sites::ProgramFacts;
+use super::report_places::ProgramFacts;
 
 /// What a check found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -3,7 +3,7 @@
 use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
-use super::sites::Sites;
+use super::report_places::Sites;
 
 /// Accesses of one kind and size to bytes side by side, in their order, or reads of the same bytes.
 #[derive(Clone, Copy, Debug)]

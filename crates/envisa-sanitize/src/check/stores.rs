@@ -6,8 +6,8 @@ use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::group::SLM;
+use super::report_places::Sites;
 use super::rows::Row;
-use super::sites::Sites;
 use super::uninitialised::is_data;
 use super::{Checks, FindingKind};
 

@@ -10,8 +10,8 @@ use envisa_machine::thread::{Access, AccessKind, Machine, Mask};
 use super::content::{self, Home, RowHome};
 use super::defined::{Flags, Origin, Origins, Source};
 use super::registers::Written;
+use super::report_places::Sites;
 use super::rows::Row;
-use super::sites::Sites;
 use super::{Checks, FindingKind, Related, channels};
 
 /// What is known of a thread's registers.

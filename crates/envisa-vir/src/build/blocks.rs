@@ -5,7 +5,7 @@ use envisa_lower::{Inst as Lowered, Op, Pc};
 use super::{Builder, No, NotBuilt};
 use crate::func::{Block, Func, Type, Value};
 use crate::inst::{Inst, Logic, Target, Terminator};
-use crate::table::{Class, class};
+use crate::operation_classes::{Class, class};
 
 impl Builder<'_> {
     /// All blocks.

@@ -8,7 +8,7 @@ use super::{Builder, No};
 use crate::eval;
 use crate::func::{Elem, Type, Value};
 use crate::inst::{Arith, Exact, Inst, Logic};
-use crate::table::{self, Class};
+use crate::operation_classes::{self, Class};
 
 /// Types of operands, and what is made of their values.
 type Kinds = Vec<(Number, Modifier)>;
@@ -58,7 +58,7 @@ impl Builder<'_> {
         if Self::by_value(i) {
             return self.exact(i);
         }
-        let (mut number, odd) = table::number(i.exec).ok_or(No("no type to compute in"))?;
+        let (mut number, odd) = operation_classes::number(i.exec).ok_or(No("no type to compute in"))?;
         let mut aux = if matches!(i.op, Op::Bfn | Op::Rol | Op::Ror) { i.aux } else { 0 };
         let signed = |s: &Src| matches!(s, Src::Reg { ty, .. } if ty.is_signed());
         match i.op {
@@ -79,7 +79,7 @@ impl Builder<'_> {
         }
         let sum = matches!(i.op, Op::Add | Op::Add3 | Op::Mad);
         let mut args = Vec::new();
-        for k in 0..table::arity(i.op) {
+        for k in 0..operation_classes::arity(i.op) {
             let taken = self.source(i, k, number, sum)?;
             what.negate |= u8::from(taken.negate) << k;
             args.push(taken.value);
@@ -168,7 +168,7 @@ impl Builder<'_> {
     /// A copy by value, or in the type that channels compute in.
     fn copied(&mut self, i: &Lowered, k: usize) -> Result<(Value, Option<Number>), No> {
         if !Self::by_value(i) {
-            let (number, _) = table::number(i.exec).ok_or(No("no type to compute in"))?;
+            let (number, _) = operation_classes::number(i.exec).ok_or(No("no type to compute in"))?;
             return Ok((self.source(i, k, number, false)?.value, Some(number)));
         }
         let (value, ty, modifier) = self.elements(&i.src[k], i.channels.into())?;
@@ -221,7 +221,7 @@ impl Builder<'_> {
             let what = Exact { op: Op::Cmp, from, to: Number::Ud, sat: false, aux: i.aux, mode };
             self.push(Inst::Exact { what: Box::new(what), args }, Type::mask(lanes))
         } else {
-            let (number, _) = table::number(i.exec).ok_or(No("no type to compute in"))?;
+            let (number, _) = operation_classes::number(i.exec).ok_or(No("no type to compute in"))?;
             let mode = self.mode_of(number.is_float())?;
             let a = self.source(i, 0, number, false)?.value;
             let b = self.source(i, 1, number, false)?.value;

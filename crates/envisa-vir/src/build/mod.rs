@@ -17,7 +17,7 @@ use envisa_sem::FpMode;
 
 use crate::func::{Block, Elem, Func, InstId, Origin, Type, Value};
 use crate::inst::{Escape, Home, Inst, Logic, Shuffle};
-use crate::table::{Class, class};
+use crate::operation_classes::{Class, class};
 
 pub use messages::types_of;
 

@@ -41,7 +41,7 @@ pub fn add(range: &Range<u64>) -> Option<u64> {
 }
 
 /// The numbers of those that share bytes with a range.
-pub fn among(range: &Range<u64>) -> Vec<u64> {
+pub fn overlapping(range: &Range<u64>) -> Vec<u64> {
     let all = ALL.lock().unwrap();
     all.left.iter().filter(|l| overlap(&l.1, range)).map(|l| l.0).collect()
 }
@@ -92,7 +92,7 @@ mod tests {
         // Addresses where no memory of a test is.
         let [a, b] = [0x100..0x200, 0x200..0x300].map(|r| add(&r).expect("it is new"));
         assert_eq!(add(&(0x100..0x200)), None);
-        assert_eq!(among(&(0x1ff..0x201)), [a, b]);
+        assert_eq!(overlapping(&(0x1ff..0x201)), [a, b]);
         forget(&(0x1ff..0x200));
         assert_eq!((has(a), has(b)), (false, true));
         open(0x280..0x281);
@@ -100,6 +100,6 @@ mod tests {
         assert_eq!(add(&(0x200..0x300)), None);
         close(&(0x280..0x281));
         let again = add(&(0x200..0x300)).expect("nothing is mapped there any more");
-        assert!(remove(again) && among(&(0x200..0x300)).is_empty());
+        assert!(remove(again) && overlapping(&(0x200..0x300)).is_empty());
     }
 }
