@@ -164,6 +164,33 @@ fn rust_files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
+/// Targets that are said to have no tests are not compiled for tests, where they would be compiled a second time: nobody would
+/// notice a test in one of them.
+#[test]
+fn what_is_not_tested_has_no_tests() {
+    let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let mut seen = 0;
+    for target in metadata.packages.iter().flat_map(|p| &p.targets).filter(|t| !t.test) {
+        let start = target.src_path.as_std_path();
+        let folder = start.parent().expect("a folder");
+        let mut files = vec![start.to_owned()];
+        if folder.ends_with("src") && !target.is_bin() {
+            files.clear();
+            rust_files(folder, &mut files);
+        }
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("UTF-8");
+            assert!(
+                !text.contains("#[test]"),
+                "{} has a test, and its target has `test = false`",
+                path.display()
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "the check looked at {seen} files only");
+}
+
 #[test]
 fn no_file_is_too_long() {
     let metadata = cargo_metadata::MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");

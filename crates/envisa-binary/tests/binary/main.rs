@@ -3,3 +3,4 @@
 mod files;
 mod generated;
 mod old_versions;
+mod opcodes;
