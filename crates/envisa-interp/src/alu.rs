@@ -1,4 +1,4 @@
-//! The shape of most handlers: read sources, compute channel by channel, write a destination.
+//! The form of most handlers: read sources, compute channel by channel, write a destination.
 
 use std::marker::PhantomData;
 
@@ -6,10 +6,11 @@ use envisa_isa::Type;
 use envisa_lower::Src;
 use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum, exact_arithmetic};
 
-use crate::level::{Kernel, call};
+use crate::level::{Kernel, apart};
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, SrcCell, SrcKind, exec_mask};
+use envisa_machine::cpu::Isa;
 use envisa_machine::regs::{Pod, Un, all_channels};
 use envisa_machine::thread::{Machine, Mask, STOP};
 
@@ -54,114 +55,103 @@ impl Adjust {
     }
 }
 
-/// A source as loops over channels see it: one element for all (`U`) or a vector, with a modifier (`MOD`)
-/// or without.
-pub(crate) struct Source<'a, T, const U: bool, const MOD: bool, const N: usize> {
-    at: &'a [Un<T>; N],
-    uniform: T,
-    adjust: Adjust,
-}
-
-impl<'a, T: Exec, const U: bool, const MOD: bool, const N: usize> Source<'a, T, U, MOD, N> {
-    /// Source `i` of an instruction whose sources [`shape`] says these parameters of.
-    #[inline(always)]
-    pub fn new(m: &'a Machine<'_>, c: At<'_>, i: usize) -> Self {
-        let s = &c.src[i];
-        let adjust = Adjust::of::<T>(if MOD { s.modifier } else { Modifier::None });
-        let uniform = if U { m.t.regs.get::<T>(s.offset) } else { T::default() };
-        let uniform = if U && MOD { adjust.apply(uniform) } else { uniform };
-        Source { at: m.t.regs.at(s.offset), uniform, adjust }
-    }
-
-    /// The value in channel `i`.
-    #[inline(always)]
-    pub fn lane(&self, i: usize) -> T {
-        if U {
-            self.uniform
-        } else if MOD {
-            self.adjust.apply(self.at[i].get())
-        } else {
-            self.at[i].get()
-        }
-    }
-}
-
-/// Which sources are uniform (bit i), and whether any has a modifier; `None` if one has to be read by
-/// [`gather`].
-pub(crate) fn shape(src: &[SrcCell]) -> Option<(u8, bool)> {
-    let mut bits = 0;
-    for (i, s) in src.iter().enumerate() {
-        match s.kind {
-            SrcKind::Scalar => bits |= 1 << i,
-            SrcKind::Contiguous | SrcKind::Modified => {}
-            SrcKind::General => return None,
-        }
-    }
-    Some((bits, src.iter().any(|s| s.modifier != Modifier::None)))
-}
-
-/// Reads a source: a plain vector or scalar, or if `G`, one in any form. `None` after a fault. (Inlined: kernels of
-/// 64-bit integers take twice as long without.)
+/// The channels that vectors are computed for: the instruction's, in whole groups of eight. (Loops to a number that is known
+/// when they are compiled would be unrolled first and made vectors of afterwards, which takes several times as long.)
 #[inline(always)]
-pub(crate) fn gather<T: Exec, const G: bool, const N: usize>(
-    m: &mut Machine<'_>,
-    c: At<'_>,
-    pc: u32,
-    i: usize,
-    mask: Mask,
-) -> Option<[T; N]> {
+pub(crate) fn vector(c: At<'_>) -> usize {
+    ((c.channels as usize + 7) & !7).min(32)
+}
+
+/// Are sources consecutive elements, or one for all channels, of the channels' own type?
+pub(crate) fn is_plain(src: &[SrcCell]) -> bool {
+    src.iter().all(|s| s.kind != SrcKind::General)
+}
+
+/// The value of a plain source of an instruction of one channel.
+#[inline(always)]
+pub(crate) fn scalar<T: Exec>(m: &Machine<'_>, c: At<'_>, i: usize) -> T {
     let s = &c.src[i];
-    debug_assert!(G || s.kind != SrcKind::General);
-    match s.kind {
-        SrcKind::Contiguous => Some(m.t.regs.load(s.offset)),
-        SrcKind::Modified => {
-            let (mut x, adjust) = (m.t.regs.load::<T, N>(s.offset), Adjust::of::<T>(s.modifier));
-            for x in &mut x {
-                *x = adjust.apply(*x);
+    Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset))
+}
+
+/// The elements of plain source `i`, where they are, or where they were made consecutive.
+#[inline(always)]
+pub(crate) fn elements<T: Exec, const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, i: usize) -> u32 {
+    let s = &c.src[i];
+    debug_assert!(s.kind != SrcKind::General);
+    if s.kind == SrcKind::Contiguous { s.offset } else { apart::<PlainK<T>, L>(isa, m, c, i as u32) }
+}
+
+/// Makes a source's elements consecutive ones behind the register file; gives where those are. In place of the program
+/// counter it takes the source's number.
+struct PlainK<T>(PhantomData<T>);
+
+impl<T: Exec> Kernel for PlainK<T> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, i: u32) -> u32 {
+        let s = &c.src[i as usize];
+        let (to, n) = (c.code.made(i), vector(c));
+        let adjust = Adjust::of::<T>(s.modifier);
+        let mut r = [T::default(); 32];
+        if s.kind == SrcKind::Scalar {
+            r = [adjust.apply(m.t.regs.get::<T>(s.offset)); 32];
+        } else {
+            let from = m.t.regs.at::<T, 32>(s.offset);
+            for i in 0..n {
+                r[i] = adjust.apply(from[i].get());
             }
-            Some(x)
         }
-        SrcKind::General if G => {
-            let mut x = [T::default(); N];
-            let n = (c.channels as usize).min(N);
-            read_general(m, pc, &inst(m, pc).src[i], mask, &mut x[..n]).then_some(x)
-        }
-        _ => Some([Adjust::of::<T>(s.modifier).apply(m.t.regs.get::<T>(s.offset)); N]),
+        put(m, to, n, &r);
+        to
     }
 }
 
-/// Writes a plain destination. (Handlers with a shape have no other: where the results could also go to a
+/// Stores the first `n` elements.
+#[inline(always)]
+fn put<T: Pod>(m: &mut Machine<'_>, to: u32, n: usize, r: &[T; 32]) {
+    // (A loop would become a call of `memcpy`.)
+    match (n, r.first_chunk::<8>(), r.first_chunk::<16>()) {
+        (0..=8, Some(r), _) => m.t.regs.store_merged(to, *r),
+        (0..=16, _, Some(r)) => m.t.regs.store_merged(to, *r),
+        _ => m.t.regs.store_merged(to, *r),
+    }
+}
+
+/// Writes a plain destination. (Handlers of plain operands have no other: where the results could also go to a
 /// function that takes them by reference, the loops before are not vectorised.)
 #[inline(always)]
-pub(crate) fn store<T: Pod, const N: usize>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, r: [T; N]) {
-    if mask == all_channels(N) {
-        m.t.regs.store(c.dst, r);
-    } else {
-        m.t.regs.store_masked(c.dst, mask, r);
+pub(crate) fn store<T: Pod>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, mut r: [T; 32]) {
+    let n = vector(c);
+    if mask != all_channels(n) {
+        let (bits, old) = (m.t.regs.channel_bits(), m.t.regs.at::<T, 32>(c.dst));
+        for i in 0..n {
+            r[i] = if bits[i] & mask != 0 { r[i] } else { old[i].get() };
+        }
     }
+    put(m, c.dst, n, &r);
 }
 
-/// Writes the destination: a plain vector, or if `G`, one in any form. The next program counter.
+/// Writes a destination in any form; the next program counter.
+#[inline(never)]
+pub(crate) fn write<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T; 32]) -> u32 {
+    let n = (c.channels as usize).min(32);
+    if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
+}
+
+/// The elements of source `i`: of a plain one, or if `G`, of one in any form. `None` after a fault.
 #[inline(always)]
-pub(crate) fn write<T: Exec, const G: bool, const N: usize>(
+pub(crate) fn gather<T: Exec, const G: bool, const L: u8>(
+    isa: Isa<L>,
     m: &mut Machine<'_>,
     c: At<'_>,
-    pc: u32,
+    (pc, i): (u32, usize),
     mask: Mask,
-    r: [T; N],
-) -> u32 {
-    if !G || c.dst_plain {
-        store(m, c, mask, r);
-        return pc + 1;
+) -> Option<[T; 32]> {
+    if G {
+        return source(m, c, pc, i, mask);
     }
-    put(m, c, pc, mask, &r)
-}
-
-/// Writes a destination that is not a plain vector; the next program counter.
-#[inline(never)]
-fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T]) -> u32 {
-    let n = (c.channels as usize).min(r.len());
-    if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
+    let at = elements::<T, L>(isa, m, c, i);
+    Some(m.t.regs.load(at))
 }
 
 /// Is one of the results of a loop NaN? Which one it is has been left open: see [`again`].
@@ -225,41 +215,54 @@ impl<T: Exec> One<T> {
     }
 }
 
-/// See [`One::lanes`]: one channel, or all that there can be.
+/// See [`One::lanes`].
 fn lanes<O: Alu<T>, T: Exec>([a, b, d]: &mut [[T; 32]; 3], n: usize, aux: u32) {
-    if n == 1 {
-        a[0] = O::go(a[0], b[0], d[0], aux, Quick(Ieee));
-        return;
-    }
-    for i in 0..32 {
+    for i in 0..n.min(32) {
         a[i] = O::go(a[i], b[i], d[i], aux, Quick(Ieee));
     }
 }
 
-/// An operation of operands in any form, in the mode that handlers are for.
+/// An operation of operands in any form, in any mode.
 #[inline(never)]
 fn general<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
+    if one.modal && !m.t.ieee {
+        return by_channel(m, c, pc, mask, one);
+    }
     let n = (c.channels as usize).min(32);
-    let mut s = [[T::default(); 32]; 3];
-    for (k, s) in s.iter_mut().enumerate().take(one.sources) {
-        if !source(m, c, pc, k, mask, &mut s[..n]) {
-            return STOP;
-        }
-    }
+    let Some(mut s) = sources(m, c, pc, mask, one.sources) else { return STOP };
     (one.lanes)(&mut s, n, c.aux);
-    let [mut r, ..] = s;
-    if one.modal && any_nan(&r[..n]) {
-        r = again(m, c, pc, mask, one);
+    if one.modal && any_nan(&s[0][..n]) {
+        return by_channel(m, c, pc, mask, one);
     }
-    match n {
-        1 => write::<T, true, 1>(m, c, pc, mask, [r[0]]),
-        _ => write::<T, true, 32>(m, c, pc, mask, r),
-    }
+    write(m, c, pc, mask, &s[0])
 }
 
-/// Reads source `k` in whatever form it is; `false` after a fault.
-fn source<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, k: usize, mask: Mask, out: &mut [T]) -> bool {
-    let cell = &c.src[k];
+/// The first `count` sources.
+fn sources<T: Exec>(
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+    mask: Mask,
+    count: usize,
+) -> Option<[[T; 32]; 3]> {
+    let mut s = [[T::default(); 32]; 3];
+    for (k, s) in s.iter_mut().enumerate().take(count) {
+        *s = source(m, c, pc, k, mask)?;
+    }
+    Some(s)
+}
+
+/// The elements of source `k` in whatever form it is; `None` after a fault.
+#[inline(never)]
+pub(crate) fn source<T: Exec>(
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+    k: usize,
+    mask: Mask,
+) -> Option<[T; 32]> {
+    let mut r = [T::default(); 32];
+    let (cell, out) = (&c.src[k], &mut r[..(c.channels as usize).min(32)]);
     let adjust = Adjust::of::<T>(cell.modifier);
     match cell.kind {
         SrcKind::Scalar => out.fill(adjust.apply(m.t.regs.get::<T>(cell.offset))),
@@ -268,28 +271,21 @@ fn source<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, k: usize, mask: Mask
                 *x = adjust.apply(m.t.regs.get::<T>(cell.offset + i as u32 * T::TYPE.size()));
             }
         }
-        SrcKind::General => return read_general(m, pc, &inst(m, pc).src[k], mask, out),
+        SrcKind::General => {
+            if !read_general(m, pc, &inst(m, pc).src[k], mask, out) {
+                return None;
+            }
+        }
     }
-    true
+    Some(r)
 }
 
-/// Computes anew, and by the rule which NaN a NaN is, results that a loop has left that open of. (Each type has one, not
-/// each operation and shape: it is seldom wanted. It does not take the results by reference: see [`store`].)
+/// What an operation makes of each channel, in any mode and by the rule which NaN a NaN is, which loops leave open. (Each type
+/// has one, not each operation: it is seldom wanted. It does not take results by reference: see [`store`].)
 #[cold]
 #[inline(never)]
-fn again<T: Exec, const N: usize>(
-    m: &mut Machine<'_>,
-    c: At<'_>,
-    pc: u32,
-    mask: Mask,
-    one: &One<T>,
-) -> [T; N] {
-    let mut s = [[T::default(); 32]; 3];
-    let n = (c.channels as usize).min(N);
-    for (k, s) in s.iter_mut().enumerate().take(one.sources) {
-        let read = source(m, c, pc, k, mask, &mut s[..n]);
-        debug_assert!(read, "it was read before");
-    }
+fn exact<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> Option<[T; 32]> {
+    let mut s = sources(m, c, pc, mask, one.sources)?;
     if let Some(sum) = one.sum {
         let modifiers = [0, 1, 2].map(|k| match c.src[k].kind {
             SrcKind::General => modifier(&inst(m, pc).src[k]),
@@ -298,130 +294,20 @@ fn again<T: Exec, const N: usize>(
         subtract(sum, &mut s, modifiers);
     }
     let mode = m.t.mode;
-    std::array::from_fn(|i| (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode))
+    Some(std::array::from_fn(|i| (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode)))
 }
 
-/// `O` over channels of `T` with `S` sources, in vectors of `N`; `A`, `B`, `C`: the source is uniform;
-/// `MOD`: some have modifiers.
-pub(crate) struct AluK<
-    O,
-    T,
-    const S: usize,
-    const A: bool,
-    const B: bool,
-    const C: bool,
-    const MOD: bool,
-    const N: usize,
->(PhantomData<(O, T)>);
-
-impl<
-    O: Alu<T>,
-    T: Exec,
-    const S: usize,
-    const A: bool,
-    const B: bool,
-    const C: bool,
-    const MOD: bool,
-    const N: usize,
-> Kernel for AluK<O, T, S, A, B, C, MOD, N>
-{
-    #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
-        if mask == 0 {
-            return pc + 1;
-        }
-        if O::MODAL && !m.t.ieee {
-            return in_mode::<O, T, S>(m, c, pc, mask);
-        }
-        let a = Source::<T, A, MOD, N>::new(m, c, 0);
-        let b = Source::<T, B, MOD, N>::new(m, c, 1);
-        let d = Source::<T, C, MOD, N>::new(m, c, 2);
-        let mut r = [T::default(); N];
-        for i in 0..N {
-            let b = if S > 1 { b.lane(i) } else { T::default() };
-            let d = if S > 2 { d.lane(i) } else { T::default() };
-            r[i] = O::go(a.lane(i), b, d, c.aux, Quick(Ieee));
-        }
-        if O::MODAL && any_nan(&r) {
-            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
-        }
-        store(m, c, mask, r);
-        pc + 1
-    }
-}
-
-/// `O` over channels of `T` with `S` sources, of plain operands whose shapes are found at run time, or if `G`,
-/// of operands in any form.
-pub(crate) struct AnyK<O, T, const S: usize, const G: bool, const N: usize>(PhantomData<(O, T)>);
-
-impl<O: Alu<T>, T: Exec, const S: usize, const G: bool, const N: usize> Kernel for AnyK<O, T, S, G, N> {
-    #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
-        if mask == 0 {
-            return pc + 1;
-        }
-        if O::MODAL && !m.t.ieee {
-            return in_mode::<O, T, S>(m, c, pc, mask);
-        }
-        if G {
-            return general(m, c, pc, mask, &const { One::of::<O, S>() });
-        }
-        let zero = [T::default(); N];
-        let Some(a) = gather::<T, false, N>(m, c, pc, 0, mask) else { return STOP };
-        let b = if S > 1 { gather::<T, false, N>(m, c, pc, 1, mask) } else { Some(zero) };
-        let Some(b) = b else { return STOP };
-        let d = if S > 2 { gather::<T, false, N>(m, c, pc, 2, mask) } else { Some(zero) };
-        let Some(d) = d else { return STOP };
-        let mut r = zero;
-        for i in 0..N {
-            r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(Ieee));
-        }
-        if O::MODAL && any_nan(&r) {
-            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
-        }
-        store(m, c, mask, r);
-        pc + 1
-    }
-}
-
-/// `O` over channels of `T` with `S` plain sources, where `%cr0` rounds to nearest even.
-pub(crate) struct FlushK<O, T, const S: usize, const N: usize>(PhantomData<(O, T)>);
-
-impl<O: Alu<T>, T: Exec, const S: usize, const N: usize> Kernel for FlushK<O, T, S, N> {
-    #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let mask = exec_mask(m, c);
-        let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
-        let zero = [T::default(); N];
-        let Some(a) = gather::<T, false, N>(m, c, pc, 0, mask) else { return STOP };
-        let b = if S > 1 { gather::<T, false, N>(m, c, pc, 1, mask) } else { Some(zero) };
-        let Some(b) = b else { return STOP };
-        let d = if S > 2 { gather::<T, false, N>(m, c, pc, 2, mask) } else { Some(zero) };
-        let Some(d) = d else { return STOP };
-        let mut r = zero;
-        for i in 0..N {
-            r[i] = O::go(a[i], b[i], d[i], c.aux, Quick(mode));
-        }
-        if any_nan(&r) {
-            r = again(m, c, pc, mask, &const { One::of::<O, S>() });
-        }
-        store(m, c, mask, r);
-        pc + 1
-    }
-}
-
-/// The same in a mode of `%cr0` other than the one that handlers are for.
+/// An operation of operands in any form, in any mode of `%cr0`, channel by channel.
+#[cold]
 #[inline(never)]
-fn in_mode<O: Alu<T>, T: Exec, const S: usize>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
-    match c.code.flushing.get(pc as usize) {
-        Some(Some(h)) => call(*h, m, c, pc),
-        _ => modal::<O, T, S>(m, c, pc, mask),
+fn by_channel<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
+    match exact(m, c, pc, mask, one) {
+        Some(r) => write(m, c, pc, mask, &r),
+        None => STOP,
     }
 }
 
-/// The same in any mode of `%cr0`.
+/// The same of one that is known.
 pub(crate) fn modal<O: Alu<T>, T: Exec, const S: usize>(
     m: &mut Machine<'_>,
     c: At<'_>,
@@ -431,27 +317,95 @@ pub(crate) fn modal<O: Alu<T>, T: Exec, const S: usize>(
     by_channel(m, c, pc, mask, &const { One::of::<O, S>() })
 }
 
-/// An operation of operands in any form, in any mode of `%cr0`.
-#[inline(never)]
-fn by_channel<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
-    let n = c.channels as usize;
-    let mut s = [[T::default(); 32]; 3];
-    for (i, s) in s.iter_mut().enumerate().take(one.sources) {
-        let src = inst(m, pc).src[i];
-        if !read_general(m, pc, &src, mask, &mut s[..n]) {
-            return STOP;
+/// `O` over channels of `T` with `S` plain sources.
+pub(crate) struct LanesK<O, T, const S: usize>(PhantomData<(O, T)>);
+
+impl<O: Alu<T>, T: Exec, const S: usize> Kernel for LanesK<O, T, S> {
+    #[inline(always)]
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
         }
+        let a = elements::<T, L>(isa, m, c, 0);
+        let b = if S > 1 { elements::<T, L>(isa, m, c, 1) } else { a };
+        let d = if S > 2 { elements::<T, L>(isa, m, c, 2) } else { a };
+        // (Parts of a crate do not inline each other's functions: methods of arrays would be calls.)
+        let s = [m.t.regs.at::<T, 32>(a), m.t.regs.at::<T, 32>(b), m.t.regs.at::<T, 32>(d)];
+        let (n, aux) = (vector(c), c.aux);
+        let mut r = [T::default(); 32];
+        if !O::MODAL || m.t.ieee {
+            compute::<O, T, _, S>(s, n, aux, Quick(Ieee), &mut r);
+        } else {
+            let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
+            compute::<O, T, _, S>(s, n, aux, Quick(mode), &mut r);
+        }
+        if O::MODAL
+            && any_nan(&r[..n])
+            && let Some(exact) = exact(m, c, pc, mask, &const { One::of::<O, S>() })
+        {
+            r = exact;
+        }
+        store(m, c, mask, r);
+        pc + 1
     }
-    let mode: FpMode = m.t.mode;
-    if let Some(sum) = one.sum {
-        let i = inst(m, pc);
-        subtract(sum, &mut s, [0, 1, 2].map(|k| modifier(&i.src[k])));
-    }
-    let mut r = [T::default(); 32];
+}
+
+/// Computes `n` channels.
+#[inline(always)]
+fn compute<O: Alu<T>, T: Exec, M: Mode, const S: usize>(
+    [a, b, d]: [&[Un<T>; 32]; 3],
+    n: usize,
+    aux: u32,
+    mode: M,
+    r: &mut [T; 32],
+) {
     for i in 0..n {
-        if mask >> i & 1 != 0 {
-            r[i] = (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode);
-        }
+        let b = if S > 1 { b[i].get() } else { T::default() };
+        let d = if S > 2 { d[i].get() } else { T::default() };
+        r[i] = O::go(a[i].get(), b, d, aux, mode);
     }
-    if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
+}
+
+/// `O` over one channel of `T` with `S` plain sources.
+pub(crate) struct OneK<O, T, const S: usize>(PhantomData<(O, T)>);
+
+impl<O: Alu<T>, T: Exec, const S: usize> Kernel for OneK<O, T, S> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        let a = scalar(m, c, 0);
+        let b = if S > 1 { scalar(m, c, 1) } else { T::default() };
+        let d = if S > 2 { scalar(m, c, 2) } else { T::default() };
+        let mut r = if !O::MODAL || m.t.ieee {
+            O::go(a, b, d, c.aux, Quick(Ieee))
+        } else {
+            let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
+            O::go(a, b, d, c.aux, Quick(mode))
+        };
+        if O::MODAL
+            && any_nan(&[r])
+            && let Some(exact) = exact(m, c, pc, mask, &const { One::of::<O, S>() })
+        {
+            r = exact[0];
+        }
+        m.t.regs.set(c.dst, r);
+        pc + 1
+    }
+}
+
+/// `O` over channels of `T` with `S` sources, of operands in any form.
+pub(crate) struct GeneralK<O, T, const S: usize>(PhantomData<(O, T)>);
+
+impl<O: Alu<T>, T: Exec, const S: usize> Kernel for GeneralK<O, T, S> {
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask == 0 {
+            return pc + 1;
+        }
+        general(m, c, pc, mask, &const { One::of::<O, S>() })
+    }
 }

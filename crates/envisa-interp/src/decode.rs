@@ -4,9 +4,9 @@ use envisa_isa::{Combine, Type};
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Program, Shape, Src};
 use envisa_sem::{Bf, Hf, MathUnit};
 
-use crate::alu::{Alu, AluK, AnyK, FlushK, shape};
+use crate::alu::{Alu, GeneralK, LanesK, OneK, is_plain};
 use crate::control::*;
-use crate::level::{Handler, Vectors, handler};
+use crate::level::{Handler, Kernel, Vectors, handler};
 use crate::messages;
 use crate::operand::Exec;
 use crate::ops::*;
@@ -62,195 +62,10 @@ pub(super) fn dst_cell(i: &Inst) -> (u32, bool) {
     }
 }
 
-/// Handlers for rarer shapes: of plain operands (`plain`) whose shapes are found at run time, for one channel
-/// or vectors of 16 and 32; of operands in any form, at the base level.
-macro_rules! rare {
-    ($level:expr, $n:expr, $plain:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
-        match (Vectors::of($level), $n) {
-            (Some(l), 1) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 1>>(),
-            (Some(l), 2..=16) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 16>>(),
-            (Some(l), _) if $plain => l.handler::<$kernel<$($p,)* $({ $k },)* false, 32>>(),
-            (_, 1) => handler::<$kernel<$($p,)* $({ $k },)* true, 1>>(),
-            _ => handler::<$kernel<$($p,)* $({ $k },)* true, 32>>(),
-        }
-    };
-}
-
-/// The handler of a kernel for this number of channels, whose last parameter is the size of its vector. One
-/// channel is a shape of its own, made of uniform sources.
-macro_rules! sized {
-    ($l:expr, $n:expr, $kernel:ident [ $($p:ty),* ; $($k:expr),* ]) => {
-        match $n {
-            2..=16 => $l.handler::<$kernel<$($p,)* $({ $k },)* 16>>(),
-            _ => $l.handler::<$kernel<$($p,)* $({ $k },)* 32>>(),
-        }
-    };
-}
-
-/// Which of the variants of a handler is wanted.
-#[derive(Clone, Copy)]
-pub(super) struct Variant {
-    /// The level.
-    pub level: Level,
-    /// Is it for modes of `%cr0` that flush denormals?
-    pub flushing: bool,
-}
-
-/// Code of plain operands for modes that flush denormals.
-fn flushing<O: Alu<T>, T: Exec, const S: usize>(l: Level, n: u8) -> Handler {
-    match Vectors::of(l) {
-        Some(l) if n == 1 => l.handler::<FlushK<O, T, S, 1>>(),
-        Some(l) => l.handler::<FlushK<O, T, S, 32>>(),
-        None if n == 1 => handler::<AnyK<O, T, S, true, 1>>(),
-        None => handler::<AnyK<O, T, S, true, 32>>(),
-    }
-}
-
-/// Code for one source.
-fn unary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    if O::MODAL && w.flushing {
-        return flushing::<O, T, 1>(w.level, n);
-    }
-    let Some(l) = Vectors::of(w.level) else { return any::<O, T, 1>(w, n, src, plain) };
-    match shape(&src[..1]).filter(|_| plain) {
-        Some(_) if n == 1 => l.handler::<AluK<O, T, 1, true, false, false, true, 1>>(),
-        Some((0, false)) => sized!(l, n, AluK[O, T; 1, false, false, false, false]),
-        Some((1, false)) => sized!(l, n, AluK[O, T; 1, true, false, false, false]),
-        _ => any::<O, T, 1>(w, n, src, plain),
-    }
-}
-
-/// Code for two sources, also for vectors with modifiers.
-fn binary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = Vectors::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
-        return binary_plain::<O, T>(w, n, src, plain);
-    };
-    match shape(&src[..2]).filter(|_| plain) {
-        Some((0, true)) => sized!(l, n, AluK[O, T; 2, false, false, false, true]),
-        Some((1, true)) => sized!(l, n, AluK[O, T; 2, true, false, false, true]),
-        Some((2, true)) => sized!(l, n, AluK[O, T; 2, false, true, false, true]),
-        _ => binary_plain::<O, T>(w, n, src, plain),
-    }
-}
-
-/// Code for two sources that seldom have modifiers.
-fn binary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    if O::MODAL && w.flushing {
-        return flushing::<O, T, 2>(w.level, n);
-    }
-    let Some(l) = Vectors::of(w.level) else { return any::<O, T, 2>(w, n, src, plain) };
-    match shape(&src[..2]).filter(|_| plain) {
-        Some(_) if n == 1 => l.handler::<AluK<O, T, 2, true, true, false, true, 1>>(),
-        Some((0, false)) => sized!(l, n, AluK[O, T; 2, false, false, false, false]),
-        Some((1, false)) => sized!(l, n, AluK[O, T; 2, true, false, false, false]),
-        Some((2, false)) => sized!(l, n, AluK[O, T; 2, false, true, false, false]),
-        _ => any::<O, T, 2>(w, n, src, plain),
-    }
-}
-
-/// Code for three sources, also for vectors with modifiers.
-fn ternary<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = Vectors::of(w.level).filter(|_| n > 1 && !(O::MODAL && w.flushing)) else {
-        return ternary_plain::<O, T>(w, n, src, plain);
-    };
-    match shape(src).filter(|_| plain) {
-        Some((0, true)) => sized!(l, n, AluK[O, T; 3, false, false, false, true]),
-        Some((1, true)) => sized!(l, n, AluK[O, T; 3, true, false, false, true]),
-        Some((2, true)) => sized!(l, n, AluK[O, T; 3, false, true, false, true]),
-        Some((4, true)) => sized!(l, n, AluK[O, T; 3, false, false, true, true]),
-        _ => ternary_plain::<O, T>(w, n, src, plain),
-    }
-}
-
-/// Code for three sources that seldom have modifiers.
-fn ternary_plain<O: Alu<T>, T: Exec>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    if O::MODAL && w.flushing {
-        return flushing::<O, T, 3>(w.level, n);
-    }
-    let Some(l) = Vectors::of(w.level) else { return any::<O, T, 3>(w, n, src, plain) };
-    match shape(src).filter(|_| plain) {
-        Some(_) if n == 1 => l.handler::<AluK<O, T, 3, true, true, true, true, 1>>(),
-        Some((0, false)) => sized!(l, n, AluK[O, T; 3, false, false, false, false]),
-        Some((1, false)) => sized!(l, n, AluK[O, T; 3, true, false, false, false]),
-        Some((2, false)) => sized!(l, n, AluK[O, T; 3, false, true, false, false]),
-        Some((3, false)) => sized!(l, n, AluK[O, T; 3, true, true, false, false]),
-        Some((4, false)) => sized!(l, n, AluK[O, T; 3, false, false, true, false]),
-        Some((5, false)) => sized!(l, n, AluK[O, T; 3, true, false, true, false]),
-        Some((6, false)) => sized!(l, n, AluK[O, T; 3, false, true, true, false]),
-        _ => any::<O, T, 3>(w, n, src, plain),
-    }
-}
-
-/// Code for sources in any shape.
-fn any<O: Alu<T>, T: Exec, const S: usize>(w: Variant, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    if O::MODAL && w.flushing {
-        return flushing::<O, T, S>(w.level, n);
-    }
-    let l = w.level;
-    let plain = plain && shape(&src[..S]).is_some();
-    rare!(l, n, plain, AnyK[O, T; S])
-}
-
-/// Code for a function of the math unit, in whatever mode.
-fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(
-    l: Level,
-    n: u8,
-    src: &[SrcCell; 3],
-    plain: bool,
-) -> Handler {
-    match Vectors::of(l).filter(|_| plain && shape(&src[..S]).is_some()) {
-        Some(l) if n <= 16 => l.handler::<UnitK<O, T, S, false, 16>>(),
-        Some(l) => l.handler::<UnitK<O, T, S, false, 32>>(),
-        None => handler::<UnitK<O, T, S, true, 32>>(),
-    }
-}
-
-/// Code for a compare, also of vectors with modifiers.
-fn compare<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = Vectors::of(level).filter(|_| n > 1) else {
-        return compare_plain::<T, R>(level, n, src, plain);
-    };
-    match shape(&src[..2]).filter(|_| plain) {
-        Some((0, true)) => sized!(l, n, CmpK[T; R, false, false, true]),
-        Some((2, true)) => sized!(l, n, CmpK[T; R, false, true, true]),
-        _ => compare_plain::<T, R>(level, n, src, plain),
-    }
-}
-
-/// Code for a compare of sources that seldom have modifiers.
-fn compare_plain<T: Compare, const R: u8>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = Vectors::of(level) else {
-        return rare!(level, n, plain && shape(&src[..2]).is_some(), CmpAnyK[T;]);
-    };
-    match shape(&src[..2]).filter(|_| plain) {
-        Some(_) if n == 1 => l.handler::<CmpK<T, R, true, true, true, 1>>(),
-        Some((0, false)) => sized!(l, n, CmpK[T; R, false, false, false]),
-        Some((1, false)) => sized!(l, n, CmpK[T; R, true, false, false]),
-        Some((2, false)) => sized!(l, n, CmpK[T; R, false, true, false]),
-        Some((3, false)) => sized!(l, n, CmpK[T; R, true, true, false]),
-        s => rare!(level, n, s.is_some(), CmpAnyK[T;]),
-    }
-}
-
-/// Code for a selection.
-fn select<T: Exec>(level: Level, n: u8, src: &[SrcCell; 3], plain: bool) -> Handler {
-    let Some(l) = Vectors::of(level) else {
-        return rare!(level, n, plain && shape(&src[..2]).is_some(), SelAnyK[T;]);
-    };
-    match shape(&src[..2]).filter(|_| plain) {
-        Some(_) if n == 1 => l.handler::<SelK<T, true, true, true, 1>>(),
-        Some((0, false)) => sized!(l, n, SelK[T; false, false, false]),
-        Some((1, false)) => sized!(l, n, SelK[T; true, false, false]),
-        Some((2, false)) => sized!(l, n, SelK[T; false, true, false]),
-        Some((3, false)) => sized!(l, n, SelK[T; true, true, false]),
-        s => rare!(level, n, s.is_some(), SelAnyK[T;]),
-    }
-}
-
 /// What the choice of an instruction's code goes by.
 #[derive(Clone, Copy)]
 struct Choice<'a> {
-    w: Variant,
+    level: Level,
     /// Number of channels.
     n: u8,
     src: &'a [SrcCell; 3],
@@ -258,46 +73,48 @@ struct Choice<'a> {
     plain: bool,
 }
 
-/// Code for each shape of so many sources.
-macro_rules! common {
-    ($c:expr, $o:ty, $t:ty, 1) => {
-        unary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
-    };
-    ($c:expr, $o:ty, $t:ty, 2) => {
-        binary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
-    };
-    ($c:expr, $o:ty, $t:ty, 3) => {
-        ternary::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
-    };
-}
+impl Choice<'_> {
+    /// The level's vector code, if there is such and the destination and the first `count` sources are what that is for.
+    fn vectors(self, count: usize) -> Option<Vectors> {
+        Vectors::of(self.level).filter(|_| self.plain && is_plain(&self.src[..count]))
+    }
 
-/// The same for sources that seldom have modifiers.
-macro_rules! unmodified {
-    ($c:expr, $o:ty, $t:ty, 2) => {
-        binary_plain::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
-    };
-    ($c:expr, $o:ty, $t:ty, 3) => {
-        ternary_plain::<$o, $t>($c.w, $c.n, $c.src, $c.plain)
-    };
-}
+    /// Of one handler for plain operands, and one for operands in any form.
+    fn of<P: Kernel, G: Kernel>(self, count: usize) -> Handler {
+        match self.vectors(count) {
+            Some(l) => l.handler::<P>(),
+            None => handler::<G>(),
+        }
+    }
 
-/// Code of the math unit for so many sources.
-macro_rules! unit {
-    ($c:expr, $o:ty, $t:ty, $s:literal) => {
-        unit::<$o, $t, $s>($c.w.level, $c.n, $c.src, $c.plain)
-    };
-}
+    /// An operation on `S` sources.
+    fn alu<O: Alu<T>, T: Exec, const S: usize>(self) -> Handler {
+        match self.vectors(S) {
+            Some(l) if self.n == 1 => l.handler::<OneK<O, T, S>>(),
+            Some(l) => l.handler::<LanesK<O, T, S>>(),
+            None => handler::<GeneralK<O, T, S>>(),
+        }
+    }
 
-/// The general code for so many sources.
-macro_rules! seldom {
-    ($c:expr, $o:ty, $t:ty, $s:literal) => {
-        any::<$o, $t, $s>($c.w, $c.n, $c.src, $c.plain)
-    };
+    /// A function of the math unit.
+    fn unit<O: Unit<T>, T: Exec + MathUnit, const S: usize>(self) -> Handler {
+        self.of::<UnitK<O, T, S>, GeneralK<O, T, S>>(S)
+    }
+
+    /// A compare.
+    fn compare<T: Compare>(self) -> Handler {
+        self.of::<CmpK<T>, CmpGeneralK<T>>(2)
+    }
+
+    /// A selection.
+    fn select<T: Exec>(self) -> Handler {
+        self.of::<SelK<T>, SelGeneralK<T>>(2)
+    }
 }
 
 /// The handler of an instruction that computes channel by channel.
-pub(super) fn alu(w: Variant, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
-    let c = Choice { w, n: i.channels, src, plain: dst_cell(i).1 };
+pub(super) fn alu(level: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+    let c = Choice { level, n: i.channels, src, plain: dst_cell(i).1 };
     match i.exec {
         ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16 => floats(c, i),
         ExecType::I32 | ExecType::U32 | ExecType::I64 | ExecType::U64 => integers(c, i),
@@ -306,26 +123,33 @@ pub(super) fn alu(w: Variant, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     }
 }
 
+/// Handlers of operations by operation and type: what computes, the type that it computes in, and its number of sources.
+macro_rules! operations {
+    ($c:ident, $i:ident, $of:ident: $($op:pat, $exec:pat => $name:ident $t:ty, $s:literal;)*) => {
+        match ($i.op, $i.exec) {
+            $(($op, $exec) => Some($c.$of::<$name, $t, $s>()),)*
+            _ => None,
+        }
+    };
+}
+
 /// For destinations of narrower floats.
 fn odd(c: Choice<'_>, i: &Inst) -> Option<Handler> {
-    Some(match i.op {
-        Op::Add => seldom!(c, AddOdd, f64, 2),
-        Op::Mul => seldom!(c, MulOdd, f64, 2),
-        Op::Mad => seldom!(c, MadOdd, f64, 3),
-        Op::Div => seldom!(c, DivOdd, f64, 2),
-        Op::Sqrt => seldom!(c, SqrtOdd, f64, 1),
-        _ => return None,
-    })
+    operations! { c, i, alu:
+        Op::Add, _ => AddOdd f64, 2;
+        Op::Mul, _ => MulOdd f64, 2;
+        Op::Mad, _ => MadOdd f64, 3;
+        Op::Div, _ => DivOdd f64, 2;
+        Op::Sqrt, _ => SqrtOdd f64, 1;
+    }
 }
 
 /// Those that do not look at the type.
 fn others(c: Choice<'_>, i: &Inst) -> Option<Handler> {
-    let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
-    let shaped = shape(&src[..2]).is_some();
     Some(match i.op {
-        Op::Addc => rare!(l, n, plain && shaped, CarryK[; false]),
-        Op::Subb => rare!(l, n, plain && shaped, CarryK[; true]),
-        Op::Cmp => return comparison(l, i, src),
+        Op::Addc => c.of::<CarryK<false, false>, CarryK<false, true>>(2),
+        Op::Subb => c.of::<CarryK<true, false>, CarryK<true, true>>(2),
+        Op::Cmp => return comparison(c, i),
         _ => return None,
     })
 }
@@ -333,201 +157,185 @@ fn others(c: Choice<'_>, i: &Inst) -> Option<Handler> {
 /// Of integers.
 fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     use ExecType::{I32, I64, U32, U64};
-    let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
-    let shaped = shape(&src[..2]).is_some();
-    // What does not look at the sign is compiled once for each size. Each shape has code of its own where interpreters
-    // spend their time: for 32 bits.
-    Some(match (i.op, i.exec) {
-        (Op::Mov, I32) => common!(c, Copy, i32, 1),
-        (Op::Mov, U32) => common!(c, Copy, u32, 1),
-        (Op::Mov, I64) => common!(c, Copy, i64, 1),
-        (Op::Mov, U64) => common!(c, Copy, u64, 1),
-        (Op::Add, I32 | U32) => common!(c, Add, u32, 2),
-        (Op::Add, I64 | U64) => common!(c, Add, u64, 2),
-        (Op::Add3, I32 | U32) => unmodified!(c, Add3, u32, 3),
-        (Op::Add3, I64 | U64) => seldom!(c, Add3, u64, 3),
-        (Op::Mul, I32 | U32) => unmodified!(c, Mul, u32, 2),
-        (Op::Mul, I64 | U64) => seldom!(c, Mul, u64, 2),
-        (Op::Mad, I32 | U32) => unmodified!(c, Mad, u32, 3),
-        (Op::Mad, I64 | U64) => seldom!(c, Mad, u64, 3),
-        (Op::Min, I32) => unmodified!(c, Min, i32, 2),
-        (Op::Min, U32) => unmodified!(c, Min, u32, 2),
-        (Op::Max, I32) => unmodified!(c, Max, i32, 2),
-        (Op::Max, U32) => unmodified!(c, Max, u32, 2),
-        (Op::Min, I64) => seldom!(c, Min, i64, 2),
-        (Op::Min, U64) => seldom!(c, Min, u64, 2),
-        (Op::Max, I64) => seldom!(c, Max, i64, 2),
-        (Op::Max, U64) => seldom!(c, Max, u64, 2),
-        (Op::Avg, I32) => seldom!(c, Avg, i32, 2),
-        (Op::Avg, U32) => seldom!(c, Avg, u32, 2),
-        (Op::Avg, I64) => seldom!(c, Avg, i64, 2),
-        (Op::Avg, U64) => seldom!(c, Avg, u64, 2),
-        (Op::Div, I32) => seldom!(c, Div, i32, 2),
-        (Op::Div, U32) => seldom!(c, Div, u32, 2),
-        (Op::Div, I64) => seldom!(c, Div, i64, 2),
-        (Op::Div, U64) => seldom!(c, Div, u64, 2),
-        (Op::Mod, I32) => seldom!(c, Mod, i32, 2),
-        (Op::Mod, U32) => seldom!(c, Mod, u32, 2),
-        (Op::Mod, I64) => seldom!(c, Mod, i64, 2),
-        (Op::Mod, U64) => seldom!(c, Mod, u64, 2),
-        (Op::And, I32 | U32) => unmodified!(c, And, u32, 2),
-        (Op::Or, I32 | U32) => unmodified!(c, Or, u32, 2),
-        (Op::Xor, I32 | U32) => unmodified!(c, Xor, u32, 2),
-        (Op::Not, I32 | U32) => common!(c, Not, u32, 1),
-        (Op::And, I64 | U64) => seldom!(c, And, u64, 2),
-        (Op::Or, I64 | U64) => seldom!(c, Or, u64, 2),
-        (Op::Xor, I64 | U64) => seldom!(c, Xor, u64, 2),
-        (Op::Not, I64 | U64) => seldom!(c, Not, u64, 1),
-        (Op::Shl, I32 | U32) => unmodified!(c, Shl, u32, 2),
-        (Op::Shl, I64 | U64) => unmodified!(c, Shl, u64, 2),
-        (Op::Shr, U32 | I32) => unmodified!(c, Shr, u32, 2),
-        (Op::Shr, U64 | I64) => seldom!(c, Shr, u64, 2),
-        (Op::Asr, I32 | U32) => unmodified!(c, Asr, i32, 2),
-        (Op::Asr, I64 | U64) => seldom!(c, Asr, i64, 2),
-        (Op::Rol, U32) if i.aux == 32 => unmodified!(c, RolD, u32, 2),
-        (Op::Ror, U32) if i.aux == 32 => unmodified!(c, RorD, u32, 2),
-        (Op::Rol, U32) => seldom!(c, Rol, u32, 2),
-        (Op::Ror, U32) => seldom!(c, Ror, u32, 2),
-        (Op::Rol, U64) => seldom!(c, Rol, u64, 2),
-        (Op::Ror, U64) => seldom!(c, Ror, u64, 2),
-        (Op::Bfn, I32 | U32) => match i.aux {
-            0x96 => seldom!(c, BfnOf<0x96>, u32, 3),
-            0xd8 => seldom!(c, BfnOf<0xd8>, u32, 3),
-            0xca => seldom!(c, BfnOf<0xca>, u32, 3),
-            0xe8 => seldom!(c, BfnOf<0xe8>, u32, 3),
-            0xf8 => seldom!(c, BfnOf<0xf8>, u32, 3),
-            0x78 => seldom!(c, BfnOf<0x78>, u32, 3),
-            0xfe => seldom!(c, BfnOf<0xfe>, u32, 3),
-            _ => seldom!(c, Bfn, u32, 3),
-        },
-        (Op::Bfn, I64 | U64) => seldom!(c, Bfn, u64, 3),
-        (Op::Bfe, U32) => seldom!(c, Bfe, u32, 3),
-        (Op::Bfe, I32) => seldom!(c, Bfe, i32, 3),
-        (Op::Bfrev, U32) => seldom!(c, Bfrev, u32, 1),
-        (Op::Cbit, U32) => seldom!(c, Cbit, u32, 1),
-        (Op::Cbit, U64) => seldom!(c, Cbit, u64, 1),
-        (Op::Fbh, U32) => seldom!(c, Fbh, u32, 1),
-        (Op::Fbh, I32) => seldom!(c, Fbh, i32, 1),
-        (Op::Fbl, U32) => seldom!(c, Fbl, u32, 1),
-        (Op::Lzd, U32) => seldom!(c, Lzd, u32, 1),
+    match (i.op, i.exec) {
         // The sign matters to saturation and conversion, not to a plain destination.
-        (Op::Sel, I32) if !plain => rare!(l, n, false, SelAnyK[i32;]),
-        (Op::Sel, I64) if !plain => rare!(l, n, false, SelAnyK[i64;]),
-        (Op::Sel, I32 | U32) => select::<u32>(l, n, src, plain),
-        (Op::Sel, I64 | U64) => select::<u64>(l, n, src, plain),
-        (Op::Mulh, U32) => seldom!(c, Mulh, u32, 2),
-        (Op::Mulh, I32) => seldom!(c, Mulh, i32, 2),
+        (Op::Sel, I32) if !c.plain => return Some(c.select::<i32>()),
+        (Op::Sel, I64) if !c.plain => return Some(c.select::<i64>()),
+        (Op::Sel, I32 | U32) => return Some(c.select::<u32>()),
+        (Op::Sel, I64 | U64) => return Some(c.select::<u64>()),
         // What general code does in 64 bits; see `parts`.
-        (Op::Madw, I64) if plain && shaped && Vectors::of(l).is_some() => rare!(l, n, true, MadwK[;]),
-        (Op::Dp4a, U32) if plain => seldom!(c, Dp4a, u32, 3),
-        _ => return others(c, i),
-    })
+        (Op::Madw, I64) => return Some(c.vectors(3)?.handler::<MadwK>()),
+        (Op::Rol, U32) if i.aux == 32 => return Some(c.alu::<RolD, u32, 2>()),
+        (Op::Ror, U32) if i.aux == 32 => return Some(c.alu::<RorD, u32, 2>()),
+        (Op::Dp4a, U32) if !c.plain => return None,
+        _ => {}
+    }
+    // What does not look at the sign is compiled once for each size.
+    let handler = operations! { c, i, alu:
+        Op::Mov, I32 => Copy i32, 1;
+        Op::Mov, U32 => Copy u32, 1;
+        Op::Mov, I64 => Copy i64, 1;
+        Op::Mov, U64 => Copy u64, 1;
+        Op::Add, I32 | U32 => Add u32, 2;
+        Op::Add, I64 | U64 => Add u64, 2;
+        Op::Add3, I32 | U32 => Add3 u32, 3;
+        Op::Add3, I64 | U64 => Add3 u64, 3;
+        Op::Mul, I32 | U32 => Mul u32, 2;
+        Op::Mul, I64 | U64 => Mul u64, 2;
+        Op::Mad, I32 | U32 => Mad u32, 3;
+        Op::Mad, I64 | U64 => Mad u64, 3;
+        Op::Min, I32 => Min i32, 2;
+        Op::Min, U32 => Min u32, 2;
+        Op::Max, I32 => Max i32, 2;
+        Op::Max, U32 => Max u32, 2;
+        Op::Min, I64 => Min i64, 2;
+        Op::Min, U64 => Min u64, 2;
+        Op::Max, I64 => Max i64, 2;
+        Op::Max, U64 => Max u64, 2;
+        Op::Avg, I32 => Avg i32, 2;
+        Op::Avg, U32 => Avg u32, 2;
+        Op::Avg, I64 => Avg i64, 2;
+        Op::Avg, U64 => Avg u64, 2;
+        Op::Div, I32 => Div i32, 2;
+        Op::Div, U32 => Div u32, 2;
+        Op::Div, I64 => Div i64, 2;
+        Op::Div, U64 => Div u64, 2;
+        Op::Mod, I32 => Mod i32, 2;
+        Op::Mod, U32 => Mod u32, 2;
+        Op::Mod, I64 => Mod i64, 2;
+        Op::Mod, U64 => Mod u64, 2;
+        Op::And, I32 | U32 => And u32, 2;
+        Op::Or, I32 | U32 => Or u32, 2;
+        Op::Xor, I32 | U32 => Xor u32, 2;
+        Op::Not, I32 | U32 => Not u32, 1;
+        Op::And, I64 | U64 => And u64, 2;
+        Op::Or, I64 | U64 => Or u64, 2;
+        Op::Xor, I64 | U64 => Xor u64, 2;
+        Op::Not, I64 | U64 => Not u64, 1;
+        Op::Shl, I32 | U32 => Shl u32, 2;
+        Op::Shl, I64 | U64 => Shl u64, 2;
+        Op::Shr, U32 | I32 => Shr u32, 2;
+        Op::Shr, U64 | I64 => Shr u64, 2;
+        Op::Asr, I32 | U32 => Asr i32, 2;
+        Op::Asr, I64 | U64 => Asr i64, 2;
+        Op::Rol, U32 => Rol u32, 2;
+        Op::Ror, U32 => Ror u32, 2;
+        Op::Rol, U64 => Rol u64, 2;
+        Op::Ror, U64 => Ror u64, 2;
+        Op::Bfn, I32 | U32 => Bfn u32, 3;
+        Op::Bfn, I64 | U64 => Bfn u64, 3;
+        Op::Bfe, U32 => Bfe u32, 3;
+        Op::Bfe, I32 => Bfe i32, 3;
+        Op::Bfrev, U32 => Bfrev u32, 1;
+        Op::Cbit, U32 => Cbit u32, 1;
+        Op::Cbit, U64 => Cbit u64, 1;
+        Op::Fbh, U32 => Fbh u32, 1;
+        Op::Fbh, I32 => Fbh i32, 1;
+        Op::Fbl, U32 => Fbl u32, 1;
+        Op::Lzd, U32 => Lzd u32, 1;
+        Op::Mulh, U32 => Mulh u32, 2;
+        Op::Mulh, I32 => Mulh i32, 2;
+        Op::Dp4a, U32 => Dp4a u32, 3;
+    };
+    handler.or_else(|| others(c, i))
 }
 
 /// Of floats.
 fn floats(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     use ExecType::{Bf16, F16, F32, F64};
-    let (l, n, src, plain) = (c.w.level, c.n, c.src, c.plain);
-    let shaped = shape(&src[..2]).is_some();
-    Some(match (i.op, i.exec) {
-        (Op::Mov, F32) => common!(c, Copy, f32, 1),
-        (Op::Mov, F64) => seldom!(c, Copy, f64, 1),
-        (Op::Mov, F16) => seldom!(c, Copy, Hf, 1),
-        (Op::Mov, Bf16) => seldom!(c, Copy, Bf, 1),
-        (Op::Add, F32) => common!(c, Add, f32, 2),
-        (Op::Mul, F32) => common!(c, Mul, f32, 2),
-        (Op::Mad, F32) => common!(c, Mad, f32, 3),
-        (Op::Min, F32) => common!(c, Min, f32, 2),
-        (Op::Max, F32) => common!(c, Max, f32, 2),
-        (Op::Add, F64) => unmodified!(c, Add, f64, 2),
-        (Op::Mul, F64) => unmodified!(c, Mul, f64, 2),
-        (Op::Mad, F64) => unmodified!(c, Mad, f64, 3),
-        (Op::Min, F64) => seldom!(c, Min, f64, 2),
-        (Op::Max, F64) => seldom!(c, Max, f64, 2),
-        (Op::Add, F16) => seldom!(c, Add, Hf, 2),
-        (Op::Mul, F16) => seldom!(c, Mul, Hf, 2),
-        (Op::Mad, F16) => seldom!(c, Mad, Hf, 3),
-        (Op::Min, F16) => seldom!(c, Min, Hf, 2),
-        (Op::Max, F16) => seldom!(c, Max, Hf, 2),
-        (Op::Add, Bf16) => seldom!(c, Add, Bf, 2),
-        (Op::Mul, Bf16) => seldom!(c, Mul, Bf, 2),
-        (Op::Mad, Bf16) => seldom!(c, Mad, Bf, 3),
-        (Op::Min, Bf16) => seldom!(c, Min, Bf, 2),
-        (Op::Max, Bf16) => seldom!(c, Max, Bf, 2),
-        (Op::Div | Op::Divm, F32) => common!(c, Div, f32, 2),
-        (Op::Div | Op::Divm, F64) => seldom!(c, Div, f64, 2),
-        (Op::Div | Op::Divm, F16) => seldom!(c, Div, Hf, 2),
-        (Op::Sqrt | Op::Sqrtm, F32) => common!(c, Sqrt, f32, 1),
-        (Op::Sqrt | Op::Sqrtm, F64) => seldom!(c, Sqrt, f64, 1),
-        (Op::Sqrt | Op::Sqrtm, F16) => seldom!(c, Sqrt, Hf, 1),
-        (Op::Inv, F32) => common!(c, Inv, f32, 1),
-        (Op::Inv, F64) => seldom!(c, Inv, f64, 1),
-        (Op::Inv, F16) => seldom!(c, Inv, Hf, 1),
-        (Op::Rsqrt, F32) => unit!(c, Rsqrt, f32, 1),
-        (Op::Rsqrt, F64) => seldom!(c, Rsqrt, f64, 1),
-        (Op::Rsqrt, F16) => unit!(c, Rsqrt, Hf, 1),
-        (Op::Exp, F32) => unit!(c, Exp, f32, 1),
-        (Op::Exp, F16) => unit!(c, Exp, Hf, 1),
-        (Op::Log, F32) => unit!(c, Log, f32, 1),
-        (Op::Log, F16) => unit!(c, Log, Hf, 1),
-        (Op::Pow, F32) => unit!(c, Pow, f32, 2),
-        (Op::Pow, F16) => unit!(c, Pow, Hf, 2),
-        (Op::Sin, F32) => unit!(c, Sin, f32, 1),
-        (Op::Sin, F16) => unit!(c, Sin, Hf, 1),
-        (Op::Cos, F32) => unit!(c, Cos, f32, 1),
-        (Op::Cos, F16) => unit!(c, Cos, Hf, 1),
-        (Op::Tanh, F32) => unit!(c, Tanh, f32, 1),
-        (Op::Tanh, F16) => unit!(c, Tanh, Hf, 1),
-        (Op::Sigm, F32) => unit!(c, Sigm, f32, 1),
-        (Op::Sigm, F16) => unit!(c, Sigm, Hf, 1),
-        (Op::Lrp, F32) => seldom!(c, Lrp, f32, 3),
-        (Op::Frc, F32) => seldom!(c, Frc, f32, 1),
-        (Op::Rndd, F32) => common!(c, Rndd, f32, 1),
-        (Op::Rndu, F32) => common!(c, Rndu, f32, 1),
-        (Op::Rnde, F32) => common!(c, Rnde, f32, 1),
-        (Op::Rndz, F32) => common!(c, Rndz, f32, 1),
-        (Op::Frc, F64) => seldom!(c, Frc, f64, 1),
-        (Op::Rndd, F64) => seldom!(c, Rndd, f64, 1),
-        (Op::Rndu, F64) => seldom!(c, Rndu, f64, 1),
-        (Op::Rnde, F64) => seldom!(c, Rnde, f64, 1),
-        (Op::Rndz, F64) => seldom!(c, Rndz, f64, 1),
-        (Op::Frc, F16) => seldom!(c, Frc, Hf, 1),
-        (Op::Rndd, F16) => seldom!(c, Rndd, Hf, 1),
-        (Op::Rndu, F16) => seldom!(c, Rndu, Hf, 1),
-        (Op::Rnde, F16) => seldom!(c, Rnde, Hf, 1),
-        (Op::Rndz, F16) => seldom!(c, Rndz, Hf, 1),
-        (Op::Sel, F32) => select::<f32>(l, n, src, plain),
-        (Op::Sel, F64) => rare!(l, n, plain && shaped, SelAnyK[f64;]),
-        (Op::Sel, F16) => rare!(l, n, plain && shaped, SelAnyK[Hf;]),
-        (Op::Sel, Bf16) => rare!(l, n, plain && shaped, SelAnyK[Bf;]),
-        _ => return others(c, i),
-    })
+    match (i.op, i.exec) {
+        (Op::Sel, F32) => return Some(c.select::<f32>()),
+        (Op::Sel, F64) => return Some(c.select::<f64>()),
+        (Op::Sel, F16) => return Some(c.select::<Hf>()),
+        (Op::Sel, Bf16) => return Some(c.select::<Bf>()),
+        _ => {}
+    }
+    let handler = operations! { c, i, alu:
+        Op::Mov, F32 => Copy f32, 1;
+        Op::Mov, F64 => Copy f64, 1;
+        Op::Mov, F16 => Copy Hf, 1;
+        Op::Mov, Bf16 => Copy Bf, 1;
+        Op::Add, F32 => Add f32, 2;
+        Op::Mul, F32 => Mul f32, 2;
+        Op::Mad, F32 => Mad f32, 3;
+        Op::Min, F32 => Min f32, 2;
+        Op::Max, F32 => Max f32, 2;
+        Op::Add, F64 => Add f64, 2;
+        Op::Mul, F64 => Mul f64, 2;
+        Op::Mad, F64 => Mad f64, 3;
+        Op::Min, F64 => Min f64, 2;
+        Op::Max, F64 => Max f64, 2;
+        Op::Add, F16 => Add Hf, 2;
+        Op::Mul, F16 => Mul Hf, 2;
+        Op::Mad, F16 => Mad Hf, 3;
+        Op::Min, F16 => Min Hf, 2;
+        Op::Max, F16 => Max Hf, 2;
+        Op::Add, Bf16 => Add Bf, 2;
+        Op::Mul, Bf16 => Mul Bf, 2;
+        Op::Mad, Bf16 => Mad Bf, 3;
+        Op::Min, Bf16 => Min Bf, 2;
+        Op::Max, Bf16 => Max Bf, 2;
+        Op::Div | Op::Divm, F32 => Div f32, 2;
+        Op::Div | Op::Divm, F64 => Div f64, 2;
+        Op::Div | Op::Divm, F16 => Div Hf, 2;
+        Op::Sqrt | Op::Sqrtm, F32 => Sqrt f32, 1;
+        Op::Sqrt | Op::Sqrtm, F64 => Sqrt f64, 1;
+        Op::Sqrt | Op::Sqrtm, F16 => Sqrt Hf, 1;
+        Op::Inv, F32 => Inv f32, 1;
+        Op::Inv, F64 => Inv f64, 1;
+        Op::Inv, F16 => Inv Hf, 1;
+        Op::Rsqrt, F64 => Rsqrt f64, 1;
+        Op::Lrp, F32 => Lrp f32, 3;
+        Op::Frc, F32 => Frc f32, 1;
+        Op::Rndd, F32 => Rndd f32, 1;
+        Op::Rndu, F32 => Rndu f32, 1;
+        Op::Rnde, F32 => Rnde f32, 1;
+        Op::Rndz, F32 => Rndz f32, 1;
+        Op::Frc, F64 => Frc f64, 1;
+        Op::Rndd, F64 => Rndd f64, 1;
+        Op::Rndu, F64 => Rndu f64, 1;
+        Op::Rnde, F64 => Rnde f64, 1;
+        Op::Rndz, F64 => Rndz f64, 1;
+        Op::Frc, F16 => Frc Hf, 1;
+        Op::Rndd, F16 => Rndd Hf, 1;
+        Op::Rndu, F16 => Rndu Hf, 1;
+        Op::Rnde, F16 => Rnde Hf, 1;
+        Op::Rndz, F16 => Rndz Hf, 1;
+    };
+    let unit = || {
+        operations! { c, i, unit:
+            Op::Rsqrt, F32 => Rsqrt f32, 1;
+            Op::Rsqrt, F16 => Rsqrt Hf, 1;
+            Op::Exp, F32 => Exp f32, 1;
+            Op::Exp, F16 => Exp Hf, 1;
+            Op::Log, F32 => Log f32, 1;
+            Op::Log, F16 => Log Hf, 1;
+            Op::Pow, F32 => Pow f32, 2;
+            Op::Pow, F16 => Pow Hf, 2;
+            Op::Sin, F32 => Sin f32, 1;
+            Op::Sin, F16 => Sin Hf, 1;
+            Op::Cos, F32 => Cos f32, 1;
+            Op::Cos, F16 => Cos Hf, 1;
+            Op::Tanh, F32 => Tanh f32, 1;
+            Op::Tanh, F16 => Tanh Hf, 1;
+            Op::Sigm, F32 => Sigm f32, 1;
+            Op::Sigm, F16 => Sigm Hf, 1;
+        }
+    };
+    handler.or_else(unit).or_else(|| others(c, i))
 }
 
-fn comparison(l: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
-    let (n, plain) = (i.channels, dst_cell(i).1);
-    macro_rules! relation {
-        ($compare:ident, $t:ty) => {
-            match i.aux {
-                0 => $compare::<$t, 0>(l, n, src, plain),
-                1 => $compare::<$t, 1>(l, n, src, plain),
-                2 => $compare::<$t, 2>(l, n, src, plain),
-                3 => $compare::<$t, 3>(l, n, src, plain),
-                4 => $compare::<$t, 4>(l, n, src, plain),
-                _ => $compare::<$t, 5>(l, n, src, plain),
-            }
-        };
-    }
-    let shaped = plain && shape(&src[..2]).is_some();
+/// A compare.
+fn comparison(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     Some(match i.exec {
-        ExecType::I32 => relation!(compare_plain, i32),
-        ExecType::U32 => relation!(compare_plain, u32),
-        ExecType::I64 => rare!(l, n, shaped, CmpAnyK[i64;]),
-        ExecType::U64 => rare!(l, n, shaped, CmpAnyK[u64;]),
-        ExecType::F32 => relation!(compare, f32),
-        ExecType::F64 | ExecType::Odd => rare!(l, n, shaped, CmpAnyK[f64;]),
-        ExecType::F16 => rare!(l, n, shaped, CmpAnyK[Hf;]),
-        ExecType::Bf16 => rare!(l, n, shaped, CmpAnyK[Bf;]),
+        ExecType::I32 => c.compare::<i32>(),
+        ExecType::U32 => c.compare::<u32>(),
+        ExecType::I64 => c.compare::<i64>(),
+        ExecType::U64 => c.compare::<u64>(),
+        ExecType::F32 => c.compare::<f32>(),
+        ExecType::F64 | ExecType::Odd => c.compare::<f64>(),
+        ExecType::F16 => c.compare::<Hf>(),
+        ExecType::Bf16 => c.compare::<Bf>(),
         ExecType::Wide | ExecType::None => return None,
     })
 }
@@ -613,7 +421,7 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::Lzd
         | Op::Sel => {}
     }
-    alu(Variant { level: l, flushing: false }, i, src).unwrap_or_else(|| handler::<OtherK>())
+    alu(l, i, src).unwrap_or_else(|| handler::<OtherK>())
 }
 
 /// A write of `%cr0`: the instruction, then the mode.
@@ -632,14 +440,13 @@ impl crate::level::Kernel for ModeK {
 }
 
 /// An instruction that reads and writes overlapping registers at different places computes from copies:
-/// every handler reads its whole sources first, so nothing needs doing here. See `alu::AluK`.
+/// every handler reads its whole sources first, so nothing needs doing here. See `alu::LanesK`.
 pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
     let mut code = Code {
         program: p.clone(),
         file: p.registers().bytes,
         cells: Vec::with_capacity(p.code().len()),
         inner: vec![None; p.code().len()],
-        flushing: vec![None; p.code().len()],
         parts: Vec::new(),
         plans: messages::plans(p),
     };
@@ -647,10 +454,6 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
     for (pc, i) in p.code().iter().enumerate() {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
         let mut c = cell(i, choose(level, i, &src, p), src, dst_cell(i));
-        let floats = matches!(i.exec, ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16);
-        if floats && Vectors::of(level).is_some() && c.dst_plain && shape(&src[..sources(i)]).is_some() {
-            code.flushing[pc] = alu(Variant { level, flushing: true }, i, &src);
-        }
         if let Some(mut cells) = in_parts(level, i, &src, p.registers().bytes) {
             if cells.len() == 1 {
                 c = cells.swap_remove(0);
@@ -686,11 +489,6 @@ pub(super) fn described(i: &Inst, run: Handler, src: [SrcCell; 3]) -> Cell {
 /// An instruction's cell with general code.
 pub(super) fn general_cell(l: Level, i: &Inst, p: &Program) -> Cell {
     described(i, general(l, i, p), [SrcCell::default(); 3])
-}
-
-/// Number of sources.
-fn sources(i: &Inst) -> usize {
-    i.src[..3].iter().take_while(|s| **s != Src::None).count()
 }
 
 /// The parts of an instruction with operands that are not plain vectors, if it has such and can be done so.

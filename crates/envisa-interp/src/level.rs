@@ -10,12 +10,15 @@ use crate::At;
 /// [`STOP`](envisa_machine::thread::STOP).
 pub(crate) type Handler = unsafe fn(&mut Machine<'_>, At<'_>, u32) -> u32;
 
-/// What a handler does.
+/// What a handler does: one of the two functions.
 pub(crate) trait Kernel {
     /// Executes the instruction.
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32;
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        Self::run_with(Isa::BASE, m, c, pc)
+    }
 
-    /// The same, for handlers that use instructions of their own choice.
+    /// The same, for handlers that use instructions of their own choice, or call others.
     #[inline(always)]
     fn run_with<const L: u8>(_: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         Self::run(m, c, pc)
@@ -49,6 +52,17 @@ impl Vectors {
     }
 }
 
+/// Another handler's code at the same level, which does not become a part of the one that calls it.
+pub(crate) fn apart<K: Kernel, const L: u8>(_: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    match L {
+        // SAFETY: the value says that the CPU has the features.
+        #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+        1 => unsafe { avx2::<K>(m, c, pc) },
+        _ => base::<K>(m, c, pc),
+    }
+}
+
+#[inline(never)]
 fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     K::run_with(Isa::BASE, m, c, pc)
 }
@@ -56,6 +70,7 @@ fn base<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
 // Unsafe to call only because the CPU must have the features; [`Vectors`] names it for levels that `Level::detect` found.
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
 fn avx2<K: Kernel>(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     // SAFETY: this function is called where the CPU has its features only.
     K::run_with(unsafe { Isa::<1>::new() }, m, c, pc)

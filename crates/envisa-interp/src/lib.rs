@@ -105,11 +105,12 @@ pub struct Code {
     inner: Vec<Option<Handler>>,
     /// What fast code knows of messages, by message.
     plans: Vec<messages::Fast>,
-    /// What does an instruction where `%cr0` flushes denormals, by program counter.
-    flushing: Vec<Option<Handler>>,
     /// Instructions done in several steps.
     parts: Vec<parts::Parts>,
 }
+
+/// Vectors behind the register file that [`parts`] keeps intermediate results in.
+const SPARE_OF_PARTS: u32 = 6;
 
 impl Code {
     /// Decodes a program; `observed`: every instruction has a turn of its own.
@@ -126,7 +127,6 @@ impl Code {
             file: program.registers().bytes,
             cells: code.iter().map(|i| decode::general_cell(level, i, program)).collect(),
             inner: vec![None; code.len()],
-            flushing: vec![None; code.len()],
             parts: Vec::new(),
             plans: messages::plans(program),
         }
@@ -148,6 +148,12 @@ impl Code {
     pub fn differs(&self, other: &Code, pc: u32) -> bool {
         let handler = |c: &Code| c.cells.get(pc as usize).map(|c| c.run as usize);
         handler(self) != handler(other)
+    }
+
+    /// Where handlers make source `i` a plain vector.
+    #[inline(always)]
+    pub(crate) fn made(&self, i: u32) -> u32 {
+        self.file + 256 * (SPARE_OF_PARTS + i)
     }
 
     /// What the fast code of messages wants to know of them, by message.

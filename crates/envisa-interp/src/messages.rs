@@ -93,10 +93,6 @@ struct SimtK<E, S, const N: usize, const G: usize, const WRITE: bool>(PhantomDat
 impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> Kernel
     for SimtK<E, S, N, G, WRITE>
 {
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        Self::run_with(Isa::BASE, m, c, pc)
-    }
-
     #[inline(always)]
     fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -161,10 +157,6 @@ impl Kernel for BlockK {
 struct SumK<const N: usize>;
 
 impl<const N: usize> Kernel for SumK<N> {
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        Self::run_with(Isa::BASE, m, c, pc)
-    }
-
     #[inline(always)]
     fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);

@@ -7,31 +7,20 @@ use envisa_isa::Type;
 use envisa_lower::ExecType;
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane};
 
-use crate::alu::{modal, store};
+use crate::alu::{modal, store, vector};
 use crate::level::{Handler, Kernel, Vectors};
 use crate::operand::inst;
 use crate::ops::Copy;
 use crate::registers::Operands;
 use crate::{At, exec_mask};
 use envisa_machine::cpu::Level;
-use envisa_machine::regs::{Pod, blend};
+use envisa_machine::regs::Pod;
 use envisa_machine::thread::{Machine, Mask};
 
-/// One element for all channels.
-const ONE: u8 = 0;
-/// Elements any number of elements apart: the cell says how many.
-const ANY: u8 = u8::MAX;
+/// `mov` of elements `S`, consecutive or one for all channels, to consecutive elements `D`; `SAT`: saturating.
+pub(crate) struct MoveK<S, D, const SAT: bool>(PhantomData<(S, D)>);
 
-/// `mov` of elements `S`, `FROM` elements apart, to elements `D`, `TO` elements apart; `SAT`: saturating.
-///
-/// Steps of 2 and 4 are read and written as elements that are that much larger.
-pub(crate) struct MoveK<S, D, const FROM: u8, const TO: u8, const SAT: bool, const N: usize>(
-    PhantomData<(S, D)>,
-);
-
-impl<S: Pod + Convert<D>, D: Pod + Lane, const FROM: u8, const TO: u8, const SAT: bool, const N: usize> Kernel
-    for MoveK<S, D, FROM, TO, SAT, N>
-{
+impl<S: Pod + Convert<D>, D: Pod + Lane, const SAT: bool> Kernel for MoveK<S, D, SAT> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
@@ -42,17 +31,42 @@ impl<S: Pod + Convert<D>, D: Pod + Lane, const FROM: u8, const TO: u8, const SAT
             return in_mode(m, c, pc, mask);
         }
         let convert = |x: S| if SAT { x.convert_sat(Ieee) } else { x.convert(Ieee) };
-        let r: [D; N] = if FROM == ONE {
-            [convert(m.t.regs.get::<S>(c.src[0].offset)); N]
+        let from = c.src[0].offset;
+        if c.channels == 1 {
+            let x = convert(m.t.regs.get(from));
+            m.t.regs.set(c.dst, x);
+            return pc + 1;
+        }
+        let mut r = [D::default(); 32];
+        if c.src[1].offset == 0 {
+            r = [convert(m.t.regs.get(from)); 32];
         } else {
-            let s = read::<S, FROM, N>(m, c);
-            let mut r = [D::default(); N];
-            for i in 0..N {
-                r[i] = convert(s[i]);
+            let s = m.t.regs.at::<S, 32>(from);
+            for i in 0..vector(c) {
+                r[i] = convert(s[i].get());
             }
-            r
-        };
-        write::<D, TO, N>(m, c, mask, r);
+        }
+        store(m, c, mask, r);
+        pc + 1
+    }
+}
+
+/// Elements any number of elements apart: the cell says how many.
+const ANY: u8 = 0;
+
+/// A copy of elements `FROM` elements apart to where they are `TO` elements apart.
+///
+/// Steps of 2 and 4 are read and written as elements that are that much larger.
+pub(crate) struct CopyK<T, const FROM: u8, const TO: u8>(PhantomData<T>);
+
+impl<T: Pod + Lane, const FROM: u8, const TO: u8> Kernel for CopyK<T, FROM, TO> {
+    #[inline(always)]
+    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+        let mask = exec_mask(m, c);
+        if mask != 0 {
+            let r = read::<T, FROM>(m, c);
+            write::<T, TO>(m, c, mask, r);
+        }
         pc + 1
     }
 }
@@ -74,25 +88,30 @@ fn in_mode(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
 }
 
 #[inline(always)]
-fn read<S: Pod + Lane, const FROM: u8, const N: usize>(m: &Machine<'_>, c: At<'_>) -> [S; N] {
-    let at = c.src[0].offset;
-    let mut s = [S::default(); N];
+fn read<T: Pod + Lane, const FROM: u8>(m: &Machine<'_>, c: At<'_>) -> [T; 32] {
+    let (at, n) = (c.src[0].offset, vector(c));
+    let mut s = [T::default(); 32];
     macro_rules! within {
         ($wide:ty) => {{
-            let w = m.t.regs.at::<$wide, N>(at);
-            for i in 0..N {
-                s[i] = S::from_bits(w[i].get() as u64);
+            let w = m.t.regs.at::<$wide, 32>(at);
+            for i in 0..n {
+                s[i] = T::from_bits(w[i].get() as u64);
             }
         }};
     }
-    match (FROM, size_of::<S>() * FROM as usize) {
-        (1, _) => return m.t.regs.load(at),
+    match (FROM, size_of::<T>() * FROM as usize) {
+        (1, _) => {
+            let w = m.t.regs.at::<T, 32>(at);
+            for i in 0..n {
+                s[i] = w[i].get();
+            }
+        }
         (2 | 4, 2) => within!(u16),
         (2 | 4, 4) => within!(u32),
         (2 | 4, 8) => within!(u64),
         _ => {
             let step = c.src[1].offset;
-            for (i, s) in s.iter_mut().enumerate() {
+            for (i, s) in s.iter_mut().enumerate().take(c.channels as usize) {
                 *s = m.t.regs.get(at + i as u32 * step);
             }
         }
@@ -101,19 +120,19 @@ fn read<S: Pod + Lane, const FROM: u8, const N: usize>(m: &Machine<'_>, c: At<'_
 }
 
 #[inline(always)]
-fn write<D: Pod + Lane, const TO: u8, const N: usize>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, r: [D; N]) {
+fn write<T: Pod + Lane, const TO: u8>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, r: [T; 32]) {
     macro_rules! within {
         ($wide:ty) => {{
-            let old = m.t.regs.load::<$wide, N>(c.dst);
-            let mut out = [0; N];
-            for i in 0..N {
-                let element = (u64::MAX >> (64 - D::BITS)) as $wide;
-                out[i] = old[i] & !element | r[i].to_bits() as $wide & element;
+            let old = m.t.regs.at::<$wide, 32>(c.dst);
+            let element = (u64::MAX >> (64 - T::BITS)) as $wide;
+            let mut out = [0; 32];
+            for i in 0..vector(c) {
+                out[i] = old[i].get() & !element | r[i].to_bits() as $wide & element;
             }
-            m.t.regs.store_merged(c.dst, blend(mask, out, old));
+            store::<$wide>(m, c, mask, out);
         }};
     }
-    match (TO, size_of::<D>() * TO as usize) {
+    match (TO, size_of::<T>() * TO as usize) {
         (1, _) => store(m, c, mask, r),
         (2 | 4, 2) => within!(u16),
         (2 | 4, 4) => within!(u32),
@@ -206,77 +225,58 @@ pub(crate) fn pick(l: Level, n: u8, from: Place, to: Place, sat: bool, end: u32)
             s = bits(s);
         }
     }
-    let (s, d) = ((s, from.step), (d, to.step));
-    let run = if sat { saturating(l, n, s, d) } else { wrapping(l, n, s, d) };
+    let run = match (from.step, to.step) {
+        (0 | 1, 1) if sat => saturating(l, s, d),
+        (0 | 1, 1) => wrapping(l, s, d),
+        _ if n == 1 && sat => saturating(l, s, d),
+        _ if n == 1 => wrapping(l, s, d),
+        (from, to) if s == d && !sat => copies(l, (s, from), (d, to)),
+        _ => None,
+    };
     Some(Move { run: run?, from, to })
 }
 
-/// Handlers for the steps that occur, of the types that are often packed.
-macro_rules! packed {
-    ($l:expr, $n:expr, $from:expr, $to:expr, $s:ty, $d:ty) => {{
-        macro_rules! sized {
-            ($a:expr, $b:expr) => {
-                match $n {
-                    2..=16 => $l.handler::<MoveK<$s, $d, { $a }, { $b }, false, 16>>(),
-                    _ => $l.handler::<MoveK<$s, $d, { $a }, { $b }, false, 32>>(),
-                }
-            };
-        }
-        match ($from, $to) {
-            _ if $n == 1 => $l.handler::<MoveK<$s, $d, ONE, 1, false, 1>>(),
-            (1, 1) => sized!(1, 1),
-            (0, 1) => sized!(ONE, 1),
-            (2, 1) => sized!(2, 1),
-            (4, 1) => sized!(4, 1),
-            (1, 2) => sized!(1, 2),
-            (1, 4) => sized!(1, 4),
-            (_, 1) => sized!(ANY, 1),
-            _ => sized!(ANY, ANY),
-        }
-    }};
-}
-
-/// Handlers for vectors and scalars.
-macro_rules! vectors {
-    ($l:expr, $n:expr, $from:expr, $to:expr, $sat:literal, $s:ty, $d:ty) => {
-        match ($from, $to) {
-            _ if $n == 1 => $l.handler::<MoveK<$s, $d, ONE, 1, $sat, 1>>(),
-            (1, 1) if $n <= 16 => $l.handler::<MoveK<$s, $d, 1, 1, $sat, 16>>(),
-            (1, 1) => $l.handler::<MoveK<$s, $d, 1, 1, $sat, 32>>(),
-            (0, 1) if $n <= 16 => $l.handler::<MoveK<$s, $d, ONE, 1, $sat, 16>>(),
-            (0, 1) => $l.handler::<MoveK<$s, $d, ONE, 1, $sat, 32>>(),
-            _ => return None,
-        }
-    };
+/// The handler of copies of elements with a step.
+fn copies(l: Vectors, (ty, from): (Type, u32), (_, to): (Type, u32)) -> Option<Handler> {
+    macro_rules! steps {
+        ($t:ty) => {
+            match (from, to) {
+                (2, 1) => l.handler::<CopyK<$t, 2, 1>>(),
+                (4, 1) => l.handler::<CopyK<$t, 4, 1>>(),
+                (1, 2) => l.handler::<CopyK<$t, 1, 2>>(),
+                (1, 4) => l.handler::<CopyK<$t, 1, 4>>(),
+                (_, 1) => l.handler::<CopyK<$t, ANY, 1>>(),
+                _ => l.handler::<CopyK<$t, ANY, ANY>>(),
+            }
+        };
+    }
+    Some(match ty {
+        Type::Ub => steps!(u8),
+        Type::Uw => steps!(u16),
+        Type::Ud => steps!(u32),
+        Type::Uq => steps!(u64),
+        _ => return None,
+    })
 }
 
 /// Handlers of moves without saturation.
-fn wrapping(l: Vectors, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
+fn wrapping(l: Vectors, s: Type, d: Type) -> Option<Handler> {
     macro_rules! pairs {
-        ($($sn:ident $st:ty => $($dn:ident $dt:ty),*;)* | $($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
+        ($($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
             match (s, d) {
-                $($((Type::$sn, Type::$dn) => packed!(l, n, from, to, $st, $dt),)*)*
-                $($((Type::$un, Type::$vn) => vectors!(l, n, from, to, false, $ut, $vt),)*)*
+                $($((Type::$un, Type::$vn) => l.handler::<MoveK<$ut, $vt, false>>(),)*)*
                 _ => return None,
             }
         };
     }
     Some(pairs! {
-        Ub u8 => Ub u8, Uw u16, Ud u32;
-        B i8 => Uw u16, Ud u32;
-        Uw u16 => Ub u8, Uw u16, Ud u32;
-        W i16 => Ud u32;
-        Ud u32 => Ub u8, Uw u16, Ud u32, Uq u64;
-        D i32 => Uq u64;
-        Uq u64 => Ud u32, Uq u64;
-        |
-        Ub u8 => Uq u64, F f32;
-        B i8 => Uq u64, F f32;
-        Uw u16 => Uq u64, F f32;
-        W i16 => Uq u64, F f32;
-        Ud u32 => F f32, Df f64;
-        D i32 => F f32, Df f64, Hf Hf;
-        Uq u64 => Ub u8, Uw u16, F f32, Df f64;
+        Ub u8 => Ub u8, Uw u16, Ud u32, Uq u64, F f32;
+        B i8 => Uw u16, Ud u32, Uq u64, F f32;
+        Uw u16 => Ub u8, Uw u16, Ud u32, Uq u64, F f32;
+        W i16 => Ud u32, Uq u64, F f32;
+        Ud u32 => Ub u8, Uw u16, Ud u32, Uq u64, F f32, Df f64;
+        D i32 => Uq u64, F f32, Df f64, Hf Hf;
+        Uq u64 => Ub u8, Uw u16, Ud u32, Uq u64, F f32, Df f64;
         Q i64 => F f32, Df f64;
         F f32 => Ub u8, B i8, Uw u16, W i16, Ud u32, D i32, Uq u64, Q i64, Hf Hf, Bf Bf, Df f64;
         Df f64 => Ud u32, D i32, Uq u64, Q i64, F f32, Hf Hf, Bf Bf;
@@ -286,11 +286,11 @@ fn wrapping(l: Vectors, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> 
 }
 
 /// Handlers of moves with saturation.
-fn saturating(l: Vectors, n: u8, (s, from): (Type, u32), (d, to): (Type, u32)) -> Option<Handler> {
+fn saturating(l: Vectors, s: Type, d: Type) -> Option<Handler> {
     macro_rules! pairs {
         ($($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
             match (s, d) {
-                $($((Type::$un, Type::$vn) => vectors!(l, n, from, to, true, $ut, $vt),)*)*
+                $($((Type::$un, Type::$vn) => l.handler::<MoveK<$ut, $vt, true>>(),)*)*
                 _ => return None,
             }
         };

@@ -16,10 +16,6 @@ pub(crate) trait Exec: Pod + Lane {
     /// Reads elements of any type, converting them: for arithmetic, which flushes what `%cr0` says, or for what
     /// only `copies`.
     fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]);
-    /// Reads elements of any type that lie `step` elements apart, converting them.
-    fn read_apart(m: &Machine<'_>, ty: Type, copies: bool, offset: u32, step: u32, out: &mut [Self]);
-    /// Writes elements of any type that lie `step` elements apart, converting them: those of `mask`.
-    fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, values: &[Self]);
     /// Writes elements of any type, converting them: those of `mask`, each at its offset.
     fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, values: &[Self]);
 }
@@ -36,89 +32,6 @@ fn read_as<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, copies: bool, at: &[u3
             *o = if copies { x.convert(m.t.mode) } else { x.operand(m.t.mode) };
         }
     }
-}
-
-/// Elements `step` apart, for the steps that occur: the loops of known steps become vector code.
-#[inline(always)]
-fn read_steps<S: Pod + Convert<T>, T: Exec>(
-    m: &Machine<'_>,
-    copies: bool,
-    offset: u32,
-    step: u32,
-    out: &mut [T],
-) {
-    #[inline(always)]
-    fn go<S: Pod + Convert<T>, T: Exec>(m: &Machine<'_>, offset: u32, step: u32, out: &mut [T]) {
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = m.t.regs.get::<S>(offset + i as u32 * step * size_of::<S>() as u32).convert(Ieee);
-        }
-    }
-    if !m.t.ieee && const { S::TYPE.is_float() || T::TYPE.is_float() } {
-        let step = step * size_of::<S>() as u32;
-        for (i, o) in out.iter_mut().enumerate() {
-            let x = m.t.regs.get::<S>(offset + i as u32 * step);
-            *o = if copies { x.convert(m.t.mode) } else { x.operand(m.t.mode) };
-        }
-        return;
-    }
-    match step {
-        1 => go::<S, T>(m, offset, 1, out),
-        2 => go::<S, T>(m, offset, 2, out),
-        4 => go::<S, T>(m, offset, 4, out),
-        _ => go::<S, T>(m, offset, step, out),
-    }
-}
-
-#[inline(always)]
-fn write_steps<D: Pod + Lane, T: Exec + Convert<D>>(
-    m: &mut Machine<'_>,
-    offset: u32,
-    step: u32,
-    mask: Mask,
-    v: &[T],
-) {
-    let mut out = [D::default(); 32];
-    let n = v.len().min(32);
-    if !m.t.ieee && const { D::TYPE.is_float() || T::TYPE.is_float() } {
-        for (o, x) in out.iter_mut().zip(v) {
-            *o = x.convert(m.t.mode);
-        }
-    } else {
-        for (o, x) in out.iter_mut().zip(v) {
-            *o = x.convert(Ieee);
-        }
-    }
-    put_steps(m, offset, step, mask, &out[..n]);
-}
-
-/// Writes elements `step` apart: those of `mask`.
-#[inline(never)]
-fn put_steps<D: Pod>(m: &mut Machine<'_>, offset: u32, step: u32, mask: Mask, out: &[D]) {
-    let size = size_of::<D>() as u32;
-    match (step, out.len()) {
-        (1, 32) => m.t.regs.store_masked(offset, mask, array::<D, 32>(out)),
-        (1, 16) => m.t.regs.store_masked(offset, mask, array::<D, 16>(out)),
-        (_, n) if mask == envisa_machine::regs::all_channels(n) => {
-            for (i, o) in out.iter().enumerate() {
-                m.t.regs.set(offset + i as u32 * step * size, *o);
-            }
-        }
-        _ => {
-            for (i, o) in out.iter().enumerate() {
-                if mask >> i & 1 != 0 {
-                    m.t.regs.set(offset + i as u32 * step * size, *o);
-                }
-            }
-        }
-    }
-}
-
-/// The first `N` elements.
-#[inline(always)]
-fn array<D: Pod, const N: usize>(from: &[D]) -> [D; N] {
-    let mut to = [D::default(); N];
-    to.copy_from_slice(&from[..N]);
-    to
 }
 
 #[inline(always)]
@@ -165,12 +78,6 @@ macro_rules! exec {
             }
             fn read(m: &Machine<'_>, ty: Type, copies: bool, at: &[u32], out: &mut [Self]) {
                 of_type!(ty, read_as(m, copies, at, out))
-            }
-            fn read_apart(m: &Machine<'_>, ty: Type, copies: bool, offset: u32, step: u32, out: &mut [Self]) {
-                of_type!(ty, read_steps(m, copies, offset, step, out))
-            }
-            fn write_apart(m: &mut Machine<'_>, ty: Type, offset: u32, step: u32, mask: Mask, v: &[Self]) {
-                of_type!(ty, write_steps(m, offset, step, mask, v))
             }
             fn write(m: &mut Machine<'_>, ty: Type, sat: bool, at: &[u32], mask: Mask, v: &[Self]) {
                 of_type!(ty, write_as(m, sat, at, mask, v))
@@ -233,11 +140,6 @@ pub(crate) fn read_general<T: Exec>(
     let n = out.len().min(32);
     let copies = matches!(inst(m, pc).op, Op::Mov | Op::Sel);
     let (ty, modifier_) = match *src {
-        Src::Reg { offset, ty, strides, modifier, .. } if strides.step(n as u32).is_some() => {
-            T::read_apart(m, ty, copies, offset, strides.step(n as u32).unwrap_or(0), &mut out[..n]);
-            apply(ty, modifier, &mut out[..n]);
-            return true;
-        }
         Src::Reg { offset, ty, strides, modifier, .. } => {
             let size = ty.size();
             for (i, a) in at[..n].iter_mut().enumerate() {
@@ -309,10 +211,6 @@ pub(crate) fn write_general<T: Exec>(
     let n = values.len().min(32);
     match *dst {
         Dst::None | Dst::Pred { .. } => true,
-        Dst::Reg { offset, ty, stride, sat: false } => {
-            T::write_apart(m, ty, offset, stride as u32, mask, &values[..n]);
-            true
-        }
         Dst::Reg { offset, ty, stride, sat } => {
             let step = stride as u32 * ty.size();
             for (i, a) in at[..n].iter_mut().enumerate() {

@@ -40,9 +40,6 @@ names! {
     AddOdd MulOdd MadOdd DivOdd SqrtOdd
 }
 
-/// `bfn` with a known truth table.
-pub(crate) struct BfnOf<const TABLE: u8>;
-
 macro_rules! common_int {
     ($($t:ty)*) => {$(
         int_ops! { $t:
@@ -64,22 +61,6 @@ macro_rules! common_int {
             Asr |a, b, _, _| Int::asr(a, b as u32);
             Bfn |a, b, c, table| Int::bfn(a, b, c, table as u8);
             Copy |a, _, _, _| a;
-        }
-        impl<const TABLE: u8> Alu<$t> for BfnOf<TABLE> {
-            #[inline(always)]
-            fn go<M: Mode>(a: $t, b: $t, c: $t, _: u32, _: M) -> $t {
-                // The common tables as what they are: fewer operations than any rows.
-                match TABLE {
-                    0x96 => a ^ b ^ c,
-                    0xfe => a | b | c,
-                    0xf8 => a & b | c,
-                    0x78 => a & b ^ c,
-                    0xd8 => a & b | !a & c,
-                    0xca => c & b | !c & a,
-                    0xe8 => a & b | (a | b) & c,
-                    _ => Int::bfn(a, b, c, TABLE),
-                }
-            }
         }
     )*};
 }
@@ -183,24 +164,4 @@ math_unit! { f32 Hf }
 float_ops! { f64:
     Inv |a, _, _, m| math::inv_df(a, m);
     Rsqrt |a, _, _, m| math::rsqrt_df(a, m);
-}
-
-#[cfg(test)]
-mod tests {
-    use envisa_sem::Ieee;
-
-    use super::*;
-
-    #[test]
-    fn tables_as_operations() {
-        let (a, b, c) = (0xaau32, 0xcc, 0xf0);
-        macro_rules! same {
-            ($($table:literal)*) => {$(
-                let got = <BfnOf<$table> as Alu<u32>>::go(a, b, c, 0, Ieee);
-                assert_eq!(got & 0xff, $table, "table {:#x}", $table);
-                assert_eq!(got, Int::bfn(a, b, c, $table));
-            )*};
-        }
-        same! { 0x96 0xfe 0xf8 0x78 0xd8 0xca 0xe8 0x17 }
-    }
 }

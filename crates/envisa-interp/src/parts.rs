@@ -5,7 +5,7 @@
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Shape, Src, Strides};
 
-use crate::decode::{Variant, alu, cell, dst_cell, src_cell};
+use crate::decode::{alu, cell, dst_cell, src_cell};
 use crate::level::{Handler, Kernel, call};
 use crate::moves::{Move, Place, pick};
 use crate::special::is_other;
@@ -78,10 +78,6 @@ pub(crate) struct Splitter<'a> {
 impl<'a> Splitter<'a> {
     pub fn new(level: Level, inst: &'a Inst, end: u32) -> Self {
         Splitter { level, inst, end, cells: Vec::new() }
-    }
-
-    fn wish(&self) -> Variant {
-        Variant { level: self.level, flushing: false }
     }
 
     /// Intermediate vector `k`.
@@ -200,7 +196,7 @@ impl<'a> Splitter<'a> {
             Dst::Indirect { .. } | Dst::None => return None,
         }
         let src = [0, 1, 2].map(|k| src_cell(&j.src[k], j.exec));
-        let run = alu(self.wish(), &j, &src)?;
+        let run = alu(self.level, &j, &src)?;
         self.cells.push(cell(&j, run, src, dst_cell(&j)));
         if let Some((result, to, sat)) = write {
             self.moves(result, to, sat, n, true)?;
@@ -262,7 +258,7 @@ impl<'a> Splitter<'a> {
             ..*self.inst
         };
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
-        let mut c = cell(&i, alu(self.wish(), &i, &src)?, src, dst_cell(&i));
+        let mut c = cell(&i, alu(self.level, &i, &src)?, src, dst_cell(&i));
         (c.pred, c.always, c.full) = (0, u32::MAX, envisa_machine::regs::all_channels(channels as usize));
         self.cells.push(c);
         Some(plain(if modifier == Modifier::NegAbs { Modifier::Neg } else { Modifier::None }))

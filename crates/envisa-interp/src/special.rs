@@ -1,4 +1,4 @@
-//! Handlers with a shape of their own: compares, selections, conversions, two results, DPAS.
+//! Handlers with a form of their own: compares, selections, conversions, two results, DPAS.
 
 use std::marker::PhantomData;
 
@@ -8,13 +8,14 @@ use envisa_sem::four_bit::{Downscale, look_up};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
-use crate::alu::{Source, gather, store};
+use crate::alu::{elements, gather, scalar, source, store, vector, write};
 use crate::control::GotoK;
-use crate::level::{Kernel, call, handler};
+use crate::level::Kernel;
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, Code, active, exec_mask, pred_mask};
-use envisa_machine::regs::{all_channels, blend, movemask};
+use envisa_machine::cpu::Isa;
+use envisa_machine::regs::{Un, all_channels, blend, movemask};
 use envisa_machine::thread::{Fused, Machine, Mask, STOP, Status};
 use envisa_machine::trap::Cause;
 
@@ -45,71 +46,57 @@ macro_rules! compare {
 compare! { int i32 u32 i64 u64 }
 compare! { float f32 f64 Hf envisa_sem::Bf }
 
-/// `cmp` with relation `R`; `A`, `B`: the source is uniform; `MOD`: some have modifiers.
-pub(crate) struct CmpK<T, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize>(
-    PhantomData<T>,
-);
+/// `cmp` of plain sources.
+pub(crate) struct CmpK<T>(PhantomData<T>);
 
-impl<T: Compare, const R: u8, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
-    for CmpK<T, R, A, B, MOD, N>
-{
+impl<T: Compare> Kernel for CmpK<T> {
     #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
         if const { T::TYPE.is_float() } && !m.t.ieee {
-            return call(handler::<CmpAnyK<T, true, 32>>(), m, c, pc);
+            return compare_general::<T>(m, c, pc, mask);
         }
-        let a = Source::<T, A, MOD, N>::new(m, c, 0);
-        let b = Source::<T, B, MOD, N>::new(m, c, 1);
-        let relation = relation(R.into());
-        let bits = if A && B {
-            if related::<T, _, 1>(Ieee, relation, |i| a.lane(i), |i| b.lane(i)) != 0 {
-                all_channels(N)
-            } else {
-                0
-            }
+        let relation = relation(c.aux);
+        if c.channels == 1 {
+            let holds = scalar::<T>(m, c, 0).holds(relation, scalar(m, c, 1), Ieee);
+            return compared::<false>(m, c, pc, mask, holds as u32);
+        }
+        let (a, b) = (elements::<T, L>(isa, m, c, 0), elements::<T, L>(isa, m, c, 1));
+        let bits = if c.channels > 16 {
+            related::<T, _, 32>(Ieee, relation, m.t.regs.at(a), m.t.regs.at(b))
         } else {
-            related::<T, _, N>(Ieee, relation, |i| a.lane(i), |i| b.lane(i))
+            related::<T, _, 16>(Ieee, relation, m.t.regs.at(a), m.t.regs.at(b))
         };
-        compared::<false, N>(m, c, pc, mask, bits)
+        compared::<false>(m, c, pc, mask, bits)
     }
 }
 
-/// `cmp` of plain sources whose shapes are found at run time, or if `G`, of sources in any form; the relation is
-/// looked up, too.
-pub(crate) struct CmpAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
+/// `cmp` of sources in any form.
+pub(crate) struct CmpGeneralK<T>(PhantomData<T>);
 
-impl<T: Compare, const G: bool, const N: usize> Kernel for CmpAnyK<T, G, N> {
-    #[inline(always)]
+impl<T: Compare> Kernel for CmpGeneralK<T> {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let Some(mut a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(mut b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
-        let relation = relation(c.aux);
-        if matches!(relation, Relation::Gt | Relation::Ge) {
-            std::mem::swap(&mut a, &mut b);
-        }
-        let holds = |r| {
-            if const { !T::TYPE.is_float() } || m.t.ieee {
-                related::<T, _, N>(Ieee, r, |i| a[i], |i| b[i])
-            } else {
-                related::<T, _, N>(m.t.mode, r, |i| a[i], |i| b[i])
-            }
-        };
-        let bits = match relation {
-            Relation::Eq => holds(Relation::Eq),
-            Relation::Ne => !holds(Relation::Eq),
-            Relation::Gt | Relation::Lt => holds(Relation::Lt),
-            Relation::Ge | Relation::Le => holds(Relation::Lt) | holds(Relation::Eq),
-        };
-        compared::<G, N>(m, c, pc, mask, bits)
+        compare_general::<T>(m, c, pc, mask)
     }
+}
+
+#[inline(never)]
+fn compare_general<T: Compare>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+    let Some(a) = source::<T>(m, c, pc, 0, mask) else { return STOP };
+    let Some(b) = source::<T>(m, c, pc, 1, mask) else { return STOP };
+    let (relation, mode) = (relation(c.aux), m.t.mode);
+    let mut bits = 0;
+    for i in 0..c.channels as usize {
+        bits |= (a[i].holds(relation, b[i], mode) as u32) << i;
+    }
+    compared::<true>(m, c, pc, mask, bits)
 }
 
 /// The relation of a compare, by its number.
@@ -130,19 +117,28 @@ fn relation(number: u32) -> Relation {
 fn related<T: Compare, M: Mode, const N: usize>(
     mode: M,
     relation: Relation,
-    a: impl Fn(usize) -> T,
-    b: impl Fn(usize) -> T,
+    a: &[Un<T>; N],
+    b: &[Un<T>; N],
 ) -> Mask {
-    let mut lanes = [0u8; N];
-    for i in 0..N {
-        lanes[i] = if a(i).holds(relation, b(i), mode) { u8::MAX } else { 0 };
+    let (a, b) = if matches!(relation, Relation::Gt | Relation::Ge) { (b, a) } else { (a, b) };
+    let holds = |relation| {
+        let mut lanes = [0u8; N];
+        for i in 0..N {
+            lanes[i] = if a[i].get().holds(relation, b[i].get(), mode) { u8::MAX } else { 0 };
+        }
+        movemask(&lanes)
+    };
+    match relation {
+        Relation::Eq => holds(Relation::Eq),
+        Relation::Ne => !holds(Relation::Eq),
+        Relation::Gt | Relation::Lt => holds(Relation::Lt),
+        Relation::Ge | Relation::Le => holds(Relation::Le),
     }
-    movemask(&lanes)
 }
 
 /// Writes what a compare found: to a predicate, to a vector of dwords, or if `G`, to a variable in any form.
 #[inline(always)]
-pub(super) fn compared<const G: bool, const N: usize>(
+pub(super) fn compared<const G: bool>(
     m: &mut Machine<'_>,
     c: At<'_>,
     pc: u32,
@@ -157,7 +153,7 @@ pub(super) fn compared<const G: bool, const N: usize>(
     if G {
         return compared_general(m, c, pc, mask, bits);
     }
-    store(m, c, mask, blend(bits, [u32::MAX; N], [0; N]));
+    store(m, c, mask, blend(bits, [u32::MAX; 32], [0; 32]));
     pc + 1
 }
 
@@ -198,67 +194,78 @@ pub(super) fn as_int(d: Dst) -> Dst {
     }
 }
 
-/// `sel`: the predicate chooses between the sources.
-pub(crate) struct SelK<T, const A: bool, const B: bool, const MOD: bool, const N: usize>(PhantomData<T>);
+/// `sel` of plain operands: the predicate chooses between the sources.
+pub(crate) struct SelK<T>(PhantomData<T>);
 
-impl<T: Exec, const A: bool, const B: bool, const MOD: bool, const N: usize> Kernel
-    for SelK<T, A, B, MOD, N>
-{
+impl<T: Exec> Kernel for SelK<T> {
     #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = active(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
-        let a = Source::<T, A, MOD, N>::new(m, c, 0);
-        let b = Source::<T, B, MOD, N>::new(m, c, 1);
-        let (mut x, mut y) = ([T::default(); N], [T::default(); N]);
-        for i in 0..N {
-            (x[i], y[i]) = (a.lane(i), b.lane(i));
+        let pick = picked(m, c);
+        if c.channels == 1 {
+            let r: T = if pick & 1 != 0 { scalar(m, c, 0) } else { scalar(m, c, 1) };
+            m.t.regs.set(c.dst, r);
+            return pc + 1;
         }
-        store(m, c, mask, blend(pick, x, y));
+        let (a, b) = (elements::<T, L>(isa, m, c, 0), elements::<T, L>(isa, m, c, 1));
+        let (a, b) = (m.t.regs.at::<T, 32>(a), m.t.regs.at::<T, 32>(b));
+        let (bits, n) = (m.t.regs.channel_bits(), vector(c));
+        let mut r = [T::default(); 32];
+        for i in 0..n {
+            r[i] = if bits[i] & pick != 0 { a[i].get() } else { b[i].get() };
+        }
+        store(m, c, mask, r);
         pc + 1
     }
 }
 
-/// `sel` of plain operands whose shapes are found at run time, or if `G`, of operands in any form.
-pub(crate) struct SelAnyK<T, const G: bool, const N: usize>(PhantomData<T>);
+/// The channels of a `sel` that take its first source.
+#[inline(always)]
+fn picked(m: &Machine<'_>, c: At<'_>) -> Mask {
+    if c.pred == 0 { u32::MAX } else { pred_mask(m, c) }
+}
 
-impl<T: Exec, const G: bool, const N: usize> Kernel for SelAnyK<T, G, N> {
-    #[inline(always)]
+/// `sel` of operands in any form.
+pub(crate) struct SelGeneralK<T>(PhantomData<T>);
+
+impl<T: Exec> Kernel for SelGeneralK<T> {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = active(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let pick = if c.pred == 0 { u32::MAX } else { pred_mask(m, c) };
-        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<T, G, N>(m, c, pc, 1, mask) else { return STOP };
-        crate::alu::write::<T, G, N>(m, c, pc, mask, blend(pick, a, b))
+        let pick = picked(m, c);
+        let Some(a) = source::<T>(m, c, pc, 0, mask) else { return STOP };
+        let Some(b) = source::<T>(m, c, pc, 1, mask) else { return STOP };
+        write(m, c, pc, mask, &blend(pick, a, b))
     }
 }
 
 /// `addc` and `subb`: a second result in `dst2`. `G`: of operands in any form.
-pub(crate) struct CarryK<const SUB: bool, const G: bool, const N: usize>;
+pub(crate) struct CarryK<const SUB: bool, const G: bool>;
 
-impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N> {
+impl<const SUB: bool, const G: bool> Kernel for CarryK<SUB, G> {
     #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = gather::<u32, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<u32, G, N>(m, c, pc, 1, mask) else { return STOP };
-        let (mut r, mut carry) = ([0u32; N], [0u32; N]);
-        for i in 0..N {
-            (r[i], carry[i]) = {
-                let (a, b) = (a[i], b[i]);
-                if SUB { int::subb(a, b) } else { int::addc(a, b) }
-            };
+        let Some(a) = gather::<u32, G, L>(isa, m, c, (pc, 0), mask) else { return STOP };
+        let Some(b) = gather::<u32, G, L>(isa, m, c, (pc, 1), mask) else { return STOP };
+        let (mut r, mut carry) = ([0u32; 32], [0u32; 32]);
+        for i in 0..vector(c) {
+            (r[i], carry[i]) = if SUB { int::subb(a[i], b[i]) } else { int::addc(a[i], b[i]) };
         }
-        let next = crate::alu::write::<u32, G, N>(m, c, pc, mask, r);
+        let next = if G {
+            write(m, c, pc, mask, &r)
+        } else {
+            store(m, c, mask, r);
+            pc + 1
+        };
         // After the sum: in one place, the carry stays (page ADDC).
         let second = inst(m, pc).dst2;
         if second != 0 && next != STOP {
@@ -269,21 +276,22 @@ impl<const SUB: bool, const G: bool, const N: usize> Kernel for CarryK<SUB, G, N
 }
 
 /// `madw` of sources in 64 bits: the low halves, and the high ones in `dst2`. (There is no general form.)
-pub(crate) struct MadwK<const G: bool, const N: usize>;
+pub(crate) struct MadwK;
 
-impl<const G: bool, const N: usize> Kernel for MadwK<G, N> {
+impl Kernel for MadwK {
     #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = gather::<u64, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let Some(b) = gather::<u64, G, N>(m, c, pc, 1, mask) else { return STOP };
-        let Some(d) = gather::<u64, G, N>(m, c, pc, 2, mask) else { return STOP };
-        let (mut low, mut high) = ([0u32; N], [0u32; N]);
-        for i in 0..N {
-            let r = a[i].wrapping_mul(b[i]).wrapping_add(d[i]);
+        let (a, b) = (elements::<u64, L>(isa, m, c, 0), elements::<u64, L>(isa, m, c, 1));
+        let d = elements::<u64, L>(isa, m, c, 2);
+        let regs = &m.t.regs;
+        let (a, b, d) = (regs.at::<u64, 32>(a), regs.at::<u64, 32>(b), regs.at::<u64, 32>(d));
+        let (mut low, mut high) = ([0u32; 32], [0u32; 32]);
+        for i in 0..vector(c) {
+            let r = a[i].get().wrapping_mul(b[i].get()).wrapping_add(d[i].get());
             (low[i], high[i]) = (r as u32, (r >> 32) as u32);
         }
         // The second destination's offset.
@@ -333,11 +341,6 @@ fn sources<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> Opti
     Some(s)
 }
 
-fn put<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[T; 32]) -> u32 {
-    let n = c.channels as usize;
-    if write_general(m, pc, &inst(m, pc).dst, mask, &r[..n]) { pc + 1 } else { STOP }
-}
-
 /// Sets the bits of a predicate that are of the instruction's channels and in `mask`.
 pub(super) fn set_predicate(m: &mut Machine<'_>, c: At<'_>, offset: u32, mask: Mask, bits: u32) {
     let old: u32 = m.t.regs.get(offset);
@@ -374,7 +377,7 @@ fn products(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
             _ => Float::add(dot(3), s[1][g + 3], mode),
         };
     }
-    put(m, c, pc, mask, &r)
+    write(m, c, pc, mask, &r)
 }
 
 /// `invm`, `rsqtm`: a start value, and whether it is final.
@@ -389,7 +392,7 @@ fn macros<T: Exec + MacroMath>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Ma
         early |= (e as u32) << k;
     }
     set_predicate(m, c, i.dst2, mask, early);
-    put(m, c, pc, mask, &r)
+    write(m, c, pc, mask, &r)
 }
 
 fn signed(s: &Src) -> bool {
@@ -439,7 +442,7 @@ fn integers(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
         }
         m.t.regs.store_masked(i.dst2, mask & all_channels(n), high);
     }
-    put(m, c, pc, mask, &r)
+    write(m, c, pc, mask, &r)
 }
 
 fn conversions(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
@@ -568,7 +571,7 @@ fn plane(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
         let (u, v) = (m.t.regs.get::<f32>(at), m.t.regs.get::<f32>(at + 32));
         *r = Float::pln(a, b, d, u, v, mode);
     }
-    put(m, c, pc, mask, &r)
+    write(m, c, pc, mask, &r)
 }
 
 enum Exchanged {

@@ -2,14 +2,15 @@
 
 use std::marker::PhantomData;
 
-use envisa_machine::cpu::Level;
-use envisa_machine::thread::{Machine, STOP};
-use envisa_sem::MathUnit;
+use envisa_machine::cpu::{Isa, Level};
+use envisa_machine::thread::Machine;
 use envisa_sem::math::Function;
+use envisa_sem::{MathUnit, Nearest};
 
-use crate::alu::{Alu, gather, modal, write};
+use crate::alu::{Alu, elements, modal, store};
 use crate::level::Kernel;
 use crate::operand::Exec;
+use crate::registers::Operands;
 use crate::{At, exec_mask};
 
 /// An operation that is a function of the math unit.
@@ -18,53 +19,56 @@ pub(crate) trait Unit<T>: Alu<T> {
     const FUNCTION: Function;
 }
 
-/// `O` over channels of `T` with `S` plain sources, or if `G`, with operands in any form, in vectors of `N`, 16
-/// or 32.
-pub(crate) struct UnitK<O, T, const S: usize, const G: bool, const N: usize>(PhantomData<(O, T)>);
+/// `O` over channels of `T` with `S` plain sources.
+pub(crate) struct UnitK<O, T, const S: usize>(PhantomData<(O, T)>);
 
-impl<O: Unit<T>, T: Exec + MathUnit, const S: usize, const G: bool, const N: usize> Kernel
-    for UnitK<O, T, S, G, N>
-{
+impl<O: Unit<T>, T: Exec + MathUnit, const S: usize> Kernel for UnitK<O, T, S> {
     #[inline(always)]
-    fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+    fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        // Only flushing denormals is done in vectors.
-        let flushed = match (m.t.ieee, m.t.mode.nearest()) {
+        let flush = match (m.t.ieee, m.t.mode.nearest()) {
             (true, _) => None,
             (false, Some(mode)) => Some(mode),
             (false, None) => return modal::<O, T, S>(m, c, pc, mask),
         };
-        let Some(a) = gather::<T, G, N>(m, c, pc, 0, mask) else { return STOP };
-        let b = if S > 1 { gather::<T, G, N>(m, c, pc, 1, mask) } else { Some([T::default(); N]) };
-        let Some(b) = b else { return STOP };
+        let a = elements::<T, L>(isa, m, c, 0);
+        let b = if S > 1 { elements::<T, L>(isa, m, c, 1) } else { a };
+        let (a, b) = (m.t.regs.at::<T, 32>(a), m.t.regs.at::<T, 32>(b));
+        let (mut x, mut y, mut z) = ([0; 32], [0; 32], [0; 32]);
+        let mut r = [T::default(); 32];
+        // As many as the widest lanes are, or twice that.
+        let n = if c.channels > 16 { 32 } else { 16 };
         // (Loops: `map` of arrays is not vectorised, and takes ten times as long as the function.)
-        let (mut x, mut y, mut z) = ([0; N], [0; N], [0; N]);
-        let mut r = [T::default(); N];
-        match flushed {
+        for i in 0..n {
+            x[i] = operand(a[i].get(), flush);
+            y[i] = operand(b[i].get(), flush);
+        }
+        O::FUNCTION.map(Level::lanes(), &x[..n], &y[..n], &mut z[..n]);
+        match flush {
             None => {
-                for i in 0..N {
-                    x[i] = a[i].single().to_bits();
-                    y[i] = b[i].single().to_bits();
-                }
-                O::FUNCTION.map(Level::lanes(), &x, &y, &mut z);
-                for i in 0..N {
+                for i in 0..n {
                     r[i] = T::from_single(z[i]);
                 }
             }
             Some(mode) => {
-                for i in 0..N {
-                    x[i] = a[i].flush(mode).single().to_bits();
-                    y[i] = b[i].flush(mode).single().to_bits();
-                }
-                O::FUNCTION.map(Level::lanes(), &x, &y, &mut z);
-                for i in 0..N {
+                for i in 0..n {
                     r[i] = T::from_single(z[i]).finish(mode);
                 }
             }
         }
-        write::<T, G, N>(m, c, pc, mask, r)
+        store(m, c, mask, r);
+        pc + 1
+    }
+}
+
+/// An operand of a function. Only flushing denormals is done in vectors.
+#[inline(always)]
+fn operand<T: Exec + MathUnit>(x: T, flush: Option<Nearest>) -> u32 {
+    match flush {
+        None => x.single().to_bits(),
+        Some(mode) => x.flush(mode).single().to_bits(),
     }
 }

@@ -133,7 +133,7 @@ fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         }
     }
     match i.op {
-        Op::Cmp => return compared::<true, 32>(m, c, pc, mask, holds),
+        Op::Cmp => return compared::<true>(m, c, pc, mask, holds),
         Op::Add3o => set_predicate(m, c, i.dst2, mask, holds),
         _ => {}
     }

@@ -86,7 +86,7 @@ impl Drop for Registers {
 
 impl Registers {
     /// Bytes behind the file that handlers keep intermediate vectors in.
-    pub const SPARE: u32 = 6 * 256;
+    pub const SPARE: u32 = 9 * 256;
 
     /// A file of at least this many bytes, all zero.
     pub fn new(bytes: u32) -> Registers {
