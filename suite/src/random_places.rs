@@ -47,11 +47,14 @@ KERNEL(wraps) { IDS; if ((uint)(x - 1) < (uint)n) a[at] = y; }
 KERNEL(doubled) { IDS; if (fx * x + d < n) a[at] = y; }
 KERNEL(asks) { IDS; if (b[x & 7] > c && x < n) a[at] = y; }
 KERNEL(behind) { IDS; if (x < n) b[at] = y; a[at] = x; }
+KERNEL(edge) { IDS; if (x == 0) a[at] = d; else a[at] = y; }
+KERNEL(edge_alone) { IDS; if (y == 0) a[fx * x + c] = d; else a[at] = a[at] + b[x]; }
+KERNEL(edges) { IDS; if (x != n - 1 && y != 0) a[at] = b[at]; else b[at] = x; }
 KERNEL(rows) { IDS; if (x < n && y < n) a[y * n + x] = d; }
 KERNEL(columns) { IDS; if (x < n && y < n) a[x * n + y] = d; }
 ";
 
-const KERNELS: [&str; 35] = [
+const KERNELS: [&str; 38] = [
     "stores",
     "adds",
     "stores_two",
@@ -85,6 +88,9 @@ const KERNELS: [&str; 35] = [
     "doubled",
     "asks",
     "behind",
+    "edge",
+    "edge_alone",
+    "edges",
     "rows",
     "columns",
 ];
@@ -120,7 +126,7 @@ fn shape(seed: u64) -> Shape {
     // Neighbouring seeds begin alike.
     let _ = [r.below(2), r.below(2), r.below(2)];
     let mut pick = |of: &[u64]| of[r.below(of.len() as u64) as usize];
-    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 35, _>(|n| n as u64)) as usize];
+    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 38, _>(|n| n as u64)) as usize];
     let local = [pick(&[1, 8, 16, 32, 33]), pick(&[1, 1, 2, 4])];
     let groups = [pick(&[1, 2, 3, 5]), pick(&[1, 1, 2, 3])];
     // Now and then the last group is smaller.

@@ -504,7 +504,10 @@ pub fn end(number: u64) {
     }
     c.touched = touched;
     let (what, own) = (c.what.clone(), c.site.clone());
-    let (races, may_race) = (ledger.races(number), ledger.may_race(number));
+    let (races, may_race) = match are_in_line() {
+        true => Default::default(),
+        false => (ledger.races(number), ledger.may_race(number)),
+    };
     drop(ledger);
     for other in may_race {
         crate::report::note(&format!(

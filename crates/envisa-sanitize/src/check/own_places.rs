@@ -10,7 +10,7 @@ use envisa_machine::memory::Surface;
 use envisa_machine::thread::Machine;
 
 use super::flows::Allocations;
-use super::spread::{self, Part};
+use super::spread;
 use super::sums::{Sum, Sums};
 use super::truths::{Bound, Known};
 use super::untold::Untold;
@@ -155,10 +155,14 @@ fn range(sums: &Sums<'_>, at: &Sum, bounds: &[Bound]) -> Option<(i128, i128)> {
 
 /// Has each work-item a place of its own, in which all of these are?
 fn are_apart(sums: &Sums<'_>, places: &[&Place]) -> bool {
-    let start = places.iter().map(|place| place.at.base).min().unwrap_or(0);
-    let end = places.iter().map(|place| place.at.base + place.bytes).max().unwrap_or(0);
     let known = spread::known_sums(places.iter().flat_map(|place| &place.who.bounds));
-    let parts: Option<Vec<Vec<Part>>> =
-        places.iter().map(|place| spread::parts(sums, &place.at, &place.who.bounds, &known)).collect();
-    parts.is_some_and(|parts| spread::are_apart(sums, &parts, end - start))
+    let parts =
+        |place: &&Place| Some((place.at.base, spread::parts(sums, &place.at, &place.who.bounds, &known)?));
+    let Some(mut all) = places.iter().map(parts).collect::<Option<Vec<_>>>() else { return false };
+    if !spread::same_steps(&mut all) {
+        return false;
+    }
+    let start = all.iter().map(|(base, _)| *base).min().unwrap_or(0);
+    let end = all.iter().zip(places).map(|((base, _), place)| base + place.bytes).max().unwrap_or(0);
+    spread::are_apart(sums, &all, end - start)
 }

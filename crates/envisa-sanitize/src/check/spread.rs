@@ -92,17 +92,41 @@ pub(super) fn known_sums<'b>(bounds: impl Iterator<Item = &'b Bound>) -> Vec<[i1
     all
 }
 
-/// Do accesses of so many bytes from such addresses on never meet, unless they are of the same work-item?
-pub(super) fn are_apart(sums: &Sums<'_>, all: &[Vec<Part>], bytes: i128) -> bool {
-    let Some((first, others)) = all.split_first() else { return false };
-    let mut parts = first.clone();
-    for other in others {
-        let alike = |a: &Part, b: &Part| (a.factors, a.step) == (b.factors, b.step);
-        if parts.len() != other.len() || !parts.iter().zip(other).all(|(a, b)| alike(a, b)) {
-            return false;
-        }
-        parts = parts.into_iter().zip(other).map(|(a, b)| a.or(*b)).collect();
+/// An address without its parts, and these.
+type Address = (i128, Vec<Part>);
+
+/// Makes addresses ones whose parts have the same steps, if they can be: where a part has one value, its step may be any.
+pub(super) fn same_steps(all: &mut [Address]) -> bool {
+    let count = all.first().map_or(0, |(_, parts)| parts.len());
+    if all.iter().any(|(_, parts)| parts.len() != count) {
+        return false;
     }
+    for n in 0..count {
+        let varies = all.iter().find(|(_, parts)| parts[n].low < parts[n].high);
+        let Some((_, like)) = varies.or(all.first()) else { return true };
+        let Part { factors, step, .. } = like[n];
+        for (base, parts) in &mut *all {
+            let part = &mut parts[n];
+            let moved = part.step.checked_sub(step).and_then(|steps| steps.checked_mul(part.low));
+            match moved.and_then(|moved| base.checked_add(moved)) {
+                _ if part.factors != factors => return false,
+                _ if part.step == step => {}
+                Some(moved) if part.low == part.high => (*base, part.step) = (moved, step),
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Do accesses of so many bytes from such addresses on, whose parts have the same steps, never meet, unless they are of the
+/// same work-item?
+pub(super) fn are_apart(sums: &Sums<'_>, all: &[Address], bytes: i128) -> bool {
+    let Some(((_, first), others)) = all.split_first() else { return false };
+    let wider = |parts: Vec<Part>, (_, other): &Address| {
+        parts.into_iter().zip(other).map(|(a, b)| a.or(*b)).collect()
+    };
+    let mut parts = others.iter().fold(first.clone(), wider);
     parts.sort_by_key(|part| part.step.abs());
     let mut span = bytes;
     parts.iter().all(|part| {

@@ -459,7 +459,10 @@ impl<'a> Sums<'a> {
             Op::Cmp => match (truth(0), number(1), i.aux) {
                 (Some(truth), Some(0), EQ) => truth.not(),
                 (Some(truth), Some(0), NE) => truth,
-                _ => Truth::compare(i.aux, self.source(pc, i, 0)?, self.source(pc, i, 1)?)?,
+                _ => {
+                    let apart = self.source(pc, i, 0)?.minus(self.source(pc, i, 1)?)?;
+                    Truth::compare(i.aux, &apart, self.range(&apart)?)?
+                }
             },
             Op::Sel => {
                 let of = self.truth_of(*self.operands.predicates.get(pc)?).unwrap_or_default();

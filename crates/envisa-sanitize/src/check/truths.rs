@@ -96,21 +96,26 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    /// How two sums compare, by the relation's number in a `cmp`.
-    pub fn compare(relation: u32, a: Sum, b: Sum) -> Option<Truth> {
-        let apart = a.minus(b)?;
+    /// How a sum, which is from `range.0` to `range.1`, compares with zero, by the relation's number in a `cmp`.
+    pub fn compare(relation: u32, apart: &Sum, range: (i128, i128)) -> Option<Truth> {
         let [zero, below, above] = [(0, 0), (LEAST, -1), (1, MOST)];
         let [upwards, downwards] = [(0, MOST), (LEAST, 0)];
+        // What is not zero may be on either side of it.
+        let other = match range {
+            (0.., _) => Some(above),
+            (_, ..=0) => Some(below),
+            _ => None,
+        };
         let (when_true, when_false) = match relation {
-            0 => (Some(zero), None),
-            1 => (None, Some(zero)),
+            0 => (Some(zero), other),
+            1 => (other, Some(zero)),
             2 => (Some(above), Some(downwards)),
             3 => (Some(upwards), Some(below)),
             4 => (Some(below), Some(upwards)),
             5 => (Some(downwards), Some(above)),
             _ => return None,
         };
-        let known = |range: Option<_>| range.map_or_else(Known::default, |range| Known::of(&apart, range));
+        let known = |range: Option<_>| range.map_or_else(Known::default, |range| Known::of(apart, range));
         Some(Truth { known: [known(when_false), known(when_true)] })
     }
 
