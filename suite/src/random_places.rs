@@ -50,11 +50,13 @@ KERNEL(behind) { IDS; if (x < n) b[at] = y; a[at] = x; }
 KERNEL(edge) { IDS; if (x == 0) a[at] = d; else a[at] = y; }
 KERNEL(edge_alone) { IDS; if (y == 0) a[fx * x + c] = d; else a[at] = a[at] + b[x]; }
 KERNEL(edges) { IDS; if (x != n - 1 && y != 0) a[at] = b[at]; else b[at] = x; }
+KERNEL(diagonal) { IDS; if (x + y < n) a[x + y + c] = y; }
+KERNEL(either_asks) { IDS; if (x < n || b[x & 7] > 3 * c) a[at] = y; }
 KERNEL(rows) { IDS; if (x < n && y < n) a[y * n + x] = d; }
 KERNEL(columns) { IDS; if (x < n && y < n) a[x * n + y] = d; }
 ";
 
-const KERNELS: [&str; 38] = [
+const KERNELS: [&str; 40] = [
     "stores",
     "adds",
     "stores_two",
@@ -91,6 +93,8 @@ const KERNELS: [&str; 38] = [
     "edge",
     "edge_alone",
     "edges",
+    "diagonal",
+    "either_asks",
     "rows",
     "columns",
 ];
@@ -126,7 +130,7 @@ fn shape(seed: u64) -> Shape {
     // Neighbouring seeds begin alike.
     let _ = [r.below(2), r.below(2), r.below(2)];
     let mut pick = |of: &[u64]| of[r.below(of.len() as u64) as usize];
-    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 38, _>(|n| n as u64)) as usize];
+    let kernel = KERNELS[pick(&std::array::from_fn::<u64, 40, _>(|n| n as u64)) as usize];
     let local = [pick(&[1, 8, 16, 32, 33]), pick(&[1, 1, 2, 4])];
     let groups = [pick(&[1, 2, 3, 5]), pick(&[1, 1, 2, 3])];
     // Now and then the last group is smaller.

@@ -210,3 +210,57 @@ fn goes_always(i: &Inst, simd: u32) -> bool {
 fn is_for_all(i: &Inst, simd: u32) -> bool {
     i.channels == 1 || i.first == 0 && u32::from(i.channels) >= simd
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use envisa_lower::{Dst, ExecType, Facts, Message, Pred, ProgramParts, Registers, Simt, Src};
+
+    fn inst(op: Op) -> Inst {
+        Inst {
+            op,
+            channels: 32,
+            first: 0,
+            no_mask: false,
+            pred: Pred::default(),
+            exec: ExecType::None,
+            dst: Dst::None,
+            src: [Src::None; 4],
+            aux: 0,
+            dst2: 0,
+            span: Default::default(),
+            source: 0,
+            function: 0,
+            depth: 0,
+            facts: Facts::default(),
+        }
+    }
+
+    /// A message that a branch of so many channels leads past.
+    fn guarded(channels: u8) -> Guards {
+        let pred = Pred { offset: 192, ..Pred::default() };
+        let code = vec![
+            Inst { channels, pred, aux: 2, ..inst(Op::Goto) },
+            inst(Op::Message),
+            inst(Op::Ret),
+            inst(Op::End),
+        ];
+        let registers =
+            Registers { bytes: 8192, constants: vec![0; 64], locals_start: 256, ..Registers::default() };
+        let messages = vec![Message::Simt(Simt {
+            address: 512,
+            data: Some(1024),
+            component_stride: 128,
+            ..Simt::default()
+        })];
+        let parts = ProgramParts { name: "k".into(), registers, messages, ..ProgramParts::default() };
+        Guards::of(&Program::new(parts.with_code(code)).expect("it fits together"))
+    }
+
+    #[test]
+    fn a_branch_for_some_channels_says_nothing_of_the_others() {
+        let of = |guards: &Guards| (guards.before(1).collect::<Vec<Way>>(), guards.decide(1));
+        assert_eq!(of(&guarded(32)), (vec![(0, false)], true));
+        assert_eq!(of(&guarded(16)), (Vec::new(), false));
+    }
+}
