@@ -14,7 +14,7 @@ fn places_of_work_items_change_no_finding() {
     if !envisa_suite::checks::has_ocloc() {
         return envisa_harness::testing::not_run("no ocloc on PATH (Debian package intel-opencl-icd)");
     }
-    let (first, launches) = (number("ENVISA_FIRST").unwrap_or(0), number("ENVISA_LAUNCHES").unwrap_or(400));
+    let (first, launches) = (number("ENVISA_FIRST").unwrap_or(0), number("ENVISA_LAUNCHES").unwrap_or(150));
     let count = random_places::Count::default();
     for (device, own) in [("pvc", false), ("skl", false), ("tgllp", true), ("pvc", true)] {
         let places = Places::build(device, own).unwrap_or_else(|e| panic!("{device}: {e}"));

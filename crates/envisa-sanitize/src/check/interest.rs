@@ -99,7 +99,7 @@ impl Checks {
                 true => OwnPlaces::default(),
                 false => self.own_places(m, &sums, (&excluded, &content)),
             };
-            OwnPlaces { untold: self.untold(m, (&sums, &own), (&quiet, &content)), ..own }
+            OwnPlaces { untold: self.untold(m, (&sums, &own), &quiet), ..own }
         });
         let messages = p.messages().iter().enumerate().map(|(n, message)| match message {
             _ if own.untold.told.get(n) == Some(&true) => Reads::Told,

@@ -24,12 +24,13 @@ pub(super) struct Untold {
 
 impl Checks {
     /// Finds what the launch of which this is a first thread, which is about to start, accesses without telling of it.
-    /// Nothing changes `quiet` allocations or follows their content, and content of `followed` ones is followed.
+    /// Nothing changes `quiet` allocations or follows their content. (What a store leaves without content it had loaded from
+    /// there: such buffers are not each work-item's own.)
     pub(super) fn untold(
         &self,
         m: &Machine<'_>,
         (sums, own): (&Sums<'_>, &OwnPlaces),
-        (quiet, followed): (&[bool], &[bool]),
+        quiet: &[bool],
     ) -> Untold {
         let mut untold = Untold { told: vec![false; m.env.program.messages().len()], ..Untold::default() };
         if !self.facts.footprint {
@@ -37,7 +38,6 @@ impl Checks {
         }
         let ranges: Vec<Range<u64>> =
             m.env.memory.iter().map(|a| a.base..a.base.saturating_add(a.block.len() as u64)).collect();
-        let keeps_content = !self.may_load_nothing(m, own, (quiet, followed));
         for (pc, i) in (0u32..).zip(m.env.program.code()) {
             let n = i.aux as usize;
             let Some(Message::Simt(s)) = m.env.program.messages().get(n).filter(|_| i.op == Op::Message)
@@ -50,7 +50,7 @@ impl Checks {
             let place = own.places.iter().find(|place| place.pc == pc);
             let exact = place.and_then(|place| self.exactly(m, (sums, own), place));
             match (own.messages.get(n).copied().flatten(), exact) {
-                (Some(at), Some(exact)) if s.write && (keeps_content || !followed[at]) => {
+                (Some(_), Some(exact)) if s.write => {
                     untold.written.extend(exact);
                 }
                 (Some(_), _) if s.write => untold.told[n] = true,
@@ -97,21 +97,5 @@ impl Checks {
         let bounds = &place.who.bounds;
         let parts = spread::parts(sums, &place.at, bounds, &spread::known_sums(bounds.iter()))?;
         spread::ranges(sums, place.at.base, &parts, place.bytes)
-    }
-
-    /// May a load bring registers bytes that nothing has written, which are then stored?
-    fn may_load_nothing(
-        &self,
-        m: &Machine<'_>,
-        own: &OwnPlaces,
-        (quiet, followed): (&[bool], &[bool]),
-    ) -> bool {
-        let is_fine = |(n, message): (usize, &Message)| {
-            let stores = matches!(message, Message::Simt(s) if s.write)
-                || matches!(message, Message::Block(b) if b.write);
-            let own_content = own.messages.get(n).copied().flatten().is_some_and(|at| !followed[at]);
-            stores || own.is_never(n) || own_content || self.sites.program.flows.reads_only(m, n, quiet)
-        };
-        !m.env.program.messages().iter().enumerate().all(is_fine)
     }
 }
