@@ -101,10 +101,21 @@ pub fn write(
     may_publish(&docs.join(part.record()), wrong)?;
     write_text(&docs.join(part.record()), &json_of(record)?)?;
     let path = docs.join("PERFORMANCE.md");
-    let old = std::fs::read_to_string(&path).unwrap_or_else(|_| "# Performance\n".to_owned());
-    let page = put_first(&old, "summary");
-    let page = replace_block(&page, "summary", &summary(docs));
-    write_text(&path, &replace_block(&page, &part.name(), section))
+    write_text(&path, &replace_block(&with_summary(docs, &path), &part.name(), section))
+}
+
+/// Writes the page's summary anew, from the records that are there.
+///
+/// # Errors
+/// If the page cannot be written.
+pub fn write_summary(docs: &Path) -> Result<(), String> {
+    let path = docs.join("PERFORMANCE.md");
+    write_text(&path, &with_summary(docs, &path))
+}
+
+fn with_summary(docs: &Path, path: &Path) -> String {
+    let old = std::fs::read_to_string(path).unwrap_or_else(|_| "# Performance\n".to_owned());
+    replace_block(&put_first(&old, "summary"), "summary", &summary(docs))
 }
 
 /// A line of the summary: what, its goal, what was measured, and whether that holds.
