@@ -1,6 +1,7 @@
 //! A program for engines that nobody observes: the same results and the same faults with less work.
 //!
 //! - [`scattered`]: moves of one channel each, to registers that the channel finds by itself, are one;
+//! - [`immediates`]: scalars that were set to a constant are read as that constant;
 //! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
 //! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
@@ -30,6 +31,7 @@ mod dominators;
 mod fold;
 mod fresh;
 mod halves;
+mod immediates;
 mod indices;
 mod logic;
 mod narrow;
@@ -67,6 +69,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
     scattered::join(&mut p);
     let blocks = Blocks::new(&p);
+    immediates::read(&mut p, &blocks);
     rename::apart(&mut p, &blocks);
     let uses = Uses::new(&p);
     let (blocks, uses) = match counters::narrow(&mut p, &uses, &blocks) {

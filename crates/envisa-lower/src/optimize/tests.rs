@@ -733,3 +733,35 @@ fn results_that_are_read_once_move_to_where_they_are_read() {
     let p = improved(&program(code, vec![access(true, v(12), v(2)), access(true, v(12), v(3))]));
     assert_eq!(ops(&p, 6), [a, a, m, a, m, a]);
 }
+
+/// `d = 2; v2 = v0 * d; d = v1; v3 = v0 * d`, the first one with what changes.
+fn scaled(set: Inst) -> Vec<Src> {
+    let product = |to_: u32| {
+        inst(Op::Mul, ExecType::I32, to(v(to_), Type::D), vector(v(0), Type::D), scalar(v(9), Type::D))
+    };
+    let other = Inst {
+        src: [scalar(v(1), Type::D), Src::None, Src::None, Src::None],
+        ..set_to(scalar(TWO, Type::D))
+    };
+    let code = vec![set, product(2), other, product(3), message(0), message(1), ret()];
+    let p = improved(&program(code, vec![access(true, v(12), v(2)), access(true, v(12), v(3))]));
+    p.code.iter().filter(|i| i.op == Op::Mul).map(|i| i.src[1]).collect()
+}
+
+fn set_to(src: Src) -> Inst {
+    Inst { channels: 1, no_mask: true, ..inst(Op::Mov, ExecType::I32, to(v(9), Type::D), src, Src::None) }
+}
+
+#[test]
+fn a_scalar_that_was_set_to_a_constant_is_read_as_that() {
+    let register = scalar(v(9), Type::D);
+    assert_eq!(scaled(set_to(scalar(TWO, Type::D))), [scalar(TWO, Type::D), register]);
+    // Not where it may not have been set, and not where it is another number than the constant.
+    let masked = Inst { no_mask: false, ..set_to(scalar(TWO, Type::D)) };
+    let predicated = Inst { pred: Pred { offset: P1, ..Pred::default() }, ..set_to(scalar(TWO, Type::D)) };
+    let converted = Inst { exec: ExecType::F32, dst: to(v(9), Type::F), ..set_to(scalar(TWO, Type::D)) };
+    let small = Inst { exec: ExecType::F32, dst: to(v(9), Type::F), ..set_to(scalar(TWO, Type::F)) };
+    for other in [masked, predicated, converted, small] {
+        assert_eq!(scaled(other), [register, register], "{other:?}");
+    }
+}
