@@ -451,8 +451,9 @@ impl Building<'_> {
                     Some(address) => address,
                     None => {
                         let bytes = self.private_bytes()?;
-                        let base = self.allocate("private memory", bytes)?.base;
-                        self.private_range = Some((base, bytes));
+                        // Compilers name the base in kernels, too, that have no private memory.
+                        let base = if bytes == 0 { 0 } else { self.allocate("private memory", bytes)?.base };
+                        self.private_range = Some((base, bytes)).filter(|_| bytes > 0);
                         base
                     }
                 };

@@ -293,16 +293,58 @@ kernels:
         }
     }
 
+    /// The kernel with private memory of so many bytes a work-item, and scratch of so many a thread.
+    fn with_own(private: u32, scratch: u32) -> String {
+        let base =
+            "    payload_arguments:\n      - { arg_type: private_base_stateless, offset: 16, size: 8 }\n";
+        let buffer = |kind: &str, bytes: u32| match bytes {
+            0 => String::new(),
+            bytes => format!("      - {{ {kind}, size: {bytes} }}\n"),
+        };
+        let private = buffer("type: global, usage: private_space, is_simt_thread: true", private);
+        let scratch = buffer("type: scratch, usage: single_space", scratch);
+        let buffers = match private.len() + scratch.len() {
+            0 => String::new(),
+            _ => format!("    per_thread_memory_buffers:\n{private}{scratch}"),
+        };
+        format!("{}{buffers}", SHIFT.replace("    payload_arguments:\n", base))
+    }
+
     #[test]
-    fn launches_with_memory_of_their_own_are_made_anew() {
+    fn memory_of_a_launchs_own_is_cleared_for_the_next_one() {
         let memory = Memory::new(1 << 26);
         let a = memory.allocate("a", 100).unwrap();
-        let scratch =
-            "    per_thread_memory_buffers:\n      - { type: scratch, usage: single_space, size: 2048 }\n";
+        let remembered = remembered();
+        let first = ready(&with_own(64, 2048), &memory, asked(a, 1));
+        let (_, bytes) = first.prepared.private.expect("there is private memory");
+        assert_eq!(bytes, 64 * 32 * 2);
+        let own = |p: &Prepared| Arc::clone(p.own[0].allocation());
+        assert!(own(&first.prepared).block.write(8, [7]) && first.prepared.window.write(2048, [7]));
+        remembered.keep(first);
+        let again = remembered.take(&asked(a, 1), &memory).expect("it is remembered");
+        assert_eq!(own(&again.prepared).block.read::<1>(8), Some([0]));
+        assert_eq!(again.prepared.window.read::<1>(2048), Some([0]));
+    }
+
+    #[test]
+    fn a_kernel_without_private_memory_is_given_none() {
+        let memory = Memory::new(1 << 26);
+        let a = memory.allocate("a", 100).unwrap();
+        let first = ready(&with_own(0, 0), &memory, asked(a, 1));
+        assert_eq!((first.prepared.private, &first.prepared.image[16..24]), (None, &[0; 8][..]));
+        let remembered = remembered();
+        remembered.keep(first);
+        assert!(remembered.take(&asked(a, 1), &memory).is_some());
+    }
+
+    #[test]
+    fn launches_with_much_memory_of_their_own_are_made_anew() {
+        let memory = Memory::new(1 << 26);
+        let a = memory.allocate("a", 100).unwrap();
         let prints = "      - { arg_type: printf_buffer, offset: 16, size: 8 }\n";
         let payload = "    payload_arguments:\n";
-        let info = [format!("{SHIFT}{scratch}"), SHIFT.replace(payload, &format!("{payload}{prints}"))];
-        for info in info {
+        let prints = SHIFT.replace(payload, &format!("{payload}{prints}"));
+        for info in [with_own(1 << 14, 0), with_own(0, 1 << 18), prints] {
             let remembered = remembered();
             remembered.keep(ready(&info, &memory, asked(a, 1)));
             assert!(remembered.take(&asked(a, 1), &memory).is_none(), "{info}");

@@ -51,7 +51,6 @@ pub struct Prepared {
     /// The printf buffer, if the kernel prints.
     pub(super) printf: Option<Arc<Allocation>>,
     /// Allocations made for this launch alone, freed with it.
-    #[allow(dead_code)]
     pub(super) own: Vec<Private>,
     /// Counts the accesses that were dropped.
     pub dropped: Dropped,
@@ -79,8 +78,9 @@ pub(super) fn number() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Most bytes that the general-state window of a launch has which is remembered: it is cleared each time.
-const MOST_WINDOW: usize = 4096;
+/// Most bytes that a launch has for itself which is remembered, scratch and private memory: they stay, and are cleared
+/// each time, as those of a new launch would be.
+const MOST_OWN: u64 = 256 << 10;
 
 impl Prepared {
     /// What the kernel has printed up to now; `None` if it cannot print.
@@ -109,9 +109,12 @@ impl Prepared {
     }
 
     /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of
-    /// its own, whose content would have to be as at first, or much to clear, or it dropped accesses.
+    /// its own whose content would have to be as at first, or much to clear, or it dropped accesses.
     pub(super) fn rest(&mut self) -> bool {
-        if !self.own.is_empty() || self.window.len() > MOST_WINDOW || self.dropped.counts() != (0, 0) {
+        // What a kernel prints to and its implicit arguments are the other allocations.
+        let cleared = self.own.len() == usize::from(self.private.is_some());
+        let bytes = self.window.len() as u64 + self.private.map_or(0, |(_, bytes)| bytes);
+        if !cleared || bytes > MOST_OWN || self.dropped.counts() != (0, 0) {
             return false;
         }
         self.map = AddressMap::nothing();
@@ -122,12 +125,13 @@ impl Prepared {
 
     /// Reaches again what it reached before [`Prepared::rest`]; `false` if the address space is another one since.
     pub(super) fn renew(&mut self, memory: &Memory) -> bool {
-        let (map, version) = memory.map_and_version();
+        let (map, version) = reachable(memory, &self.own, false);
         if version != self.version || !self.surfaces.hold() {
             return false;
         }
         self.map = map;
-        self.window.clear(0, self.window.len())
+        let clear = |block: &Block| block.clear(0, block.len());
+        clear(&self.window) && self.own.iter().all(|own| clear(&own.block))
     }
 
     /// Number of groups.
