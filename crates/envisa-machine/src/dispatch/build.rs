@@ -198,6 +198,7 @@ pub fn prepare_from(
         local_regions: Vec::new(),
         local_memory: with.local_memory,
         own: Vec::new(),
+        spare: spent.as_mut().map_or_else(Default::default, Prepared::take_own),
         printf: None,
         private: None,
         private_range: None,
@@ -236,36 +237,6 @@ fn supported(kernel: &Kernel, images: bool) -> Result<(), LaunchError> {
         ))),
         None => Ok(()),
     }
-}
-
-/// Does an argument of this kind take an image of that shape?
-fn shape_fits(kind: Option<ImageType>, image: &Image) -> Result<(), String> {
-    let (shape, what) = match kind {
-        Some(ImageType::Buffer | ImageType::Image1d) => (ImageShape::D1, "a 1D image"),
-        Some(ImageType::Image1dArray) => (ImageShape::D1Array, "an array of 1D images"),
-        Some(ImageType::Image2d | ImageType::Image2dDepth | ImageType::Image2dMedia) => {
-            (ImageShape::D2, "a 2D image")
-        }
-        Some(ImageType::Image2dArray | ImageType::Image2dArrayDepth) => {
-            (ImageShape::D2Array, "an array of 2D images")
-        }
-        Some(ImageType::Image3d) => (ImageShape::D3, "a 3D image"),
-        Some(ImageType::Cube) => (ImageShape::Cube, "a cube"),
-        // Kinds that no image here has, or that metadata does not tell.
-        _ => return Ok(()),
-    };
-    if image.shape == shape {
-        return Ok(());
-    }
-    let given = match image.shape {
-        ImageShape::D1 => "a 1D image",
-        ImageShape::D1Array => "an array of 1D images",
-        ImageShape::D2 => "a 2D image",
-        ImageShape::D2Array => "an array of 2D images",
-        ImageShape::D3 => "a 3D image",
-        ImageShape::Cube => "a cube",
-    };
-    Err(format!("the kernel takes {what}, not {given}"))
 }
 
 fn walk_order(dims: [u32; 3]) -> Result<[u8; 3], LaunchError> {
@@ -307,6 +278,8 @@ struct Building<'a> {
     /// Most that the two may be together.
     local_memory: u64,
     own: Vec<Private>,
+    /// What another launch had, and this one may have: cleared private memory, and a buffer to print to.
+    spare: [Option<Private>; 2],
     printf: Option<Arc<Allocation>>,
     private: Option<u64>,
     private_range: Option<(u64, u64)>,
@@ -391,6 +364,13 @@ impl Building<'_> {
         Ok(self.keep(own))
     }
 
+    fn private_memory(&mut self, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
+        match self.spare[0].take().filter(|own| own.block.len() as u64 == bytes) {
+            Some(own) => Ok(self.keep(own)),
+            None => self.allocate("private memory", bytes),
+        }
+    }
+
     fn keep(&mut self, own: Private) -> Arc<Allocation> {
         let allocation = Arc::clone(own.allocation());
         self.own.push(own);
@@ -452,7 +432,7 @@ impl Building<'_> {
                     None => {
                         let bytes = self.private_bytes()?;
                         // Compilers name the base in kernels, too, that have no private memory.
-                        let base = if bytes == 0 { 0 } else { self.allocate("private memory", bytes)?.base };
+                        let base = if bytes == 0 { 0 } else { self.private_memory(bytes)?.base };
                         self.private_range = Some((base, bytes)).filter(|_| bytes > 0);
                         base
                     }
@@ -553,7 +533,7 @@ impl Building<'_> {
                 (other, _) => fail(format!("the kernel takes a sampler, not {}", other.kind())),
             },
             (Some(AddrMode::Stateful), Some(AddrSpace::Image)) => match arg {
-                Arg::Image(image) => shape_fits(p.image_type, &image).or_else(fail),
+                Arg::Image(image) => surfaces::shape_fits(p.image_type, &image).or_else(fail),
                 other => fail(format!("the kernel takes an image, not {}", other.kind())),
             },
             (Some(AddrMode::Stateful), _) => match arg {
@@ -601,7 +581,7 @@ impl Building<'_> {
             },
             (Some(AddrMode::Bindless), _) => {
                 if let Arg::Image(image) = &arg {
-                    shape_fits(p.image_type, image).or_else(&fail)?;
+                    surfaces::shape_fits(p.image_type, image).or_else(&fail)?;
                 }
                 let Some(surface) = self.surface(index, &arg)? else {
                     return fail(format!("the kernel takes a surface, not {}", arg.kind()));
@@ -648,9 +628,12 @@ impl Building<'_> {
         if let Some(buffer) = &self.printf {
             return Ok(Arc::clone(buffer));
         }
-        let own = self.memory.private_sparse("printf buffer", PRINTF_BYTES)?;
+        let own = match self.spare[1].take() {
+            Some(own) => own,
+            None => self.memory.private_sparse("printf buffer", PRINTF_BYTES)?,
+        };
         let buffer = self.keep(own);
-        buffer.block.write(0, 4u32.to_le_bytes());
+        printf::begin(&buffer.block);
         self.printf = Some(Arc::clone(&buffer));
         Ok(buffer)
     }
@@ -691,7 +674,7 @@ impl Building<'_> {
         threads: &Threads,
         stack_calls: bool,
         slm_bytes: u64,
-        spent: Option<Prepared>,
+        mut spent: Option<Prepared>,
     ) -> Result<Prepared, LaunchError> {
         let needs_implicit =
             stack_calls || self.kernel.execution_env.has_stack_calls || !self.implicit_at.is_empty();
@@ -740,10 +723,11 @@ impl Building<'_> {
             )));
         }
         let (map, version) = reachable(self.memory, &self.own, self.red_zone > 0);
-        let window = match spent.filter(|p| p.window.len() as u64 == total) {
-            Some(p) => {
-                p.window.clear(0, p.window.len());
-                p.window
+        let spare = spent.as_mut().filter(|p| p.window.len() as u64 == total);
+        let window = match spare.and_then(|p| Some(std::mem::replace(&mut p.window, Block::zeroed(0)?))) {
+            Some(window) => {
+                window.clear(0, window.len());
+                window
             }
             None => Block::zeroed(total as usize).ok_or(MemoryError::Host(total))?,
         };
@@ -751,7 +735,7 @@ impl Building<'_> {
             window.copy_in(*at as usize, structure);
         }
         let payload_bytes = threads.payload_bytes as usize;
-        Ok(Prepared {
+        let mut prepared = Prepared {
             groups: self.groups,
             local: self.launch.local,
             simd: threads.channels,
@@ -779,7 +763,11 @@ impl Building<'_> {
             version,
             number: number(),
             reach: number(),
-        })
+            reached_before: None,
+        };
+        let became = |p: &Prepared| p.window.is_empty() && p.reaches_as(&prepared);
+        prepared.reached_before = spent.filter(became).map(|p| p.reach);
+        Ok(prepared)
     }
 }
 

@@ -41,8 +41,11 @@ impl Ready {
 /// free it.
 #[derive(Debug)]
 pub struct Remembered {
-    /// Where messages go depends on addresses, surfaces and the address space alone.
-    plain: bool,
+    /// Which surfaces messages go to no argument says: where they go depends on addresses, surfaces, the address space
+    /// and the launch's general-state window alone.
+    fixed: bool,
+    /// None goes to that window, which is each launch's own.
+    windowless: bool,
     #[allow(clippy::vec_box, reason = "they come and go with every launch, and are large")]
     all: Mutex<Vec<Box<Ready>>>,
 }
@@ -56,19 +59,16 @@ impl Remembered {
             Message::Atomic(a) => Some(a.space),
             _ => None,
         };
-        // Each launch has a general-state window for itself, and which surface is meant may be an argument.
-        let own = |s| match s {
-            Space::GeneralState | Space::Scratch(_) => true,
-            Space::Bti(surface) => !matches!(surface, Src::Reg { constant: true, .. }),
-            _ => false,
-        };
-        let plain = !p.messages().iter().filter_map(space).any(own);
-        Remembered { plain, all: Mutex::default() }
+        let varies = |s| matches!(s, Space::Bti(at) if !matches!(at, Src::Reg { constant: true, .. }));
+        let own = |s| matches!(s, Space::GeneralState | Space::Scratch(_));
+        let spaces = || p.messages().iter().filter_map(space);
+        let (fixed, windowless) = (!spaces().any(varies), !spaces().any(own));
+        Remembered { fixed, windowless, all: Mutex::default() }
     }
 
     /// Can launches reach the same that have other arguments ([`Prepared::reach`])?
     pub fn shares(&self) -> bool {
-        self.plain
+        self.fixed && self.windowless
     }
 
     #[allow(clippy::vec_box, reason = "as above")]
@@ -95,14 +95,21 @@ impl Remembered {
             let sizes = |l: &Launch| (l.dims, l.global, l.local, l.offset);
             sizes(&a.launch) == sizes(&asked.launch) && (a.slots, a.red_zone) == (asked.slots, asked.red_zone)
         };
-        // While there is room, all may come again.
-        let at = all.iter().rposition(|r| alike(&r.asked)).filter(|_| all.len() == REMEMBERED)?;
+        // While there is room, all may come again. Where messages to a launch's own memory went is known of the last one.
+        let own = !self.windowless || all.first().is_some_and(|r| r.prepared.has_own());
+        let mut found = (0..all.len()).filter(|at| all.len() == REMEMBERED && alike(&all[*at].asked));
+        let at = if own { found.next() } else { found.next_back() }?;
         Some(all.remove(at).prepared)
     }
 
     /// Has a launch that was prepared anew reach what another one reached ([`Prepared::reach`]), if it does.
     pub fn recognise(&self, prepared: &mut Prepared) {
-        if !self.plain {
+        // The window came along with what another launch left.
+        if let Some(reach) = prepared.reached_before.filter(|_| self.fixed) {
+            prepared.reach = reach;
+            return;
+        }
+        if !self.shares() {
             return;
         }
         if let Some(one) = self.lock().iter().find(|r| r.prepared.reaches_as(prepared)) {
@@ -144,7 +151,7 @@ kernels:
 ";
 
     fn remembered() -> Remembered {
-        Remembered { plain: true, all: Mutex::default() }
+        Remembered { fixed: true, windowless: true, all: Mutex::default() }
     }
 
     fn asked(a: AllocationId, value: u8) -> Asked {
@@ -276,8 +283,8 @@ kernels:
     fn launches_that_reach_the_same_are_recognised() {
         let memory = Memory::new(1 << 20);
         let [a, b] = ["a", "b"].map(|name| memory.allocate(name, 100).unwrap());
-        for plain in [false, true] {
-            let remembered = Remembered { plain, ..remembered() };
+        for (fixed, windowless) in [(false, true), (true, false), (true, true)] {
+            let remembered = Remembered { fixed, windowless, ..remembered() };
             let first = ready(SHIFT, &memory, asked(a, 1));
             let reach = first.prepared.reach();
             remembered.keep(first);
@@ -286,7 +293,7 @@ kernels:
                 remembered.recognise(&mut other.prepared);
                 other.prepared.reach() == reach
             };
-            assert_eq!(known(asked(a, 2)), plain);
+            assert_eq!(known(asked(a, 2)), fixed && windowless);
             assert!(!known(asked(b, 1)), "another surface");
             memory.allocate("c", 4).unwrap();
             assert!(!known(asked(a, 2)), "another map");
@@ -341,13 +348,46 @@ kernels:
     fn launches_with_much_memory_of_their_own_are_made_anew() {
         let memory = Memory::new(1 << 26);
         let a = memory.allocate("a", 100).unwrap();
-        let prints = "      - { arg_type: printf_buffer, offset: 16, size: 8 }\n";
-        let payload = "    payload_arguments:\n";
-        let prints = SHIFT.replace(payload, &format!("{payload}{prints}"));
-        for info in [with_own(1 << 14, 0), with_own(0, 1 << 18), prints] {
+        for info in [with_own(1 << 14, 0), with_own(0, 1 << 18)] {
             let remembered = remembered();
             remembered.keep(ready(&info, &memory, asked(a, 1)));
             assert!(remembered.take(&asked(a, 1), &memory).is_none(), "{info}");
+        }
+    }
+
+    #[test]
+    fn a_launch_that_can_print_is_remembered_until_it_does() {
+        let memory = Memory::new(1 << 26);
+        let a = memory.allocate("a", 100).unwrap();
+        let prints = "    payload_arguments:\n      - { arg_type: printf_buffer, offset: 16, size: 8 }\n";
+        let info = SHIFT.replace("    payload_arguments:\n", prints);
+        let remembered = remembered();
+        remembered.keep(ready(&info, &memory, asked(a, 1)));
+        let again = remembered.take(&asked(a, 1), &memory).expect("it is remembered");
+        let buffer = again.prepared.printf.clone().expect("there is a buffer");
+        buffer.block.write(0, 12u32.to_le_bytes());
+        remembered.keep(again);
+        assert!(remembered.take(&asked(a, 1), &memory).is_none());
+    }
+
+    #[test]
+    fn memory_of_its_own_goes_to_a_launch_that_differs_in_a_value() {
+        let memory = Memory::new(1 << 26);
+        let a = memory.allocate("a", 100).unwrap();
+        let info = with_own(64, 2048);
+        for (fixed, private) in [(true, 64), (false, 64), (true, 0)] {
+            let remembered = Remembered { fixed, windowless: private == 0, ..remembered() };
+            let last = REMEMBERED as u8 - 1;
+            (0..=last).for_each(|k| remembered.keep(ready(&info, &memory, asked(a, k))));
+            let spent = remembered.spent(&asked(a, 99)).expect("one is spent");
+            assert!(remembered.take(&asked(a, last), &memory).is_none(), "the last one is");
+            let (base, reach) = (spent.own[0].base, spent.reach());
+            assert!(spent.own[0].block.write(8, [7]) && spent.window.write(2048, [7]));
+            let mut made = ready_from(&info, &memory, asked(a, 99), Some(spent)).prepared;
+            remembered.recognise(&mut made);
+            assert_eq!((made.own[0].base, made.own[0].block.read::<1>(8)), (base, Some([0])));
+            assert_eq!(made.window.read::<1>(2048), Some([0]));
+            assert_eq!(made.reach() == reach, fixed, "messages go where they went");
         }
     }
 }

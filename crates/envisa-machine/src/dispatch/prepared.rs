@@ -70,6 +70,8 @@ pub struct Prepared {
     pub(super) number: u64,
     /// See [`Prepared::reach`].
     pub(super) reach: u64,
+    /// The same of the launch that became this one, if that reached the same.
+    pub(super) reached_before: Option<u64>,
 }
 
 /// A number for a launch that no other has.
@@ -101,20 +103,52 @@ impl Prepared {
 
     /// Does it reach what another one does, but for its own window?
     pub(super) fn reaches_as(&self, other: &Prepared) -> bool {
-        (self.version, self.slm_bytes) == (other.version, other.slm_bytes)
-            && self.own.is_empty()
-            && other.own.is_empty()
+        let printf = |p: &Prepared| p.printf.as_ref().map(|a| a.base);
+        (self.version, self.slm_bytes, self.private) == (other.version, other.slm_bytes, other.private)
+            && printf(self) == printf(other)
+            && other.knows_its_own()
             && self.surfaces.is_as(&other.surfaces)
             && self.samplers == other.samplers
+    }
+
+    /// Has it memory that no other launch reaches, beside its window?
+    pub(super) fn has_own(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// Are its allocations private memory and what it prints to, and no others, such as implicit arguments?
+    fn knows_its_own(&self) -> bool {
+        self.own.len() == usize::from(self.private.is_some()) + usize::from(self.printf.is_some())
+    }
+
+    /// Makes private memory and what it prints to as they were at first.
+    fn clear_own(&self) -> bool {
+        self.own.iter().all(|own| match &self.printf {
+            Some(printf) if printf.base == own.base => printf::begin(&own.block),
+            _ => own.block.clear(0, own.block.len()),
+        })
+    }
+
+    /// Its private memory and what it printed to, as they were at first, for another launch.
+    pub(super) fn take_own(&mut self) -> [Option<Private>; 2] {
+        let mut found = [None, None];
+        if self.knows_its_own() && self.clear_own() {
+            let printf = self.printf.as_ref().map(|a| a.base);
+            for own in self.own.drain(..) {
+                let kind = usize::from(Some(own.base) == printf);
+                found[kind] = Some(own);
+            }
+        }
+        found
     }
 
     /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of
     /// its own whose content would have to be as at first, or much to clear, or it dropped accesses.
     pub(super) fn rest(&mut self) -> bool {
-        // What a kernel prints to and its implicit arguments are the other allocations.
-        let cleared = self.own.len() == usize::from(self.private.is_some());
         let bytes = self.window.len() as u64 + self.private.map_or(0, |(_, bytes)| bytes);
-        if !cleared || bytes > MOST_OWN || self.dropped.counts() != (0, 0) {
+        // What was printed would stay in memory.
+        let printed = self.printf.as_ref().is_some_and(|a| !printf::is_empty(&a.block));
+        if !self.knows_its_own() || printed || bytes > MOST_OWN || self.dropped.counts() != (0, 0) {
             return false;
         }
         self.map = AddressMap::nothing();
@@ -130,8 +164,7 @@ impl Prepared {
             return false;
         }
         self.map = map;
-        let clear = |block: &Block| block.clear(0, block.len());
-        clear(&self.window) && self.own.iter().all(|own| clear(&own.block))
+        self.window.clear(0, self.window.len()) && self.clear_own()
     }
 
     /// Number of groups.
@@ -350,5 +383,6 @@ pub fn prepare_bare(
         version,
         number: number(),
         reach: number(),
+        reached_before: None,
     })
 }

@@ -27,13 +27,26 @@ pub struct Printed {
     pub incomplete: bool,
 }
 
+/// Where the first record goes.
+const FIRST: u32 = 4;
+
+/// Makes a buffer one to which nothing has been printed.
+pub(super) fn begin(buffer: &Block) -> bool {
+    buffer.write(0, FIRST.to_le_bytes())
+}
+
+/// Has nothing been printed to it?
+pub(super) fn is_empty(buffer: &Block) -> bool {
+    buffer.read::<4>(0) == Some(FIRST.to_le_bytes())
+}
+
 /// Decodes the buffer.
 pub fn decode(memory: &AddressMap, buffer: &Block) -> Printed {
     let mut out = Printed::default();
     let used = buffer.read::<4>(0).map_or(0, u32::from_le_bytes) as usize;
     // The counter runs on where records no longer fit.
     out.incomplete = used > buffer.len();
-    let mut reader = Reader { buffer, at: 4, end: used.min(buffer.len()), unreadable: false };
+    let mut reader = Reader { buffer, at: FIRST as usize, end: used.min(buffer.len()), unreadable: false };
     let mut left = MAX_TEXT;
     while reader.at + 8 <= reader.end {
         let Some(address) = reader.u64() else { break };

@@ -78,3 +78,33 @@ impl Building<'_> {
         Ok(())
     }
 }
+
+/// Does an argument of this kind take an image of that shape?
+pub(super) fn shape_fits(kind: Option<ImageType>, image: &Image) -> Result<(), String> {
+    let (shape, what) = match kind {
+        Some(ImageType::Buffer | ImageType::Image1d) => (ImageShape::D1, "a 1D image"),
+        Some(ImageType::Image1dArray) => (ImageShape::D1Array, "an array of 1D images"),
+        Some(ImageType::Image2d | ImageType::Image2dDepth | ImageType::Image2dMedia) => {
+            (ImageShape::D2, "a 2D image")
+        }
+        Some(ImageType::Image2dArray | ImageType::Image2dArrayDepth) => {
+            (ImageShape::D2Array, "an array of 2D images")
+        }
+        Some(ImageType::Image3d) => (ImageShape::D3, "a 3D image"),
+        Some(ImageType::Cube) => (ImageShape::Cube, "a cube"),
+        // Kinds that no image here has, or that metadata does not tell.
+        _ => return Ok(()),
+    };
+    if image.shape == shape {
+        return Ok(());
+    }
+    let given = match image.shape {
+        ImageShape::D1 => "a 1D image",
+        ImageShape::D1Array => "an array of 1D images",
+        ImageShape::D2 => "a 2D image",
+        ImageShape::D2Array => "an array of 2D images",
+        ImageShape::D3 => "a 3D image",
+        ImageShape::Cube => "a cube",
+    };
+    Err(format!("the kernel takes {what}, not {given}"))
+}
