@@ -21,8 +21,8 @@ pub struct Explained {
     /// The numbers of the programs; without any, every program that `failure` or `alone` is true of.
     #[serde(default)]
     programs: Vec<u64>,
-    /// The side that has no result, and a part of its message.
-    failure: Option<(Side, String)>,
+    /// Sides that have no result, and a part of their messages.
+    failure: Option<(Vec<Side>, String)>,
     /// The side that alone has another result: all others, envisa's engines and its other builds among them, have one result.
     alone: Option<Side>,
     /// Whose fault it is.
@@ -171,7 +171,7 @@ impl Difference {
         let rule = |side: Side, why: &str| {
             known
                 .iter()
-                .find(|e| e.failure.as_ref().is_some_and(|(s, part)| *s == side && why.contains(part)))
+                .find(|e| e.failure.as_ref().is_some_and(|(s, part)| s.contains(&side) && why.contains(part)))
         };
         let alone = |side: Side| {
             let [one, other] = &self.groups[..] else { return false };
@@ -316,7 +316,7 @@ mod tests {
         let of = |side| {
             let rule = Explained {
                 programs: vec![],
-                failure: Some((side, "crashed".into())),
+                failure: Some((vec![side], "crashed".into())),
                 alone: None,
                 whose: "a compiler".into(),
                 why: "it crashes".into(),

@@ -265,9 +265,14 @@ pub fn run(side: Side, numbers: std::ops::Range<u64>, how: How<'_>) -> Result<Ve
     while at < numbers.end {
         let together = if by_one.contains(&at) { 1 } else { BATCH };
         let end = if together == 1 { by_one.end } else { numbers.end };
-        let (lines, ended) = process(side, at..end, together, how)?;
+        let (mut lines, ended, error) = process(side, at..end, together, how)?;
         at += lines.len() as u64;
-        let stopped = lines.last().is_some_and(|l| l.folds.is_err());
+        let last = lines.last_mut().and_then(|l| l.folds.as_mut().err());
+        let stopped = last.is_some();
+        // The process ended with this kernel: its error is why.
+        if let (Some(why), Some(error)) = (last, error) {
+            *why = format!("{}: {error}", why.trim_end());
+        }
         all.extend(lines);
         if stopped {
             continue;
@@ -282,13 +287,13 @@ pub fn run(side: Side, numbers: std::ops::Range<u64>, how: How<'_>) -> Result<Ve
     Ok(all)
 }
 
-/// Runs kernels in one process: what they left up to where it ended, and how that was.
+/// Runs kernels in one process: what they left up to where it ended, how that was, and the first error that it reported.
 fn process(
     side: Side,
     numbers: std::ops::Range<u64>,
     together: u64,
     how: How<'_>,
-) -> Result<(Vec<Left>, String), String> {
+) -> Result<(Vec<Left>, String, Option<String>), String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let out = folder.path().join("lines");
     let exe = std::env::current_exe().map_err(|e| e.to_string())?;
@@ -311,8 +316,10 @@ fn process(
     let text = std::fs::read_to_string(&out).unwrap_or_default();
     let lines = text.lines().filter_map(|l| serde_json::from_str::<Left>(l).ok()).collect();
     let said = std::fs::read(&errors).unwrap_or_default();
-    let last = String::from_utf8_lossy(&said).lines().last().unwrap_or_default().to_owned();
-    Ok((lines, format!("the process {ended}: {last}")))
+    let said = String::from_utf8_lossy(&said);
+    let last = said.lines().last().unwrap_or_default();
+    let error = said.lines().find(|l| l.starts_with("error[")).map(str::to_owned);
+    Ok((lines, format!("the process {ended}: {last}"), error))
 }
 
 /// Waits for a process, for as long as it leaves something within a limit; how it ended.
