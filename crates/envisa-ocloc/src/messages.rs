@@ -112,10 +112,14 @@ pub fn failure(
 ) -> Vec<Diagnostic> {
     if messages.contains("Cannot get HW Info for device") {
         let known = DeviceFamily::ALL.map(DeviceFamily::name);
-        return vec![
+        let error = if known.contains(&device) {
+            Diagnostic::error("E0810", format!("this `ocloc` does not compile for `{device}`"))
+                .note("newer versions leave out old devices, and older ones do not know new devices")
+        } else {
             Diagnostic::error("E0810", unknown("device", device, known))
-                .note("`ocloc` does not know it either"),
-        ];
+                .note("`ocloc` does not know it either")
+        };
+        return vec![error];
     }
     let mut all = diagnostics(messages, input, files);
     if !all.iter().any(Diagnostic::is_error) {
@@ -161,6 +165,17 @@ mod tests {
         assert_eq!((word(&all[0]), word(&all[1])), ("int".into(), "bcd".into()));
         assert_eq!(all[2].notes, ["at ./h.h:9:1"]);
         assert_eq!(all[2].labels[0].text, "declared here");
+    }
+
+    #[test]
+    fn a_device_that_the_compiler_lacks_is_not_called_unknown() {
+        let said = |device: &str| {
+            let messages = format!("Cannot get HW Info for device {device}.");
+            let all = failure("exit status: 1", device, &messages, Path::new("k.cl"), &mut Files::new());
+            all[0].message.to_string()
+        };
+        assert_eq!(said("skl"), "this `ocloc` does not compile for `skl`");
+        assert!(said("sky").starts_with("unknown device `sky`"), "{}", said("sky"));
     }
 
     #[test]
