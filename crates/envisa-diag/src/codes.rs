@@ -266,7 +266,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0021",
         "an integer divided by zero",
-        "With --check-hints: a channel divides an integer by zero, or computes the remainder of such a division. OpenCL leaves the result undefined. For devices without an integer division (dg2, pvc), the compiler writes a sequence of other instructions, in which this check cannot recognise a division.",
+        "With --check-hints: a channel divides an integer by zero, or computes the remainder of such a division. OpenCL leaves the result undefined. In a build that was not made for the checks, it is not recognised on devices without an integer division (dg2, pvc): the compiler writes a sequence of other instructions there.",
     ),
     page(
         "F0022",
@@ -297,6 +297,11 @@ pub const CODES: &[CodeInfo] = &[
         "F0027",
         "texels of another type",
         "With --check: a function for integers (`read_imagei`, `write_imageui`) is given an image whose channels are floats or normalised numbers, or `read_imagef` or `write_imagef` one whose channels are integers. OpenCL leaves the results undefined: devices take the bits as they are, or convert them. The type of the channels is that of the image that the host made. Functions for signed integers on unsigned channels, and the other way around, are not found.",
+    ),
+    page(
+        "F0028",
+        "signed integers that overflow",
+        "With --check-hints: a sum, a difference or a product of signed integers (`int`, `long`) is beyond its type, or the least number is divided by -1. C leaves the result undefined (C99, 6.5): it wraps on all devices, but compilers reckon with its not happening, and may take `i + 1 > i` for true. Sums of `char` and `short` are computed as `int`. Unsigned integers wrap, and the compilers that envisa knows treat vectors alike; neither is reported. It is found in kernels that are compiled for the checks. Compute with `uint`, and convert the result.",
     ),
     page(
         "F0100",

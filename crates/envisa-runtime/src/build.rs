@@ -62,6 +62,7 @@ pub fn build(
     let options = kept.as_deref().unwrap_or(options);
     let rewrite = match () {
         () if lines::debugging() => Rewrite::Frames,
+        () if report::builds_for_checks() && report::hints() => Rewrite::Hints,
         () if report::builds_for_checks() => Rewrite::Checks,
         () => return as_is(spec, input, options, sources).map(made),
     };
@@ -69,7 +70,7 @@ pub fn build(
         return Ok(made(built));
     }
     let built = as_is(spec, input, options, sources)?;
-    if rewrite == Rewrite::Checks && !built.0.kernels.is_empty() {
+    if rewrite.is_for_checks() && !built.0.kernels.is_empty() {
         let kernels: Vec<&str> = built.0.kernels.iter().map(|k| k.name.as_str()).collect();
         report::note(&format!(
             "the compiler refused {} in the build for the checks: accesses that it merged, moved or left out are not checked, and indices are not compared with the types of the source",

@@ -54,6 +54,14 @@ pub enum Kind {
     /// The type of an image's channels, not below a limit: of those that the access is not for. The bound is [`INTEGERS`] if
     /// the access is of integers.
     Texel = 13,
+    /// An integer is divided by zero: not below 1 if it is.
+    Divisor = 14,
+    /// A sum of numbers with signs is beyond its type: not below 1 if it is. The bound is the opcode of the operation in SPIR-V.
+    Overflow = 15,
+    /// A float is beyond the integer that it becomes: not below 1 if it is.
+    Range = 16,
+    /// A shift is by as many bits as there are, or more: not below 1 if it is.
+    ShiftCount = 17,
 }
 
 /// Local memory.
@@ -113,6 +121,10 @@ impl What {
             11 => Kind::Changed,
             12 => Kind::Lane,
             13 => Kind::Texel,
+            14 => Kind::Divisor,
+            15 => Kind::Overflow,
+            16 => Kind::Range,
+            17 => Kind::ShiftCount,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

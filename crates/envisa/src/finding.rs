@@ -77,6 +77,8 @@ pub enum FindingKind {
     TexelType,
     /// A hint: an integer divided by zero.
     DivisionByZero,
+    /// A hint: a sum, difference, product or quotient of numbers with signs that its type cannot hold.
+    SignedOverflow,
     /// A hint: a shift by as many bits as there are, or more.
     ShiftCount,
     /// A hint: a float that the integer it becomes cannot hold.
@@ -89,7 +91,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// All kinds, hints last.
-    pub const ALL: [FindingKind; 14] = [
+    pub const ALL: [FindingKind; 15] = [
         FindingKind::UninitialisedRead,
         FindingKind::StoreConflict,
         FindingKind::Race,
@@ -100,6 +102,7 @@ impl FindingKind {
         FindingKind::AsyncCopy,
         FindingKind::TexelType,
         FindingKind::DivisionByZero,
+        FindingKind::SignedOverflow,
         FindingKind::ShiftCount,
         FindingKind::ConversionRange,
         FindingKind::Misaligned,
@@ -111,6 +114,7 @@ impl FindingKind {
         matches!(
             self,
             FindingKind::DivisionByZero
+                | FindingKind::SignedOverflow
                 | FindingKind::ShiftCount
                 | FindingKind::ConversionRange
                 | FindingKind::Misaligned
@@ -131,6 +135,7 @@ impl FindingKind {
             FindingKind::AsyncCopy => "F0026",
             FindingKind::TexelType => "F0027",
             FindingKind::DivisionByZero => "F0021",
+            FindingKind::SignedOverflow => "F0028",
             FindingKind::ShiftCount => "F0022",
             FindingKind::ConversionRange => "F0023",
             FindingKind::Misaligned => "F0024",
@@ -179,6 +184,7 @@ impl Finding {
             envisa_sanitize::FindingKind::AsyncCopy => FindingKind::AsyncCopy,
             envisa_sanitize::FindingKind::TexelType => FindingKind::TexelType,
             envisa_sanitize::FindingKind::DivisionByZero => FindingKind::DivisionByZero,
+            envisa_sanitize::FindingKind::SignedOverflow => FindingKind::SignedOverflow,
             envisa_sanitize::FindingKind::ShiftCount => FindingKind::ShiftCount,
             envisa_sanitize::FindingKind::ConversionRange => FindingKind::ConversionRange,
             envisa_sanitize::FindingKind::Misaligned => FindingKind::Misaligned,
@@ -248,6 +254,7 @@ impl Finding {
             | FindingKind::AsyncCopy
             | FindingKind::TexelType
             | FindingKind::DivisionByZero
+            | FindingKind::SignedOverflow
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange
             | FindingKind::Misaligned

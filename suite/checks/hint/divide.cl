@@ -4,8 +4,6 @@ finds = ["F0021"]
 hints = true
 global = [64]
 local = [64]
-absent.dg2 = "the compiler divides by a sequence of other instructions, in which there is no division"
-absent.pvc = "the compiler divides by a sequence of other instructions, in which there is no division"
 [args]
 a = "iota:i32:64"
 b = "iota:i32:64"

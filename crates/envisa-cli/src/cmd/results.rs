@@ -35,7 +35,7 @@ pub(super) const CHECKED: [&str; 5] = [
     "stores to constant memory",
 ];
 /// What `--check-hints` looks at besides.
-pub(super) const HINTS: &str = "integers divided by zero, shift counts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
+pub(super) const HINTS: &str = "integers divided by zero, signed integers that overflow (in a build for the checks), shift counts, ranges of conversions, alignment of elements, instructions that access two local variables (with -g)";
 /// And what it would.
 pub(super) const NO_HINTS: &str = "what --check-hints checks";
 /// What it looks at in a build of its own.

@@ -15,3 +15,4 @@ mod not_checked;
 mod perf;
 mod recommended;
 mod run_json;
+mod undefined;

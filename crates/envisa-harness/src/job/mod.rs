@@ -367,7 +367,7 @@ impl Job {
                 messages: String::new(),
                 // Who says so compiled it so.
                 checked: match self.rewrite {
-                    Some(Rewrite::Checks) => CheckBuild::Own,
+                    Some(rewrite) if rewrite.is_for_checks() => CheckBuild::Own,
                     _ => CheckBuild::AsIs,
                 },
             });
@@ -383,16 +383,17 @@ impl Job {
         if let Some(ocloc) = &self.ocloc {
             build = build.ocloc(ocloc);
         }
-        let rewrite = self.rewrite.or((self.checks() && !self.as_is).then_some(Rewrite::Checks));
+        let checks = if self.check_hints { Rewrite::Hints } else { Rewrite::Checks };
+        let rewrite = self.rewrite.or((self.checks() && !self.as_is).then_some(checks));
         if let Some(rewrite) = rewrite {
             build = build.rewrite(rewrite);
         }
         match build.run() {
             Ok(built) => {
-                let checked = match (rewrite, built.rewritten) {
-                    (Some(Rewrite::Checks), true) => CheckBuild::Own,
-                    (Some(Rewrite::Checks), false) => CheckBuild::Refused,
-                    _ => CheckBuild::AsIs,
+                let checked = match (rewrite.filter(|r| r.is_for_checks()), built.rewritten) {
+                    (Some(_), true) => CheckBuild::Own,
+                    (Some(_), false) => CheckBuild::Refused,
+                    (None, _) => CheckBuild::AsIs,
                 };
                 Ok(Source { name, bytes: built.bytes, compiled_now: true, messages: built.messages, checked })
             }

@@ -15,6 +15,7 @@
 //! What is wrong is told by stores to an address of its own ([`envisa_zebin::reports`]), from a function that is inlined,
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
+mod arithmetic;
 mod copies;
 mod images;
 mod pointer_origins;
@@ -29,6 +30,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use envisa_zebin::reports::{self, Does, Kind, What};
 
 use super::{Instruction, Rewriting, literal};
+use arithmetic::Arithmetic;
 use copies::Copies;
 use pointer_origins::Origins;
 use pointer_path::{Part, Path, Step};
@@ -95,12 +97,13 @@ const VSTOREN: u32 = 172;
 /// The added function's name.
 const NAME: &str = "envisa.check";
 
-/// The module so; `None` if it is not a module of little-endian SPIR-V, or has no functions.
-pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
+/// The module so, with checks of arithmetic or without; `None` if it is not a module of little-endian SPIR-V, or has no functions.
+pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
     let module = Rewriting::of(spirv)?;
     let first = module.all.iter().find(|i| i.op == op::FUNCTION)?.at;
     let types = Types::of(&module);
     let mut checking = Checking::new(module, types, first);
+    checking.arithmetic = arithmetic.then(|| Arithmetic::of(&checking.module));
     let all = checking.module.all.clone();
     let mut copies = Copies::of(&mut checking);
     for (n, i) in all.iter().enumerate() {
@@ -121,6 +124,7 @@ pub fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
         checking.changes(i);
         checking.of_sub_group(i);
         checking.of_image(i);
+        checking.arithmetic(i);
         if let Some(access) = checking.access(i) {
             let types = &checking.types;
             let path = Path::of(&checking.module, types, &checking.variables, access.pointer);
@@ -182,6 +186,8 @@ struct Checking {
     /// There is a load from local memory that stays.
     loads: bool,
     origins: Origins,
+    /// What is known for checks of arithmetic, if they are wanted.
+    arithmetic: Option<Arithmetic>,
     /// The functions that kernels are.
     kernels: BTreeSet<u32>,
 }
@@ -227,6 +233,7 @@ impl Checking {
             zero_at: None,
             loads: false,
             origins: Origins::default(),
+            arithmetic: None,
             kernels,
         }
     }

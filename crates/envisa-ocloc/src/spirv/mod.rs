@@ -136,6 +136,8 @@ pub enum Rewrite {
     Frames,
     /// Accesses stay as they are written, and hold themselves against the types that they are of: see [`checks`].
     Checks,
+    /// The same, and arithmetic holds itself against what the standard defines.
+    Hints,
 }
 
 impl Rewrite {
@@ -143,15 +145,21 @@ impl Rewrite {
     pub fn first_options(self) -> &'static str {
         match self {
             Rewrite::Frames => "",
-            Rewrite::Checks => " -cl-opt-disable",
+            Rewrite::Checks | Rewrite::Hints => " -cl-opt-disable",
         }
+    }
+
+    /// Is it for checks?
+    pub fn is_for_checks(self) -> bool {
+        matches!(self, Rewrite::Checks | Rewrite::Hints)
     }
 
     /// The module so; `None` if it is none that this can be made of.
     pub fn of(self, spirv: &[u8]) -> Option<Vec<u8>> {
         match self {
             Rewrite::Frames => frames::with_calls(spirv),
-            Rewrite::Checks => checks::with_checks(spirv),
+            Rewrite::Checks => checks::with_checks(spirv, false),
+            Rewrite::Hints => checks::with_checks(spirv, true),
         }
     }
 }

@@ -32,6 +32,8 @@ pub enum FindingKind {
     TexelType,
     /// A hint: an integer divided by zero.
     DivisionByZero,
+    /// A hint: a sum, difference, product or quotient of numbers with signs that its type cannot hold.
+    SignedOverflow,
     /// A hint: a shift by as many bits as there are, or more.
     ShiftCount,
     /// A hint: a float that the integer it becomes cannot hold.
@@ -202,6 +204,7 @@ impl std::fmt::Display for Finding {
             | FindingKind::AsyncCopy
             | FindingKind::TexelType
             | FindingKind::DivisionByZero
+            | FindingKind::SignedOverflow
             | FindingKind::ShiftCount
             | FindingKind::ConversionRange
             | FindingKind::Misaligned

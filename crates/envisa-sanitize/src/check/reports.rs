@@ -86,6 +86,11 @@ impl Checks {
             Kind::Index | Kind::Offset | Kind::Lane => FindingKind::OutOfBounds,
             Kind::Alignment => FindingKind::Misaligned,
             Kind::Texel => FindingKind::TexelType,
+            Kind::Divisor | Kind::Overflow | Kind::Range | Kind::ShiftCount if !self.facts.hints => return,
+            Kind::Divisor => FindingKind::DivisionByZero,
+            Kind::Overflow => FindingKind::SignedOverflow,
+            Kind::Range => FindingKind::ConversionRange,
+            Kind::ShiftCount => FindingKind::ShiftCount,
             Kind::Copies
             | Kind::Copied
             | Kind::Waits
@@ -95,6 +100,16 @@ impl Checks {
             | Kind::Changed => return,
         };
         self.note(m, pc, kind, channel, || sentence(&what, &name, value));
+    }
+}
+
+/// What an opcode of SPIR-V computes.
+fn operation(opcode: u32) -> &'static str {
+    match opcode {
+        128 => "a sum",
+        130 => "a difference",
+        132 => "a product",
+        _ => "a quotient",
     }
 }
 
@@ -145,6 +160,20 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
             format!(
                 "{does} {size} at an address{of} that is {} beyond a multiple of {bound}, which is asked for",
                 bytes(value)
+            )
+        }
+        Kind::Divisor => "an integer is divided by zero".to_owned(),
+        Kind::Overflow => {
+            let bits = 8 * what.bytes;
+            format!("{} of signed integers of {bits} bits overflows", operation(bound))
+        }
+        Kind::Range => {
+            format!("a float becomes an integer of {} bits, which cannot hold it", 8 * what.bytes)
+        }
+        Kind::ShiftCount => {
+            format!(
+                "a shift by at least {0} of {0} bits: only the low bits of the count are used",
+                8 * what.bytes
             )
         }
         _ => String::new(),

@@ -3,6 +3,7 @@
 use super::{Args, Failing};
 use crate::cmd::limited_process::{self, Ended, Resident, quoted};
 use crate::cmd::{Failure, elsewhere};
+use envisa::FindingKind;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub(super) struct Candidates<'a> {
     folder: Option<PathBuf>,
     /// Kinds of warnings that candidates may have: those of the input.
     warnings: OnceLock<BTreeSet<String>>,
+    /// Hints that candidates may have: those of the input.
+    hints: OnceLock<BTreeSet<String>>,
     /// Which of A and B runs first: what the quicker one refuses, the other need not run.
     quicker: OnceLock<usize>,
     /// Processes of other drivers, by command. What they say of a candidate that shows the failure, a new process has to say, too.
@@ -33,7 +36,7 @@ enum Shows {
     Success,
     /// Its output has this text.
     Text(String),
-    /// The first succeeds and finds nothing; the two others succeed and print different texts.
+    /// The first finds nothing; the two others succeed and print different texts.
     Different,
 }
 
@@ -64,21 +67,22 @@ impl<'a> Candidates<'a> {
             let [a, b] = test.differs.as_deref().unwrap_or_default() else {
                 return Err(Failure("`--differs` takes two lists of options".into()));
             };
-            (vec![run(&format!("{a} --check"))?, run(a)?, run(b)?], Shows::Different)
+            let (a, b) = (run(a)?, run(b)?);
+            (vec![checked(&a, &b), a, b], Shows::Different)
         };
         let folder = match shows {
             Shows::Success => None,
             _ => Some(std::env::current_dir().map_err(|e| Failure(format!("the current folder: {e}")))?),
         };
-        let (timeout, warnings, quicker) = (args.timeout.max(1), OnceLock::new(), OnceLock::new());
         Ok(Candidates {
             commands,
             shows,
             input,
-            timeout,
+            timeout: args.timeout.max(1),
             folder,
-            warnings,
-            quicker,
+            warnings: OnceLock::new(),
+            hints: OnceLock::new(),
+            quicker: OnceLock::new(),
             residents: Mutex::default(),
             tried: AtomicUsize::new(0),
         })
@@ -180,9 +184,30 @@ impl<'a> Candidates<'a> {
                     }
                 }
                 // Last, as the checks take the longest, and most candidates print the same.
-                succeeded(run(0)?, "with A and `--check`, `envisa run`").map(|_| ())
+                self.is_defined(run(0)?)
             }
         }
+    }
+
+    /// Do the checks find nothing but hints that they find of the input, too?
+    fn is_defined(&self, ended: Ended) -> Result<(), String> {
+        let codes = codes(&ended.err);
+        let hints = |code: &String| FindingKind::ALL.iter().any(|k| k.is_hint() && k.code() == code);
+        if codes.is_empty() || !codes.iter().all(hints) {
+            succeeded(ended, "with `--check-hints`, `envisa run`")?;
+        }
+        let known = self.hints.get_or_init(|| codes.clone());
+        let new: Vec<&str> = codes.difference(known).map(String::as_str).collect();
+        match &new[..] {
+            [] => Ok(()),
+            new => Err(format!("with `--check-hints`, `envisa run` finds {}", new.join(", "))),
+        }
+    }
+
+    /// The hints that the first program had, if any: they are those of the input.
+    pub(super) fn known_hints(&self) -> Option<String> {
+        let known = self.hints.get().filter(|codes| !codes.is_empty())?;
+        Some(known.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
     }
 
     /// A script that shows the failure again in a folder that has everything; copies the files there that options name.
@@ -210,6 +235,32 @@ impl<'a> Candidates<'a> {
         }
         Ok(out)
     }
+}
+
+/// What checks a program that runs as A or as B: the first that envisa runs. Where neither is, envisa compiles it for dg2.
+fn checked(a: &[OsString], b: &[OsString]) -> Vec<OsString> {
+    let is_elsewhere = |words: &[OsString]| words.iter().any(|w| w == "--driver");
+    let chosen = if is_elsewhere(a) { b } else { a };
+    let mut words = Vec::new();
+    let mut all = chosen.iter();
+    while let Some(word) = all.next() {
+        if word == "--driver" {
+            all.next();
+        } else {
+            words.push(word.clone());
+        }
+    }
+    if is_elsewhere(chosen) && !words.iter().any(|w| w == "--device") {
+        words.extend(["--device", "dg2"].map(OsString::from));
+    }
+    words.push("--check-hints".into());
+    words
+}
+
+/// Codes of errors that were told.
+fn codes(said: &str) -> BTreeSet<String> {
+    let told = said.lines().filter_map(|l| l.strip_prefix("error[")?.split_once(']'));
+    told.map(|(code, _)| code.to_owned()).collect()
 }
 
 /// Copies a file, unless it is there already.

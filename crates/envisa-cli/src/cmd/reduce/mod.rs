@@ -72,9 +72,10 @@ struct Test {
     /// The failure is that `envisa run` prints this text.
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
-    /// The failure is that `envisa run` prints other results with the options B than with A. Both must succeed, and with A
-    /// `--check` must find nothing and there may be no warnings of kinds that the input has not, so that the reduced program has a
-    /// defined result.
+    /// The failure is that `envisa run` prints other results with the options B than with A. Both must succeed, and the reduced
+    /// program stays one with a defined result: with A (with B, if A runs on another driver), `--check` must find nothing, and
+    /// there may be no warnings and nothing of `--check-hints` (integers that overflow or are divided by zero) of kinds that the
+    /// input has not.
     #[arg(long, num_args = 2, value_names = ["A", "B"], allow_hyphen_values = true)]
     differs: Option<Vec<String>>,
 }
@@ -198,6 +199,13 @@ fn start(input: &Failing, folder: &Path, candidates: &Candidates<'_>) -> Result<
     } else {
         (earlier(&input.name), earlier("reduced.toml"))
     };
+    // First, as it tells what candidates may have: of warnings and hints, those of the input.
+    candidates.shows(&input.program, &input.job)?;
+    if let Some(hints) = candidates.known_hints() {
+        eprintln!(
+            "envisa reduce: --check-hints finds {hints} of the input; the reduced program may have it, too"
+        );
+    }
     if let (Some(program), Some(job)) = (program, job)
         && (&program, &job) != (&input.program, &input.job)
         && candidates.shows(&program, &job).is_ok()
@@ -205,7 +213,6 @@ fn start(input: &Failing, folder: &Path, candidates: &Candidates<'_>) -> Result<
         eprintln!("envisa reduce: goes on in {}", folder.display());
         return Ok((program, job));
     }
-    candidates.shows(&input.program, &input.job)?;
     Ok((input.program.clone(), input.job.clone()))
 }
 

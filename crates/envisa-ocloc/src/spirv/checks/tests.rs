@@ -53,7 +53,7 @@ fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
 
 /// What the calls report, as it is told: value, limit, what and text.
 fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
-    let changed = with_checks(spirv).expect("a module");
+    let changed = with_checks(spirv, false).expect("a module");
     let module = Rewriting::of(&changed).expect("it is still one");
     let types = Types::of(&module);
     let number = |id: u32| types.constant(id).unwrap_or(-1) as u64;

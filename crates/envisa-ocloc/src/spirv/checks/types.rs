@@ -205,6 +205,11 @@ impl Types {
         self.opencl == Some(set)
     }
 
+    /// OpenCL's set of extended instructions.
+    pub fn opencl(&self) -> Option<u32> {
+        self.opencl
+    }
+
     /// How many elements a vector has.
     pub fn elements(&self, vector: u32) -> Option<u64> {
         match self.get(vector)?.shape {
