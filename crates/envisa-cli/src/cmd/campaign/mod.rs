@@ -51,6 +51,9 @@ pub struct Args {
     /// How large the programs are, 1 to 4. By default, those before number 2,000,000 are of size 4, the others of size 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=4))]
     size: Option<u8>,
+    /// Let programs use `double`: all devices and drivers must have it.
+    #[arg(long)]
+    double: bool,
     /// A compiler: NAME=FILE; may be given several times.
     #[arg(long = "compiler", value_name = "NAME=FILE", default_value = "packaged=ocloc")]
     compilers: Vec<String>,
@@ -89,7 +92,7 @@ pub struct Args {
 impl Args {
     /// The program of a number.
     fn program(&self, number: u64) -> Kernel {
-        kernel(number, Knobs { double: false, size: self.size.map(usize::from) })
+        kernel(number, Knobs { double: self.double, size: self.size.map(usize::from) })
     }
 }
 

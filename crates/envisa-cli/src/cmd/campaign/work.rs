@@ -194,6 +194,7 @@ fn process(args: &Args, same: &Same<'_>, compiled: &Path, units: &[&Unit], patie
     words.extend(same.iter().flat_map(|side| ["--side".into(), side.name.clone().into()]));
     words.extend(["--compiled".into(), compiled.into()]);
     words.extend(units.iter().map(|unit| format!("--unit={}", unit.text()).into()));
+    words.extend(args.double.then(|| "--double".into()));
     words.extend(args.size.iter().map(|n| format!("--size={n}").into()));
     let levels: Vec<&str> = args.levels.iter().map(|l| l.name()).collect();
     words.extend(["--level".into(), levels.join(",").into()]);

@@ -1,5 +1,6 @@
 //! Candidates of a reduction: whether they still show the failure, which processes say.
 
+use super::front::Front;
 use super::{Args, Failing};
 use crate::cmd::limited_process::{self, Ended, Resident, quoted};
 use crate::cmd::{Failure, elsewhere};
@@ -25,6 +26,8 @@ pub(super) struct Candidates<'a> {
     hints: OnceLock<BTreeSet<String>>,
     /// Which of A and B runs first: what the quicker one refuses, the other need not run.
     quicker: OnceLock<usize>,
+    /// Refuses texts that are no programs.
+    front: Front,
     /// Processes of other drivers, by command. What they say of a candidate that shows the failure, a new process has to say, too.
     residents: Mutex<Vec<(usize, Resident)>>,
     /// How many were tried.
@@ -83,6 +86,7 @@ impl<'a> Candidates<'a> {
             warnings: OnceLock::new(),
             hints: OnceLock::new(),
             quicker: OnceLock::new(),
+            front: Front::default(),
             residents: Mutex::default(),
             tried: AtomicUsize::new(0),
         })
@@ -124,6 +128,15 @@ impl<'a> Candidates<'a> {
         })
     }
 
+    /// Options of the compiler: of a job, and of the last command, which is none for checks.
+    fn options(&self, job: &str) -> Vec<String> {
+        let words = self.commands.last().into_iter().flatten().map(|w| w.to_string_lossy().into_owned());
+        let words: Vec<String> = words.collect();
+        let given = words.windows(2).filter(|w| w[0] == "--options").map(|w| w[1].clone());
+        let of_job = job.lines().filter_map(|l| l.strip_prefix("options = \"")?.strip_suffix('"'));
+        of_job.map(str::to_owned).chain(given).collect()
+    }
+
     /// The library of the driver on which a command runs, if it is not envisa.
     fn driver(&self, k: usize) -> Option<&str> {
         self.commands[k].windows(2).find(|w| w[0] == "--driver").and_then(|w| w[1].to_str())
@@ -149,6 +162,11 @@ impl<'a> Candidates<'a> {
         let folder = tempfile::Builder::new().prefix("envisa-reduce").tempdir().map_err(|e| e.to_string())?;
         let path = self.input.write(folder.path(), "candidate", program, job)?;
         let run = |k: usize| self.ended(k, &path, program);
+        let source = folder.path().join(if job.is_empty() { "candidate.cl" } else { &self.input.name });
+        let is_text = !matches!(self.shows, Shows::Success) && self.input.extension() == "cl";
+        if is_text && self.front.refuses(&source, &self.options(job), self.timeout) {
+            return Err("it is no OpenCL C".into());
+        }
         match &self.shows {
             Shows::Success => succeeded(run(0)?, "the command").map(|_| ()),
             Shows::Text(wanted) => {

@@ -51,9 +51,14 @@ fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
     module(&body)
 }
 
+/// Without checks of arithmetic, which put calls everywhere.
+fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
+    super::with_checks(spirv, false)
+}
+
 /// What the calls report, as it is told: value, limit, what and text.
 fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
-    let changed = with_checks(spirv, false).expect("a module");
+    let changed = with_checks(spirv).expect("a module");
     let module = Rewriting::of(&changed).expect("it is still one");
     let types = Types::of(&module);
     let number = |id: u32| types.constant(id).unwrap_or(-1) as u64;
@@ -194,10 +199,12 @@ fn damage_is_no_harm() {
     ]);
     for n in 0..all.len() {
         let _ = with_checks(&all[..n]);
+        let _ = super::with_checks(&all[..n], true);
         for bit in [1, 0x80, 0xff] {
             let mut changed = all.clone();
             changed[n] ^= bit;
             let _ = with_checks(&changed);
+            let _ = super::with_checks(&changed, true);
         }
     }
     assert_eq!(with_checks(b"no module at all"), None);
