@@ -9,7 +9,7 @@ use envisa_suite::kernel::Device;
 use envisa_suite::launch::SizeSet;
 use envisa_suite::peer::Peer;
 use envisa_suite::performance::Part;
-use envisa_suite::{build_comparison, clrandom, foreign, programs};
+use envisa_suite::{build_comparison, clrandom, foreign, programs, reductions};
 
 /// Test kernels, conformance tests and benchmarks that compare envisa with other implementations (peers).
 #[derive(Parser)]
@@ -167,6 +167,8 @@ pub enum Verb {
         #[arg(long)]
         run: bool,
     },
+    /// Reduce known failures inside of larger programs, and compare the results with those of a person and of creduce.
+    Reductions(reductions::Args),
     /// Run random programs in OpenCL C through the driver, and compare the results with other implementations.
     OpenclRandom(clrandom::Args),
     /// Run such programs on one platform.

@@ -33,6 +33,7 @@ pub mod programs;
 pub mod random;
 pub mod random_checks;
 pub mod random_places;
+pub mod reductions;
 pub mod report;
 pub mod toolchain;
 pub mod translate;

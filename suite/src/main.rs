@@ -24,6 +24,7 @@ use envisa_suite::launch::SizeSet;
 use envisa_suite::machine::Machine;
 use envisa_suite::peer::{self, Peer};
 use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write_text};
+use envisa_suite::reductions;
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
 use envisa_suite::{
     command_cost, driver_speed, ir_report, native_coverage, newer_compiler, programs, random, toolchain,
@@ -152,6 +153,7 @@ fn main() -> ExitCode {
         }
         Verb::Foreign(args) => foreign::command(&args),
         Verb::Survey(args) => foreign::survey::command(&args),
+        Verb::Reductions(args) => reductions::command(&args),
         Verb::OpenclRandom(args) => clrandom::command(&args),
         Verb::ForeignWorker(work) => foreign::replay::work(&work).map(|()| true),
         Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),
