@@ -201,7 +201,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0007",
         "a barrier that not all work-items reach",
-        "With --check: some work-items of a group reach a barrier and others do not: they have returned, took another branch, or wait at another barrier. The behaviour is undefined in OpenCL: devices hang, or let some work-items continue too early. Usually the barrier is inside an `if`, or follows a conditional `return`.",
+        "With --check: some work-items of a group reach a barrier and others do not: they have returned, took another branch, or wait at another barrier. The behaviour is undefined in OpenCL: devices hang, or let some work-items continue too early. Usually the barrier is inside an `if`, or follows a conditional `return`. The same holds for functions of a sub-group or group (`sub_group_reduce_add`, `sub_group_barrier`, `work_group_any`), which all of its work-items have to call: devices compute with those that are there. Shuffles and the functions of the extensions for some of the work-items (`sub_group_non_uniform_reduce_add`, `sub_group_ballot`) are not meant. For broadcasts, all of them have to name the same work-item.",
     ),
     page(
         "F0008",

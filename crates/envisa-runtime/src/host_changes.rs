@@ -16,13 +16,14 @@ struct Left {
     backing: Weak<Backing>,
     range: Range<u64>,
     then: u64,
+    why: &'static str,
 }
 
 /// By their numbers.
 static ALL: Mutex<BTreeMap<u64, Left>> = Mutex::new(BTreeMap::new());
 
-/// From now on the application leaves these bytes alone.
-pub fn keep(region: &Region) {
+/// From now on the application leaves these bytes alone; `why` is what is said of them if it does not.
+pub fn keep(region: &Region, why: &'static str) {
     let begun = command_order::quiet();
     let (Some(backing), range) = (region.backing(), region.range()) else { return };
     // Whoever writes while the bytes are read has the number forgotten.
@@ -34,20 +35,20 @@ pub fn keep(region: &Region) {
     };
     let mut all = ALL.lock().unwrap();
     all.retain(|number, _| unchanged_memory::has(*number));
-    all.insert(number, Left { backing: Arc::downgrade(backing), range, then });
+    all.insert(number, Left { backing: Arc::downgrade(backing), range, then, why });
 }
 
-/// Memory among these bytes that the application has changed all the same; it is told once.
-pub fn changed(range: &Range<u64>) -> Vec<Region> {
+/// Memory among these bytes that the application has changed all the same, and what is said of it; it is told once.
+pub fn changed(range: &Range<u64>) -> Vec<(Region, &'static str)> {
     unchanged_memory::overlapping(range).into_iter().filter_map(one).collect()
 }
 
 /// The memory of a number, if the application has changed it.
-fn one(number: u64) -> Option<Region> {
-    let (backing, range, then) = {
+fn one(number: u64) -> Option<(Region, &'static str)> {
+    let (backing, range, then, why) = {
         let all = ALL.lock().unwrap();
         let left = all.get(&number)?;
-        (left.backing.upgrade(), left.range.clone(), left.then)
+        (left.backing.upgrade(), left.range.clone(), left.then, left.why)
     };
     let part = backing.and_then(|backing| {
         let start = (range.start - backing.address() as u64) as usize;
@@ -59,5 +60,6 @@ fn one(number: u64) -> Option<Region> {
     };
     let begun = command_order::quiet()?;
     let same = part.digest() == Some(then);
-    (!same && command_order::quiet() == Some(begun) && unchanged_memory::remove(number)).then_some(part)
+    (!same && command_order::quiet() == Some(begun) && unchanged_memory::remove(number))
+        .then_some((part, why))
 }

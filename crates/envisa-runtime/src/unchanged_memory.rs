@@ -1,4 +1,5 @@
-//! Memory that the application may not change now: what it has mapped for reading, and what it has unmapped. Looked at only
+//! Memory that the application may not change now: what it has mapped for reading, what it has unmapped, the rest of a buffer of
+//! which it has mapped a part, and what it has lent to a buffer. Looked at only
 //! while mistakes are looked for. [`host_changes`](crate::host_changes) compares it with what it was.
 //!
 //! That it differs is the application's doing only if nothing else can have changed it: it is forgotten where a command writes,

@@ -30,6 +30,7 @@ mod hints;
 mod histories;
 mod interest;
 mod launch;
+mod meetings;
 mod moves;
 mod numbers;
 mod own_places;
@@ -71,6 +72,7 @@ pub use group::RaceAccess;
 use handed::Handed;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
+use meetings::Broadcasts;
 pub use report_places::ProgramFacts;
 use report_places::Sites;
 use reports::Begun;
@@ -118,6 +120,8 @@ pub struct Checks {
     begun: HashMap<u32, Box<Begun>>,
     /// The asynchronous copies of the group that runs.
     copies: Copies,
+    /// Its broadcasts.
+    broadcasts: Broadcasts,
     /// The group that runs, and accesses of its threads.
     current: Option<[u32; 3]>,
     group: Group,
@@ -394,6 +398,7 @@ impl Observer for Checks {
         self.current = Some(m.group.id);
         self.group.start(m.t.index, first);
         self.copies.start(m.t.index, first);
+        self.broadcasts.start(first);
         self.contents.start(m, first);
         self.pending = false;
         let program = &self.sites.program;

@@ -62,6 +62,14 @@ pub enum Kind {
     Range = 16,
     /// A shift is by as many bits as there are, or more: not below 1 if it is.
     ShiftCount = 17,
+    /// A note: the work-items of a sub-group come to what all of them have to come to.
+    Meets = 18,
+    /// A broadcast: in place of a name and as value the numbers of the work-item whose value all of them get, which have to
+    /// be the same for all. The bound is [`OF_SUB_GROUP`] if it is one of a sub-group.
+    Broadcasts = 19,
+    /// A block of a sub-group: in place of a name how many work-items that has at most and how many elements each of them
+    /// moves, and as value where it begins. The bytes are those of an element.
+    Block = 20,
 }
 
 /// Local memory.
@@ -71,6 +79,9 @@ pub const GLOBAL: u32 = 2;
 
 /// An access to an image is of integers.
 pub const INTEGERS: u32 = 1;
+
+/// A broadcast is one of a sub-group.
+pub const OF_SUB_GROUP: u32 = 1;
 
 /// In place of an event: all of them.
 pub const ALL_EVENTS: u64 = u64::MAX;
@@ -125,6 +136,9 @@ impl What {
             15 => Kind::Overflow,
             16 => Kind::Range,
             17 => Kind::ShiftCount,
+            18 => Kind::Meets,
+            19 => Kind::Broadcasts,
+            20 => Kind::Block,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

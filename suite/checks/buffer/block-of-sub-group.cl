@@ -3,10 +3,6 @@ what = "a sub-group reads a block behind the end"
 finds = ["F0001", "F0005"]
 global = [64]
 local = [32]
-missed.skl = "a block that begins inside is read as far as it goes: compilers read more than they need"
-missed.tgllp = "a block that begins inside is read as far as it goes: compilers read more than they need"
-missed.dg2 = "a block that begins inside is read as far as it goes: compilers read more than they need"
-missed.pvc = "a block that begins inside is read as far as it goes: compilers read more than they need"
 [args]
 a = "iota:u32:60"
 o = "zeros:u32:64"

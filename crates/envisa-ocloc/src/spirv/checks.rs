@@ -66,6 +66,9 @@ mod op {
     pub const BITWISE_OR: u32 = 197;
     pub const BITWISE_AND: u32 = 199;
     pub const CONTROL_BARRIER: u32 = 224;
+    pub const GROUP_ALL: u32 = 261;
+    pub const GROUP_BROADCAST: u32 = 263;
+    pub const GROUP_S_MAX: u32 = 271;
     pub const ATOMIC_LOAD: u32 = 227;
     pub const ATOMIC_STORE: u32 = 228;
     pub const ATOMIC_XOR: u32 = 242;

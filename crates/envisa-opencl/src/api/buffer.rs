@@ -60,6 +60,9 @@ fn buffer(
     }
     let region = backing(c, &context, flags, host, size)?;
     let uses = flags & cl::CL_MEM_USE_HOST_PTR != 0;
+    if uses && region.backing().is_some_and(|b| b.is_lent()) {
+        crate::core::maps::lent(&region);
+    }
     let mem = Mem::new(Parts {
         context,
         flags,

@@ -443,7 +443,7 @@ pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_
     }
     let (mem, address) = (mem.clone(), place.address());
     Box::new(move || {
-        mem.maps.began(address);
+        mem.maps.began(address, &mem.region);
         Ok(())
     })
 }

@@ -401,6 +401,9 @@ impl Kernel {
                 lent.look(&kernel.info.name);
             }
             captured.mems.iter().for_each(|mem| look(&mem.region));
+            if crate::report::checking() {
+                lent_once(&kernel.info, &captured);
+            }
             let result = run(&kernel, &device, &range, &captured);
             drop(captured);
             result
@@ -561,6 +564,30 @@ fn keeps_to(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writ
             crate::report::mistake(
                 "map",
                 &format!("kernel `{name}` writes {what}, which is mapped and not unmapped"),
+            );
+        }
+    }
+}
+
+/// Tells of a launch that is given two buffers to which the application has lent the same memory: what comes of commands that
+/// use both is undefined.
+fn lent_once(info: &KernelInfo, captured: &Captured) {
+    let root = |m: &Arc<Mem>| Arc::as_ptr(m.parent.as_ref().unwrap_or(m));
+    let lent = captured.mems.iter().zip(&captured.places);
+    let lent: Vec<_> = lent.filter(|(m, _)| m.region.backing().is_some_and(|b| b.is_lent())).collect();
+    for (n, (one, at)) in lent.iter().enumerate() {
+        let a = one.region.range();
+        let same = |(two, _): &&(&Arc<Mem>, &usize)| {
+            let b = two.region.range();
+            root(one) != root(two) && a.start < b.end && b.start < a.end
+        };
+        if let Some((_, other)) = lent[n + 1..].iter().find(same) {
+            let (one, two, name) = (info.argument(**at), info.argument(**other), &info.name);
+            crate::report::mistake(
+                "host memory",
+                &format!(
+                    "kernel `{name}` is given {one} and {two}, two buffers to which the program has lent the same memory (CL_MEM_USE_HOST_PTR)"
+                ),
             );
         }
     }

@@ -7,6 +7,13 @@ use envisa_runtime::{host_changes, unchanged_memory};
 use super::host_memory::Region;
 use crate::report::{checking, mistake};
 
+/// What is said of memory that the application changes although it is to leave it alone.
+const MAPPED_FOR_READING: &str = "is mapped for reading only, and was written";
+const MAPPING_ENDED: &str = "was written through a mapping that had ended";
+const BESIDE_MAPPING: &str = "was written by a pointer to another part of its buffer, which alone is mapped";
+const LENT: &str =
+    "was changed without being mapped; the program has lent it to the buffer (CL_MEM_USE_HOST_PTR)";
+
 /// A mapping that has not ended.
 #[derive(Debug)]
 struct Mapping {
@@ -34,13 +41,18 @@ impl Maps {
         self.open.lock().unwrap().push(mapping);
     }
 
-    /// The command of the mapping at an address runs.
-    pub fn began(&self, address: usize) {
+    /// The command of the mapping at an address runs, of an object with these bytes.
+    pub fn began(&self, address: usize, bytes: &Region) {
         let mut open = self.open.lock().unwrap();
         if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
             mapping.began = true;
             if checking() && !mapping.writes {
-                host_changes::keep(&mapping.region);
+                host_changes::keep(&mapping.region, MAPPED_FOR_READING);
+            }
+            if checking() && mapping.writes {
+                for rest in beside(bytes, &mapping.region) {
+                    host_changes::keep(&rest, BESIDE_MAPPING);
+                }
             }
         }
     }
@@ -51,8 +63,8 @@ impl Maps {
         open.iter().any(|m| m.began) && !open.iter().any(|m| m.writes)
     }
 
-    /// The mapping at an address ends; false if there is none.
-    pub fn end(&self, address: usize) -> bool {
+    /// The mapping at an address ends, of an object with these bytes; false if there is none.
+    pub fn end(&self, address: usize, bytes: &Region) -> bool {
         let mut open = self.open.lock().unwrap();
         let Some(at) = open.iter().position(|m| m.address == address) else { return false };
         let mapping = open.swap_remove(at);
@@ -61,10 +73,13 @@ impl Maps {
             if mapping.writes {
                 unchanged_memory::close(&range);
             }
-            for region in host_changes::changed(&range) {
-                mistake("map", &format!("{} is mapped for reading only, and was written", named(&region)));
+            tell(&range);
+            if mapping.writes {
+                for rest in beside(bytes, &mapping.region) {
+                    tell(&rest.range());
+                }
             }
-            host_changes::keep(&mapping.region);
+            host_changes::keep(&mapping.region, MAPPING_ENDED);
         }
         true
     }
@@ -121,10 +136,30 @@ impl Maps {
 /// A command uses these bytes: by now the application must have left alone what it had mapped.
 pub fn look(bytes: &Region) {
     if checking() {
-        for region in host_changes::changed(&bytes.range()) {
-            mistake("map", &format!("{} was written through a mapping that had ended", named(&region)));
-        }
+        tell(&bytes.range());
     }
+}
+
+/// The application lends memory to an object: from now on it changes that by mappings.
+pub fn lent(bytes: &Region) {
+    if checking() {
+        host_changes::keep(bytes, LENT);
+    }
+}
+
+/// Tells of what the application has changed among these addresses.
+fn tell(range: &std::ops::Range<u64>) {
+    for (region, why) in host_changes::changed(range) {
+        mistake("map", &format!("{} {why}", named(&region)));
+    }
+}
+
+/// What an object has before and behind a part of it.
+fn beside(bytes: &Region, part: &Region) -> Vec<Region> {
+    let (start, end) = (bytes.address(), bytes.address() + bytes.len());
+    let (first, last) = (part.address().clamp(start, end), (part.address() + part.len()).clamp(start, end));
+    let rest = [(0, first - start), (last - start, end - last)];
+    rest.into_iter().filter(|r| r.1 > 0).filter_map(|(from, len)| bytes.part(from, len)).collect()
 }
 
 fn named(region: &Region) -> String {

@@ -211,7 +211,7 @@ impl Mem {
     /// # Errors
     /// If there is none at this address.
     pub fn unmap(&self, address: usize) -> Result<()> {
-        if self.maps.end(address) { Ok(()) } else { Err(Error::INVALID_VALUE) }
+        if self.maps.end(address, &self.region) { Ok(()) } else { Err(Error::INVALID_VALUE) }
     }
 
     /// Mappings that have not ended.

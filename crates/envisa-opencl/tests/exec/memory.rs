@@ -21,6 +21,15 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
     if does("reused") {
         reused(s, program, does("stale"));
     }
+    if does("lent-early") {
+        lent_early(s, program, does("mapped-first"));
+    }
+    if does("lent-twice") {
+        lent_twice(s, program, does("apart"));
+    }
+    if does("beside") {
+        beside(s, x, does("whole"));
+    }
     if does("components") {
         components(s, program, x, does("both"));
     }
@@ -91,6 +100,57 @@ fn lent(s: &Session, program: cl_program, ordered: bool) {
     call!(s, clReleaseEvent(gate));
     call!(s, clReleaseMemObject(buffer));
     call!(s, clReleaseKernel(twice));
+}
+
+/// The program changes memory after it has lent it, and before a kernel uses it: by a mapping, or without one.
+fn lent_early(s: &Session, program: cl_program, mapped: bool) {
+    let mut memory = vec![1i32; 64];
+    let start = memory.as_mut_ptr();
+    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    let buffer = make!(s, clCreateBuffer(s.context, flags, 256, start.cast()));
+    let map = CL_MAP_WRITE;
+    let at = mapped
+        .then(|| make!(s, clEnqueueMapBuffer(s.queue, buffer, CL_TRUE, map, 0, 256, 0, null(), null_mut())));
+    // SAFETY: it is one of the vector's elements.
+    unsafe { start.add(9).write_volatile(5) };
+    if let Some(at) = at {
+        call!(s, clEnqueueUnmapMemObject(s.queue, buffer, at, 0, null(), null_mut()));
+    }
+    let twice = s.kernel(program, "twice");
+    s.arg(twice, 0, &buffer);
+    assert_eq!(s.launch(twice, 64, None), CL_SUCCESS);
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseMemObject(buffer));
+    call!(s, clReleaseKernel(twice));
+}
+
+/// The program lends the same memory to two buffers, or a half to each, and a kernel copies from one to the other.
+fn lent_twice(s: &Session, program: cl_program, apart: bool) {
+    let mut memory = vec![1i32; 128];
+    let start = memory.as_mut_ptr();
+    let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    let other = start.wrapping_add(if apart { 64 } else { 0 });
+    let one = make!(s, clCreateBuffer(s.context, flags, 256, start.cast()));
+    let two = make!(s, clCreateBuffer(s.context, flags, 256, other.cast()));
+    let kernel = s.kernel(program, "copied");
+    s.arg(kernel, 0, &one);
+    s.arg(kernel, 1, &two);
+    assert_eq!(s.launch(kernel, 64, None), CL_SUCCESS);
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseMemObject(one));
+    call!(s, clReleaseMemObject(two));
+    call!(s, clReleaseKernel(kernel));
+}
+
+/// The program maps a part of a buffer, or the whole, and writes behind the part.
+fn beside(s: &Session, x: cl_mem, whole: bool) {
+    let (map, bytes) = (CL_MAP_WRITE, if whole { 256 } else { 64 });
+    let at: *mut i32 =
+        make!(s, clEnqueueMapBuffer(s.queue, x, CL_TRUE, map, 0, bytes, 0, null(), null_mut())).cast();
+    // SAFETY: the buffer has 256 bytes, which are side by side.
+    unsafe { at.add(20).write_volatile(5) };
+    call!(s, clEnqueueUnmapMemObject(s.queue, x, at.cast(), 0, null(), null_mut()));
+    call!(s, clFinish(s.queue));
 }
 
 /// The program writes to its own memory again once it was mapped and unmapped; then a kernel uses it, or nobody does.
@@ -293,6 +353,29 @@ fn a_program_may_write_to_its_own_memory_until_a_command_uses_it() {
     assert_eq!(code, 0, "{err}");
     let (code, _, err) = exec(&["--check"], "own used").expect("as before");
     assert!(code == 1 && err.contains("was written through a mapping that had ended"), "{err}");
+}
+
+#[test]
+fn lent_and_mapped_memory_is_changed_where_it_may_be() {
+    for (does, right, says) in [
+        (
+            "lent-early",
+            "mapped-first",
+            "was changed without being mapped; the program has lent it to the buffer",
+        ),
+        (
+            "lent-twice",
+            "apart",
+            "two buffers to which the program has lent the same memory (CL_MEM_USE_HOST_PTR)",
+        ),
+        ("beside", "whole", "was written by a pointer to another part of its buffer, which alone is mapped"),
+    ] {
+        let Some((code, _, err)) = exec(&["--check"], does) else { return };
+        assert!(code == 1 && err.contains(says), "{err}");
+        assert!(err.ends_with("1 mistake of the program\n"), "{err}");
+        let (code, _, err) = exec(&["--check"], &format!("{does} {right}")).expect("as before");
+        assert_eq!(code, 0, "{err}");
+    }
 }
 
 /// What else writes memory that was mapped is no doing of the program's.

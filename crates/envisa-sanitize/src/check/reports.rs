@@ -53,7 +53,11 @@ impl Checks {
             match what.kind {
                 Kind::Copied => self.copy_ends(m, pc),
                 Kind::Ends => self.kernel_ends(m, pc, noted),
-                Kind::Together => self.group.together(m.t.index, what.bound),
+                Kind::Together => {
+                    self.group.together(m.t.index, what.bound);
+                    self.meets(m, pc, noted);
+                }
+                Kind::Meets => self.meets(m, pc, noted),
                 Kind::Changes | Kind::Changed => self.group.changes(m.t.index, what.kind == Kind::Changes),
                 _ => {}
             }
@@ -70,6 +74,14 @@ impl Checks {
             match What::unpack(fields[0]) {
                 Some(what) if what.kind == Kind::Copies => {
                     self.copy_begins(m, pc, (*k, complete), (what.bound, fields));
+                }
+                Some(what) if what.kind == Kind::Broadcasts => {
+                    self.broadcasts(m, pc, *k, (what.bound == reports::OF_SUB_GROUP, fields));
+                }
+                Some(what) if what.kind == Kind::Block => {
+                    if n == 0 {
+                        self.block(m, pc, *k, &what, fields);
+                    }
                 }
                 Some(what) if what.kind == Kind::Waits && n == 0 => self.waits(m, pc, *k, fields[FIELDS - 1]),
                 Some(_) | None => self.reported(m, pc, *k, fields),
@@ -96,6 +108,9 @@ impl Checks {
             | Kind::Waits
             | Kind::Ends
             | Kind::Together
+            | Kind::Meets
+            | Kind::Broadcasts
+            | Kind::Block
             | Kind::Changes
             | Kind::Changed => return,
         };

@@ -1,5 +1,6 @@
 //! What work-items of a sub-group do together: blocks that they move, at addresses that the extension asks for, and values
-//! that they take of each other.
+//! that they take of each other. All of them have to come to a function of the sub-group, unless it is one of those that
+//! are for some of them (OpGroupNonUniform…, and the shuffles of SPV_INTEL_subgroups), and to broadcast the same one's value.
 //!
 //! (SPV_INTEL_subgroups; cl_intel_subgroups: blocks are read at multiples of 4 bytes, and written at multiples of 16.
 //! OpGroupNonUniformShuffle: SPIR-V specification, 3.42.24. What is taken of a work-item that there is not is undefined.)
@@ -7,11 +8,13 @@
 use envisa_zebin::reports::{self, Does, Kind, What};
 
 use super::super::Instruction;
-use super::{ALIGNED, Checking, op};
+use super::{ALIGNED, Checking, SUB_GROUP, op};
 
 mod own {
     pub const DECORATE: u32 = 71;
     pub const VARIABLE: u32 = 59;
+    pub const TYPE_VECTOR: u32 = 23;
+    pub const COMPOSITE_EXTRACT: u32 = 81;
     pub const U_CONVERT: u32 = 113;
     pub const NON_UNIFORM_SHUFFLE: u32 = 345;
     pub const SHUFFLE: u32 = 5571;
@@ -33,12 +36,56 @@ const WRITE_ALIGN: u64 = 16;
 impl Checking {
     /// Holds against what there is what the work-items of a sub-group do together.
     pub(super) fn of_sub_group(&mut self, i: &Instruction) {
+        self.meets(i);
         match (i.op, self.module.operands(i)) {
+            (op::GROUP_BROADCAST, &[_, _, scope, _, from]) => self.broadcast(i.at, scope, from),
             (own::SHUFFLE, [_, _, _, lane]) | (own::NON_UNIFORM_SHUFFLE, [_, _, _, _, lane]) => {
                 self.shuffle(i.at, *lane);
             }
             _ => self.block(i),
         }
+    }
+
+    /// Notes who comes to what all work-items of a sub-group have to come to.
+    fn meets(&mut self, i: &Instruction) {
+        let scope = match (i.op, self.module.operands(i)) {
+            (op::GROUP_ALL..=op::GROUP_S_MAX, [_, _, scope, ..]) => *scope,
+            (own::BLOCK_READ | own::BLOCK_WRITE, _) => {
+                return self.note(i.at, What { kind: Kind::Meets, does: Does::Reads, bytes: 0, bound: 0 });
+            }
+            _ => return,
+        };
+        if self.types.constant(scope) == Some(SUB_GROUP) {
+            self.note(i.at, What { kind: Kind::Meets, does: Does::Reads, bytes: 0, bound: 0 });
+        }
+    }
+
+    /// Reports whose value is broadcast, unless that is a constant.
+    fn broadcast(&mut self, at: usize, scope: u32, from: u32) {
+        if self.types.constant(from).is_some() {
+            return;
+        }
+        let bound = match self.types.constant(scope) {
+            Some(SUB_GROUP) => reports::OF_SUB_GROUP,
+            _ => 0,
+        };
+        let what = What { kind: Kind::Broadcasts, does: Does::Reads, bytes: 0, bound };
+        let of = self.types.type_of(from);
+        let is_vector =
+            |i: &&Instruction| i.op == own::TYPE_VECTOR && self.module.operands(i).first().copied() == of;
+        let vector = self.module.all.iter().find(is_vector).map(|i| self.module.operands(i).to_vec());
+        let Some([_, element, count]) = vector.as_deref() else {
+            let from = self.long(at, from);
+            return self.report(at, from, what, &[]);
+        };
+        let parts: Vec<u32> = (0..*count)
+            .map(|n| {
+                let part = self.module.id();
+                self.module.put(at, own::COMPOSITE_EXTRACT, &[*element, part, from, n]);
+                if *element == self.ids.long { part } else { self.make(at, op::S_CONVERT, &[part]) }
+            })
+            .collect();
+        self.report(at, parts[0], what, &parts[1..]);
     }
 
     /// Holds the number of the work-item of which a value is taken against how many a sub-group has.
@@ -85,11 +132,13 @@ impl Checking {
         Some(self.make(at, own::U_CONVERT, &[size]))
     }
 
-    /// Holds the address of a block of a sub-group against what it has to be a multiple of.
+    /// Holds the address of a block of a sub-group against what it has to be a multiple of, and tells of the block.
     fn block(&mut self, i: &Instruction) {
-        let (pointer, does, align) = match (i.op, self.module.operands(i)) {
-            (own::BLOCK_READ, [_, _, pointer, ..]) => (*pointer, Does::Reads, READ_ALIGN),
-            (own::BLOCK_WRITE, [pointer, _, ..]) => (*pointer, Does::Writes, WRITE_ALIGN),
+        let (pointer, does, align, data) = match (i.op, self.module.operands(i)) {
+            (own::BLOCK_READ, [data, _, pointer, ..]) => (*pointer, Does::Reads, READ_ALIGN, Some(*data)),
+            (own::BLOCK_WRITE, [pointer, data, ..]) => {
+                (*pointer, Does::Writes, WRITE_ALIGN, self.types.type_of(*data))
+            }
             _ => return,
         };
         let Some(element) = self.types.pointer(pointer).and_then(|(_, pointee)| self.types.get(pointee))
@@ -106,5 +155,10 @@ impl Checking {
         let mask = self.constant(align - 1);
         let beyond = self.make(i.at, op::BITWISE_AND, &[address, mask]);
         self.call(i.at, beyond, 1, what, "");
+        let elements = data.and_then(|data| self.types.elements(data)).unwrap_or(1);
+        if let Some(most) = self.sub_group_size(i.at) {
+            let elements = self.constant(elements);
+            self.report(i.at, address, What { kind: Kind::Block, bound: 0, ..what }, &[most, elements]);
+        }
     }
 }
