@@ -69,8 +69,11 @@ impl Library {
         };
         let lens =
             |files: &[crate::protocol::File]| files.iter().map(|(_, b)| b.len() as u64).collect::<Vec<u64>>();
-        let (sources, headers) = (bytes(&request.sources), bytes(&request.headers));
-        let (source_lens, header_lens) = (lens(&request.sources), lens(&request.headers));
+        // The library puts headers side by side, and reads each up to a zero.
+        let ended = request.headers.iter().map(|(name, text)| (name.clone(), [&text[..], &[0]].concat()));
+        let ended: Vec<crate::protocol::File> = ended.collect();
+        let (sources, headers) = (bytes(&request.sources), bytes(&ended));
+        let (source_lens, header_lens) = (lens(&request.sources), lens(&ended));
         let (source_names, header_names) = (names(&source_names), names(&header_names));
         let mut count = 0u32;
         let mut data: *mut *mut u8 = std::ptr::null_mut();

@@ -23,6 +23,7 @@ use crate::device::{
 };
 use envisa_runtime::held::{self, Use};
 use envisa_runtime::launch::{self, Launch};
+use envisa_runtime::unchanged_memory;
 
 /// A kernel with its arguments.
 pub struct Kernel {
@@ -476,6 +477,7 @@ impl Lent {
             // This one has begun.
             if now != *then && command_order::begun() == self.begun + 1 {
                 held::is_told(&region.range());
+                unchanged_memory::forget(&region.range());
                 crate::report::mistake(
                     "host memory",
                     &format!(
