@@ -608,6 +608,14 @@ impl Search<'_> {
             return;
         }
         let Some(readers) = self.readers(pc, &cells) else { return };
+        // Where all compute at this width, these are made once.
+        let packed = |q: &Pc| {
+            let written = self.accesses(*q, true);
+            crate::packable::element(self.inst(*q)) == Some(size) && written.iter().all(|w| self.all(*q, w.0))
+        };
+        if readers.iter().all(packed) {
+            return;
+        }
         let first = from - from % 4;
         let dwords: Vec<CellId> = (0..n).filter_map(|k| self.cells.at(first + 4 * k)).collect();
         let mut patched: Map<Pc, Inst> = Map::default();

@@ -28,6 +28,7 @@ use crate::emit::{Compiled, Emit};
 use crate::known::Known;
 use crate::level::Level;
 use crate::listing::Tell;
+use crate::maps::Set;
 use crate::modes::{Modes, keeps_mode};
 use crate::pages::{Code, to_nearest};
 use crate::passes::{Making, Passes};
@@ -418,6 +419,25 @@ impl Native {
             .ok_or("threads that start with parts of ids, or where their scratch is")
     }
 
+    /// Cells of bytes and words that stay in memory: code for AVX2 is made of that for AVX-512, and has no way to write such
+    /// elements of a register by a mask.
+    fn masked_narrow(&self, full: bool, live: &Liveness) -> Set<CellId> {
+        let mut all = Set::default();
+        if self.level == Level::Avx512 {
+            return all;
+        }
+        for (i, pc) in self.program.code().iter().zip(0..) {
+            let every = i.no_mask || (full && self.flow.full(pc));
+            self.cells.accesses(self.program.parts(), pc, &mut |a| {
+                let narrow = self.cells.get(a.cell).kind == CellKind::Narrow;
+                if narrow && a.write && !every && !live.unmasked(pc, a.cell) {
+                    all.insert(a.cell);
+                }
+            });
+        }
+        all
+    }
+
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
         // Such code does not stop for observers.
@@ -446,13 +466,13 @@ impl Native {
         passes.over("shapes");
         let modes = (key.full, self.together, self.level);
         let turns = key.start.is_some() && self.together && !key.alone;
+        let masked = self.masked_narrow(key.full, live);
         let emit = |deferred: &Deferred, known: &Known, mut passes: Passes| {
             let gone = deferred.gone(p, &self.cells);
-            // Code for AVX2 is made of this, and has no way for those that are narrow. What threads start with is read
-            // where it is.
+            // What threads start with is read where it is.
             let narrow = |c| {
                 let cell = self.cells.get(c);
-                cell.kind == CellKind::Narrow && (cell.input || self.level == Level::Avx2)
+                cell.kind == CellKind::Narrow && (cell.input || masked.contains(&c))
             };
             let elsewhere = |c| shapes.twin(c).is_some() || (shapes.step(c).is_some() && !shapes.vector(c));
             let keep = |c| elsewhere(c) || gone.contains(&c) || narrow(c);

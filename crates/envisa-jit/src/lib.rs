@@ -32,6 +32,7 @@ mod multiples;
 mod narrow;
 #[allow(dead_code)]
 mod ops;
+mod packable;
 mod pages;
 mod passes;
 #[cfg(target_os = "linux")]

@@ -91,8 +91,8 @@ impl Machine<'_> {
 
     fn elements(&mut self, place: Place) -> &mut Vec<u64> {
         match (place, self.function) {
-            (Place::Own(v), None) => &mut self.kernel[v],
-            (Place::Own(v), Some(f)) => &mut self.functions[f][v],
+            (Place::Own(v) | Place::Dwords(v), None) => &mut self.kernel[v],
+            (Place::Own(v) | Place::Dwords(v), Some(f)) => &mut self.functions[f][v],
             (Place::Arg(k), _) => &mut self.arg[k],
             (Place::Retval, _) => &mut self.retval,
             (Place::Id(d), _) => &mut self.ids[d],
@@ -207,7 +207,11 @@ impl Machine<'_> {
         match *s {
             Src::Region { place, element, region: (v, w, h), modifier } => {
                 let at = element + k / w * v + k % w * h;
-                (self.ty(place), self.elements(place)[at], modifier)
+                let bits = match place {
+                    Place::Dwords(_) => self.elements(place)[at / 2] >> (at % 2 * 32) & 0xffff_ffff,
+                    _ => self.elements(place)[at],
+                };
+                (self.ty(place), bits, modifier)
             }
             Src::Imm { ty, bits } => (ty, bits & ty.mask(), Mod::None),
             Src::Base => (T::Uq, self.base, Mod::None),
@@ -276,6 +280,11 @@ impl Machine<'_> {
         }
         for &(k, (bits, _)) in &results {
             match i.dst {
+                Dst::Elements { place: place @ Place::Dwords(_), element, stride, .. } => {
+                    let (quad, by) = ((element + k * stride) / 2, (element + k * stride) % 2 * 32);
+                    let quad = &mut self.elements(place)[quad];
+                    *quad = *quad & !(0xffff_ffff << by) | bits << by;
+                }
                 Dst::Elements { place, element, stride, .. } => {
                     self.elements(place)[element + k * stride] = bits;
                 }

@@ -145,6 +145,10 @@ fn declare(p: &Program, t: &mut Text) -> String {
                 let n = if halves { HALF } else { n };
                 writeln!(decl, ".decl {name}{k} v_type=G type={ty} num_elts={n} align=GRF").unwrap();
             }
+            if v.ty.size() == 8 && !halves {
+                writeln!(decl, ".decl D{k} v_type=G type=ud num_elts={} align=GRF alias=<R{k}, 0>", 2 * n)
+                    .unwrap();
+            }
         }
         t.homes.push(at);
         for x in &v.init {
@@ -319,6 +323,7 @@ impl Printer<'_> {
     fn place(&self, place: Place, element: usize) -> String {
         let ((name, element), ty) = match place {
             Place::Own(v) => (half(self.p, "R", v, element), self.types[v]),
+            Place::Dwords(v) => ((format!("D{v}"), element), T::Ud),
             Place::Arg(k) => (("%arg".to_owned(), 32 * k + element), T::Ud),
             Place::Retval => (("%retval".to_owned(), element), T::Ud),
             Place::Id(d) => (half(self.p, "L", d, element), T::Uw),

@@ -150,6 +150,8 @@ pub const ARGUMENTS: usize = 2;
 pub enum Place {
     /// A variable of the object.
     Own(usize),
+    /// The dwords of a variable of quads, which has a register of its own.
+    Dwords(usize),
     /// The vector of this number in `%arg`.
     Arg(usize),
     /// The vector in `%retval`.

@@ -4,6 +4,7 @@
 
 mod calls;
 mod lanes;
+mod quads;
 mod truths;
 
 use crate::num::*;
@@ -93,6 +94,8 @@ struct Gen {
     /// Limits that are the same in all channels.
     even: Vec<usize>,
     lanes: lanes::Pools,
+    /// Vectors of quads that are read by halves, too.
+    split: Vec<usize>,
     /// Variables are registers of their own, which instructions access whole, channel by channel.
     tidy: bool,
     /// The mode changes in the middle.
@@ -140,6 +143,7 @@ pub fn program(seed: u64) -> Program {
         limits: Vec::new(),
         even: Vec::new(),
         lanes: lanes::Pools::default(),
+        split: Vec::new(),
         tidy,
         modes,
         barriers: truths::Barriers::default(),
@@ -217,6 +221,7 @@ impl Gen {
             self.even.push(v);
         }
         self.declare_lanes();
+        self.declare_quads();
         let all = u32::MAX >> (32 - self.p.simd);
         self.p.preds = (0..=BY_ID).map(|_| self.r.next() as u32 & all).collect();
         self.p.data = (0..DATA / 4).flat_map(|_| (self.r.next() as u32).to_le_bytes()).collect();
@@ -369,6 +374,7 @@ impl Gen {
                 out.push(self.simple(Op::Mov, to, &[place(Place::Retval)]));
             }
             7..=10 => self.access(at, depth, out),
+            24..=33 if self.one_in(4) => self.quads(at, out),
             24..=33 => self.lanes(at, out),
             34..=37 => self.truths(at, out),
             38..=40 => {

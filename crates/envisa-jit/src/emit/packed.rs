@@ -22,6 +22,9 @@ impl Emit<'_> {
     /// Does an operation on up to 64 bytes of narrow elements, where all channels run: `false` if it is another.
     pub(super) fn packed(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
         let Dst::Reg { offset: to, ty, stride: 1, sat: false } = i.dst else { return Ok(false) };
+        if i.dst2 != 0 {
+            return Ok(false);
+        }
         let place = Place { to, ty, channels: i.channels.into() };
         let integers = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int() && ty.size() < 4;
         let all =
@@ -37,13 +40,48 @@ impl Emit<'_> {
         if self.bits(i, place)? {
             return Ok(true);
         }
-        match (i.op, self.level) {
-            (Op::Mov, _) => self.resized(i, place),
-            (Op::Add, _) => self.summed(i, place),
-            (Op::Min | Op::Max, _) => self.least_narrow(i, place),
-            (Op::Cmp, Level::Avx512) => self.compared(i, place),
+        let alike = crate::packable::element(i).is_some();
+        match i.op {
+            Op::Mov => self.resized(i, place),
+            Op::Min | Op::Max => self.least_narrow(i, place),
+            Op::Cmp if self.level == Level::Avx512 => self.compared(i, place),
+            _ if !alike => Ok(false),
+            Op::Add | Op::Add3 => self.summed(i, place),
+            Op::Mul => self.multiplied(i, place),
+            Op::Shl | Op::Shr | Op::Asr => self.shifted(i, place),
+            Op::Cmp => self.compared_by_differences(i, place),
             _ => Ok(false),
         }
+    }
+
+    /// A source as often as the place has elements: elements of its size, or one for all. `tmp` may be overwritten.
+    fn elements(&mut self, s: &Src, place: Place, tmp: V) -> Option<Opd> {
+        let size = place.ty.size();
+        if let Some(x) = crate::shape::constant(self.p, s) {
+            return Some(self.repeated(x, place.ty));
+        }
+        if let Src::Reg { offset, ty, shape: Shape::Scalar, strides, .. } = *s {
+            let at = offset + strides.element(0) * size;
+            if !ty.is_int() || ty.size() != size {
+                return None;
+            }
+            if let Some(x) = self.known.literal(self.now, at, ty, 1) {
+                return Some(self.repeated(x.first().copied()?.into(), place.ty));
+            }
+            self.in_memory(at, size).ok()?;
+            let op = if size == 2 { VPBROADCASTW } else { VPBROADCASTB };
+            self.a.v2(op, Width::of(place.bytes()), tmp, Opd::Mem(self.reg(at)), Lanes::All);
+            return Some(Opd::Reg(tmp));
+        }
+        let Src::Reg { offset, ty, strides, shape, constant, .. } = *s else { return None };
+        let plain = Src::Reg { offset, ty, strides, shape, constant, modifier: Modifier::None };
+        self.beside(&plain, place.channels).filter(|(_, of)| of.size() == size).map(|(from, _)| from)
+    }
+
+    /// The same in a register.
+    fn element_register(&mut self, s: &Src, place: Place, tmp: V) -> Option<V> {
+        let from = self.elements(s, place, tmp)?;
+        Some(self.in_register(from, &dwords(place.bytes()), tmp))
     }
 
     /// Narrow elements, as many as the place has: also those that were not made, which are in no place.
@@ -96,13 +134,11 @@ impl Emit<'_> {
             _ => return Ok(false),
         };
         let mut from = [Opd::Reg(0); 3];
-        for (s, from) in i.src.iter().zip(&mut from).take(sources) {
+        // Register 0 is written while others are still read.
+        for ((s, from), tmp) in i.src.iter().zip(&mut from).zip([2, 1, 3]).take(sources) {
             let Src::Reg { modifier: Modifier::None, .. } = *s else { return Ok(false) };
-            *from = match (crate::shape::constant(self.p, s), self.beside(s, place.channels)) {
-                (Some(x), _) => self.repeated(x, place.ty),
-                (None, Some((from, ty))) if ty.size() == place.ty.size() => from,
-                _ => return Ok(false),
-            };
+            let Some(x) = self.elements(s, place, tmp) else { return Ok(false) };
+            *from = x;
         }
         let w = Width::of(place.bytes());
         let part = dwords(place.bytes());
@@ -129,32 +165,111 @@ impl Emit<'_> {
         Ok(true)
     }
 
-    /// Sums of words, of which only the low bits count.
+    /// Sums and differences, of which only the low bits count.
     fn summed(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
-        if place.ty.size() != 2 {
+        let (w, words) = (Width::of(place.bytes()), place.ty.size() == 2);
+        let (add, subtract) = if words { (VPADDW, VPSUBW) } else { (VPADDB, VPSUBB) };
+        // What is taken away comes last.
+        let negative = |s: &Src| matches!(s, Src::Reg { modifier: Modifier::Neg, constant: false, .. });
+        let mut order: Vec<&Src> = i.src.iter().filter(|s| **s != Src::None).collect();
+        order.sort_by_key(|s| negative(s));
+        let [first, rest @ ..] = order.as_slice() else { return Ok(false) };
+        let Some(mut sum) = self.element_register(first, place, 0).filter(|_| !negative(first)) else {
             return Ok(false);
-        }
-        let mut from = [Opd::Reg(0); 2];
-        for (s, from) in i.src.iter().zip(&mut from) {
-            let Src::Reg { modifier: Modifier::None, .. } = *s else { return Ok(false) };
-            *from = match (crate::shape::constant(self.p, s), self.beside(s, place.channels)) {
-                (Some(x), _) => self.repeated(x, place.ty),
-                (None, Some((from, of))) if of.size() == 2 => from,
-                _ => return Ok(false),
-            };
-        }
-        let (w, part) = (Width::of(place.bytes()), dwords(place.bytes()));
-        let [a, b] = match from {
-            [a @ Opd::Mem(_), b] => [b, a],
-            other => other,
         };
-        let a = self.in_register(a, &part, 0);
-        // There is no element for all lanes.
-        let b = match b {
-            Opd::Bcast(_) => Opd::Reg(self.in_register(b, &part, 1)),
-            b => b,
+        for s in rest {
+            let Some(b) = self.element_register(s, place, 1) else { return Ok(false) };
+            self.a.v3(if negative(s) { subtract } else { add }, w, 0, sum, Opd::Reg(b), Lanes::All);
+            sum = 0;
+        }
+        self.put(place);
+        Ok(true)
+    }
+
+    /// Products of words, of which only the low bits count.
+    fn multiplied(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        let [a, b] = [(0, 0), (1, 1)].map(|(k, tmp)| self.element_register(&i.src[k], place, tmp));
+        let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
+        self.a.v3(VPMULLW, Width::of(place.bytes()), 0, a, Opd::Reg(b), Lanes::All);
+        self.put(place);
+        Ok(true)
+    }
+
+    /// Words shifted by a constant: as the dwords that they are extended to, of which the low bits count.
+    fn shifted(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        let (Some(n), Src::Reg { ty, constant: false, .. }) =
+            (crate::shape::constant(self.p, &i.src[1]), i.src[0])
+        else {
+            return Ok(false);
         };
-        self.a.v3(VPADDW, w, 0, a, b, Lanes::All);
+        let n = n as u32 & 31;
+        let op = match (i.op, ty.is_signed()) {
+            (Op::Shl, _) => VPSLLW,
+            (Op::Asr, true) => VPSRAW,
+            // The upper half of the dword comes down.
+            (Op::Shr, true) if n <= 16 => VPSRAW,
+            (Op::Shr, true) => return Ok(false),
+            _ => VPSRLW,
+        };
+        let Some(v) = self.element_register(&i.src[0], place, 0) else { return Ok(false) };
+        self.a.v2i(op, Width::of(place.bytes()), 0, Opd::Reg(v), n, Lanes::All);
+        self.put(place);
+        Ok(true)
+    }
+
+    /// Compares of elements of one type into elements of the same size, without compares into masks: differences that are
+    /// saturated are zero where one is not above the other.
+    fn compared_by_differences(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+        let number = |s: &Src| crate::shape::constant(self.p, s);
+        let of = i.src[..2].iter().find_map(|s| match *s {
+            Src::Reg { ty, constant: false, .. } => Some(ty),
+            _ => None,
+        });
+        let Some(of) = of.filter(|of| of.size() == place.ty.size() && comparing(*of, i.exec).is_some())
+        else {
+            return Ok(false);
+        };
+        let alike = i.src[..2].iter().all(|s| match (*s, number(s)) {
+            (_, Some(x)) => holds(of, x),
+            (Src::Reg { ty, modifier: Modifier::None, .. }, None) => ty == of,
+            _ => false,
+        });
+        let place_of = Place { ty: of, ..place };
+        let [a, b] = [(0, 0), (1, 1)].map(|(k, tmp)| self.element_register(&i.src[k], place_of, tmp));
+        let (Some(mut a), Some(mut b)) = (a.filter(|_| alike), b.filter(|_| alike)) else { return Ok(false) };
+        let (w, words) = (Width::of(place.bytes()), of.size() == 2);
+        let v3 = |e: &mut Self, op, d, a, b| e.a.v3(op, w, d, a, Opd::Reg(b), Lanes::All);
+        // Above, or, inverted, not above; of two that are swapped, below.
+        let (invert, swapped) = match i.aux {
+            0 | 1 => (i.aux == 0, false),
+            2 => (false, false),
+            3 => (true, true),
+            4 => (false, true),
+            5 => (true, false),
+            _ => return Ok(false),
+        };
+        let equality = i.aux < 2;
+        if of.is_signed() && !equality {
+            let sign = self.repeated(if words { 0x8000 } else { 0x80 }, place.ty);
+            let sign = self.in_register(sign, &dwords(place.bytes()), 2);
+            v3(self, VPXORD, 0, a, sign);
+            v3(self, VPXORD, 1, b, sign);
+            (a, b) = (0, 1);
+        }
+        match (equality, swapped) {
+            (true, _) => v3(self, VPXORD, 0, a, b),
+            (_, false) => v3(self, if words { VPSUBUSW } else { VPSUBUSB }, 0, a, b),
+            (_, true) => v3(self, if words { VPSUBUSW } else { VPSUBUSB }, 0, b, a),
+        }
+        let one = self.repeated(1, place.ty);
+        let one = self.in_register(one, &dwords(place.bytes()), 1);
+        v3(self, if words { VPMINUW } else { VPMINUB }, 0, 0, one);
+        if invert {
+            v3(self, if words { VPSUBW } else { VPSUBB }, 0, 0, one);
+        } else {
+            v3(self, VPXORD, 1, 1, 1);
+            v3(self, if words { VPSUBW } else { VPSUBB }, 0, 1, 0);
+        }
         self.put(place);
         Ok(true)
     }

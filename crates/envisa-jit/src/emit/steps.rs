@@ -367,7 +367,7 @@ impl Emit<'_> {
             false => How::of(s, bytes),
         };
         // Stores by masks of bytes.
-        let has = |how: &How| *how != How::Sparse || self.level == Level::Avx512;
+        let has = |how: &How| *how != How::Sparse || self.level == Level::Avx512 || !s.write;
         let how = how.filter(|how| index > 0 && all && aligned && has(how))?;
         Some(Stepped { how, step: bytes, index, rows: &ROWS })
     }
@@ -468,6 +468,12 @@ impl Emit<'_> {
                 let of = Channels::Apart(m, known.step);
                 self.load_channels(pc, s, part, of, data, on)?;
             }
+            How::Sparse if self.level == Level::Avx2 => {
+                self.quarters(known.step, s.element.into(), m.plus(places[0]));
+                for (h, to) in all {
+                    self.loaded(pc, s, part, (h, to), 0, on)?;
+                }
+            }
             How::Sparse => {
                 let (step, element) = (known.step, u32::from(s.element));
                 // Nothing behind the last element is read.
@@ -542,6 +548,27 @@ impl Emit<'_> {
             });
         }
         all
+    }
+
+    /// An element of at most two bytes of each channel, which are up to four bytes apart, in the dwords of vector 0: of four
+    /// channels at a time sixteen bytes are loaded, of the last ones those up to the last element, behind which nothing is
+    /// read.
+    fn quarters(&mut self, step: u32, element: u32, from: Mem) {
+        let last = 15 * step + element - 16;
+        let begin = |q: u32| (4 * step * q).min(last);
+        self.a.v2(VMOVDQU32, Width::X, 0, Opd::Mem(from), Lanes::All);
+        for q in 1..4 {
+            let insert = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
+            let (v, m) = (vreg(0, Width::Z), from.plus(begin(q)).operand(false));
+            self.a.push(iced_x86::Instruction::with4(insert, v, v, m, q as i32));
+        }
+        let dword = |k: usize| {
+            let (channel, before) = (k as u32, begin(k as u32 / 4));
+            let byte = |b: u32| if b < element { channel * step - before + b } else { 0x80 };
+            (0..4).fold(0, |all, b| all | byte(b) << (8 * b))
+        };
+        let which = self.literals(std::array::from_fn(dword));
+        self.a.v3(VPSHUFB, Width::Z, 0, 0, Opd::Mem(which), Lanes::All);
     }
 
     /// A vector put together from others, in one of [`MADE`], or the only one that it is all of.

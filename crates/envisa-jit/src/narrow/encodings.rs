@@ -251,6 +251,23 @@ encodings! {
     VEX_Vpsrld_xmm_xmm_imm8
     VEX_Vpsrld_ymm_ymm_imm8
     VEX_Vpsrldq_xmm_xmm_imm8
+    VEX_Vpsubw_xmm_xmm_xmmm128
+    VEX_Vpsubw_ymm_ymm_ymmm256
+    VEX_Vpaddb_xmm_xmm_xmmm128
+    VEX_Vpaddb_ymm_ymm_ymmm256
+    VEX_Vpsubb_xmm_xmm_xmmm128
+    VEX_Vpsubb_ymm_ymm_ymmm256
+    VEX_Vpmullw_xmm_xmm_xmmm128
+    VEX_Vpmullw_ymm_ymm_ymmm256
+    VEX_Vpsubsw_xmm_xmm_xmmm128
+    VEX_Vpsubsw_ymm_ymm_ymmm256
+    VEX_Vpsubusw_xmm_xmm_xmmm128
+    VEX_Vpsubusw_ymm_ymm_ymmm256
+    VEX_Vpsubusb_xmm_xmm_xmmm128
+    VEX_Vpsubusb_ymm_ymm_ymmm256
+    VEX_Vpsllw_xmm_xmm_imm8
+    VEX_Vpsrlw_xmm_xmm_imm8
+    VEX_Vpsraw_xmm_xmm_imm8
     VEX_Vpsrlq_xmm_xmm_imm8
     VEX_Vpsrlq_ymm_ymm_imm8
     VEX_Vpsrlvd_xmm_xmm_xmmm128

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-use super::list::{COPY, O, half};
+use super::list::{COPY, LOAD, O, half};
 use super::vector::{Lanes, number, same};
 use super::*;
 use crate::ops::{Name, name};
@@ -50,6 +50,8 @@ impl Narrow<'_> {
             N::STORE64 => self.store(i, w, 8, next),
             N::VPBROADCASTD | N::VBROADCASTSS => self.same_in_all(i, w, 4),
             N::VPBROADCASTQ => self.same_in_all(i, w, 8),
+            N::VPBROADCASTB => self.same_in_all(i, w, 1),
+            N::VPBROADCASTW => self.same_in_all(i, w, 2),
             N::VPBLENDMD => self.blended(i, w, 4),
             N::VPBLENDMQ => self.blended(i, w, 8),
             N::VCMPPS | N::VCMPPD => self.compare_floats(i, w, name),
@@ -81,6 +83,18 @@ impl Narrow<'_> {
         }
     }
 
+    /// Sixteen bytes of a register, in another one, behind which are zeros.
+    fn quarter_out(&mut self, i: &Instruction, quarter: u32) {
+        let (to, from) = (number(i.op0_register()), number(i.op1_register()));
+        let from = half(from, quarter / 2);
+        if quarter.is_multiple_of(2) {
+            self.list.two(LOAD[0], half(to, 0), O::R(from));
+        } else {
+            self.list.two_i(Code::VEX_Vextracti128_xmmm128_ymm_imm8, half(to, 0), O::R(from), 1);
+        }
+        self.list.zero(half(to, 1));
+    }
+
     /// What has one width only.
     fn other(&mut self, i: &Instruction) -> Result<(), Why> {
         use Code as C;
@@ -94,6 +108,16 @@ impl Narrow<'_> {
                 let (quarter, m) = (u32::from(i.immediate8() & 3), memory(i));
                 self.list.store_quarter(m, half(number(i.op1_register()), quarter / 2), quarter % 2);
                 self.written(m, 16);
+            }
+            C::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8 => self.quarter_out(i, u32::from(i.immediate8() & 3)),
+            C::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8 if i.op0_kind() == OpKind::Register => {
+                self.quarter_out(i, u32::from(i.immediate8() & 1));
+            }
+            C::EVEX_Vpsrldq_xmm_xmmm128_imm8 if i.op1_kind() == OpKind::Register => {
+                let [to, from] = [0, 1].map(|k| number(i.op_register(k)));
+                let (by, code) = (u32::from(i.immediate8()), C::VEX_Vpsrldq_xmm_xmm_imm8);
+                self.list.two_i(code, half(to, 0), O::R(half(from, 0)), by);
+                self.list.zero(half(to, 1));
             }
             C::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if i.op2_kind() == OpKind::Register => {
                 let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
@@ -110,6 +134,15 @@ impl Narrow<'_> {
                 let h = quarter / 2;
                 self.list.copy(half(to, 1 - h), half(a, 1 - h));
                 self.list.three_i(code, half(to, h), half(a, h), O::M(memory(i)), quarter % 2);
+            }
+            C::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8 => {
+                let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
+                let quarter = u32::from(i.immediate8() & 3);
+                let (h, t) = (quarter / 2, self.list.temp());
+                let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
+                self.list.three_i(code, t, half(a, h), O::R(half(b, 0)), quarter % 2);
+                self.list.copy(half(to, 1 - h), half(a, 1 - h));
+                self.list.copy(half(to, h), t);
             }
             C::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 if i.op2_kind() == OpKind::Register => {
                 let [to, a, b] = [0, 1, 2].map(|k| half(number(i.op_register(k)), 0));

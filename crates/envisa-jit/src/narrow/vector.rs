@@ -74,6 +74,13 @@ pub(super) fn same(name: Name) -> Option<Same> {
         VPMINSB Three VEX_Vpminsb_xmm_xmm_xmmm128 VEX_Vpminsb_ymm_ymm_ymmm256 1;
         VPMAXSB Three VEX_Vpmaxsb_xmm_xmm_xmmm128 VEX_Vpmaxsb_ymm_ymm_ymmm256 1;
         VPADDW Three VEX_Vpaddw_xmm_xmm_xmmm128 VEX_Vpaddw_ymm_ymm_ymmm256 2;
+        VPSUBW Three VEX_Vpsubw_xmm_xmm_xmmm128 VEX_Vpsubw_ymm_ymm_ymmm256 2;
+        VPADDB Three VEX_Vpaddb_xmm_xmm_xmmm128 VEX_Vpaddb_ymm_ymm_ymmm256 1;
+        VPSUBB Three VEX_Vpsubb_xmm_xmm_xmmm128 VEX_Vpsubb_ymm_ymm_ymmm256 1;
+        VPMULLW Three VEX_Vpmullw_xmm_xmm_xmmm128 VEX_Vpmullw_ymm_ymm_ymmm256 2;
+        VPSUBSW Three VEX_Vpsubsw_xmm_xmm_xmmm128 VEX_Vpsubsw_ymm_ymm_ymmm256 2;
+        VPSUBUSW Three VEX_Vpsubusw_xmm_xmm_xmmm128 VEX_Vpsubusw_ymm_ymm_ymmm256 2;
+        VPSUBUSB Three VEX_Vpsubusb_xmm_xmm_xmmm128 VEX_Vpsubusb_ymm_ymm_ymmm256 1;
         VPMINUW Three VEX_Vpminuw_xmm_xmm_xmmm128 VEX_Vpminuw_ymm_ymm_ymmm256 2;
         VPMAXUW Three VEX_Vpmaxuw_xmm_xmm_xmmm128 VEX_Vpmaxuw_ymm_ymm_ymmm256 2;
         VPMINSW Three VEX_Vpminsw_xmm_xmm_xmmm128 VEX_Vpminsw_ymm_ymm_ymmm256 2;
@@ -117,6 +124,9 @@ pub(super) fn same(name: Name) -> Option<Same> {
         VPSLLD Shift VEX_Vpslld_xmm_xmm_imm8 VEX_Vpslld_ymm_ymm_imm8 4;
         VPSRLD Shift VEX_Vpsrld_xmm_xmm_imm8 VEX_Vpsrld_ymm_ymm_imm8 4;
         VPSRAD Shift VEX_Vpsrad_xmm_xmm_imm8 VEX_Vpsrad_ymm_ymm_imm8 4;
+        VPSLLW Shift VEX_Vpsllw_xmm_xmm_imm8 VEX_Vpsllw_ymm_ymm_imm8 2;
+        VPSRLW Shift VEX_Vpsrlw_xmm_xmm_imm8 VEX_Vpsrlw_ymm_ymm_imm8 2;
+        VPSRAW Shift VEX_Vpsraw_xmm_xmm_imm8 VEX_Vpsraw_ymm_ymm_imm8 2;
         VPSLLQ Shift VEX_Vpsllq_xmm_xmm_imm8 VEX_Vpsllq_ymm_ymm_imm8 8;
         VPSRLQ Shift VEX_Vpsrlq_xmm_xmm_imm8 VEX_Vpsrlq_ymm_ymm_imm8 8;
         VRNDSCALEPS TwoI VEX_Vroundps_xmm_xmmm128_imm8 VEX_Vroundps_ymm_ymmm256_imm8 4;

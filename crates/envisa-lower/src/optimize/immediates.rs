@@ -63,7 +63,11 @@ fn set(p: &ProgramParts, i: &Inst) -> Option<Known> {
     };
     let plain = i.op == Op::Mov && i.channels == 1 && i.no_mask && i.pred == Pred::default() && i.dst2 == 0;
     let bytes = p.registers.constants.get(from as usize..(from + of.size()) as usize)?;
-    let alike = ty.size() == of.size() && ty.is_int() == of.is_int();
+    // The low bytes of an integer come first.
+    let alike = match ty.is_int() {
+        true => of.is_int() && ty.size() <= of.size(),
+        false => ty == of,
+    };
     let exact = match ty {
         Type::F => f32::from_le_bytes(bytes.try_into().ok()?).is_normal(),
         _ => ty.is_int(),

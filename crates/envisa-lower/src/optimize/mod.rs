@@ -10,6 +10,7 @@
 //! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
 //! - [`products`]: products of quads that were worked out in dwords are one instruction;
 //! - [`logic`]: so are logic and copies of quads;
+//! - [`split`]: quads whose halves are read apart are two vectors of dwords;
 //! - [`narrow`]: bytes and words that messages have in dwords stay there;
 //! - [`pairs`]: quads that messages move by halves are moved whole;
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
@@ -40,6 +41,7 @@ mod products;
 mod rename;
 mod scattered;
 mod sink;
+mod split;
 mod sums;
 mod terms;
 mod uniform;
@@ -68,6 +70,7 @@ pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
 fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
     scattered::join(&mut p);
+    split::products(&mut p);
     let blocks = Blocks::new(&p);
     immediates::read(&mut p, &blocks);
     rename::apart(&mut p, &blocks);
@@ -106,6 +109,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
     logic::join(&mut p, &blocks);
+    split::into_dwords(&mut p);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     uniform::branches(&mut p, &blocks);
     let before = p.code.len();

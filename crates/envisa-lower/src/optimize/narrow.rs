@@ -82,6 +82,12 @@ fn narrow_size(s: &Src) -> Option<u32> {
     }
 }
 
+/// Are narrow integers parts of dwords, one of each?
+fn is_in_dwords(s: &Src) -> bool {
+    matches!(*s, Src::Reg { ty, strides: Strides { vertical, width_log2: 0, .. }, .. }
+        if u32::from(vertical) * ty.size() == 4)
+}
+
 /// Are integers made, as they are, for all channels that run?
 fn is_plain(i: &Inst) -> bool {
     matches!(i.dst, Dst::Reg { ty, sat: false, .. } if ty.is_int())
@@ -114,10 +120,14 @@ fn read_unpacked(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             continue;
         }
         let search = Search { p, uses, blocks, dominators: &None, at: Place::of(pc, i) };
-        let mut src = i.src[0];
+        let (mut src, mut from) = (i.src[0], i.src[0]);
         for _ in 0..DEEPEST {
-            let Some(from) = search.unpacked(&src, pc as Pc) else { break };
-            src = from;
+            let Some(s) = search.unpacked(&from, pc as Pc) else { break };
+            from = s;
+            // A part of what another move packs is worth reading where all of it comes from.
+            if is_in_dwords(&from) {
+                src = from;
+            }
         }
         if let Some(dwords) = search.loaded(&src, pc as Pc) {
             src = dwords;
@@ -148,7 +158,7 @@ impl Search<'_> {
         }
         let far = region.step(n)? * whole;
         let stays = self.stable(pc, at..at + (n - 1) * far + whole);
-        let vertical = u8::try_from(far / size).ok().filter(|_| far == 4 && stays)?;
+        let vertical = u8::try_from(far / size).ok().filter(|_| matches!(far, 1 | 2 | 4) && stays)?;
         let strides = Strides { vertical, ..Strides::CONTIGUOUS };
         Some(Src::Reg { offset: at + part, ty, strides, shape: strides.shape(n), modifier, constant: false })
     }

@@ -18,6 +18,11 @@ pub(super) struct Pools {
 }
 
 impl Pools {
+    /// Variables that are accessed whole.
+    pub fn vectors(&self) -> Vec<usize> {
+        self.vectors.clone()
+    }
+
     /// Variables of one element.
     pub fn scalars(&self) -> Vec<usize> {
         self.scalars.clone()
@@ -132,7 +137,7 @@ impl Gen {
         Exec { n: self.p.simd, first: 0, no_mask }
     }
 
-    fn own(v: usize, e: Exec, modifier: Mod) -> Src {
+    pub(super) fn own(v: usize, e: Exec, modifier: Mod) -> Src {
         let region = if e.n == 1 { (0, 1, 0) } else { (1, 1, 0) };
         Src::Region { place: Place::Own(v), element: e.first, region, modifier }
     }
