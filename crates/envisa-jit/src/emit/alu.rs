@@ -290,7 +290,11 @@ impl Emit<'_> {
         }
         if let Some(home) = self.home(to, part.lanes * bytes) {
             let op = if bytes == 8 { VMOVDQU64 } else { VMOVDQU32 };
-            let op = if bytes < 4 { if bytes == 2 { VMOVDQU16 } else { VMOVDQU8 } } else { op };
+            let op = match (bytes, mask) {
+                (1, Some(_)) => VMOVDQU8,
+                (2, Some(_)) => VMOVDQU16,
+                _ => op,
+            };
             self.a.v2(op, w, home, Opd::Reg(v), mask.map_or(Lanes::All, Lanes::Of));
             return Ok(());
         }
