@@ -430,7 +430,8 @@ impl Native {
             let every = i.no_mask || (full && self.flow.full(pc));
             self.cells.accesses(self.program.parts(), pc, &mut |a| {
                 let narrow = self.cells.get(a.cell).kind == CellKind::Narrow;
-                if narrow && a.write && !every && !live.unmasked(pc, a.cell) {
+                let by_mask = i.pred.offset != 0 || (!every && !live.unmasked(pc, a.cell));
+                if narrow && a.write && by_mask {
                     all.insert(a.cell);
                 }
             });
