@@ -330,14 +330,14 @@ impl Split {
         if let Some((k, _)) = self.destination(&i.dst, n)
             && let Dst::Reg { offset, stride, .. } = &mut i.dst
         {
-            let upper = (*offset - self.regions[k].quads.start) % 8 != 0;
+            let upper = !(*offset - self.regions[k].quads.start).is_multiple_of(8);
             (*offset, *stride) = (self.half(*offset, upper).unwrap_or(*offset), 1);
         }
         for s in &mut i.src {
             if let Some((k, _)) = self.source(s, n)
                 && let Src::Reg { offset, strides, shape, .. } = s
             {
-                let upper = (*offset - self.regions[k].quads.start) % 8 != 0;
+                let upper = !(*offset - self.regions[k].quads.start).is_multiple_of(8);
                 *offset = self.half(*offset, upper).unwrap_or(*offset);
                 if *shape == Shape::General {
                     (*strides, *shape) = (Strides::CONTIGUOUS, Shape::Contiguous);
@@ -537,7 +537,7 @@ impl Writer<'_> {
         let none = Src::None;
         let (low, high) = if by >= 32 { (high, low) } else { (low, high) };
         let shift = if op == Op::Rol { Op::Shl } else { Op::Shr };
-        if by % 32 == 0 {
+        if by.is_multiple_of(32) {
             self.push((Op::Mov, ExecType::U32, 0), to_low, [low, none, none]);
             return self.push((Op::Mov, ExecType::U32, 0), to_high, [high, none, none]);
         }
