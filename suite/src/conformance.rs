@@ -196,6 +196,7 @@ fn explain(known: &[Known], device: Device, all: Vec<(String, Comparison)>) -> V
             Some(_) => {}
             // What is known is known of the committed corpus.
             None if corpus::is_foreign() => {}
+            None if k.with_avx512 && !is_x86_feature_detected!("avx512f") => {}
             None => {
                 let what = format!("`{}` does not differ, though the header says so: {}", k.output, k.why);
                 return Verdict::Unseen(what);

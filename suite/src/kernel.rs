@@ -128,6 +128,9 @@ pub struct Known {
     pub elements: usize,
     /// Whose fault it is, and how that is known.
     pub why: String,
+    /// Is it seen only on CPUs with AVX-512, for which PoCL makes other code?
+    #[serde(default)]
+    pub with_avx512: bool,
 }
 
 /// A peer whose result is neither PoCL's nor envisa's.

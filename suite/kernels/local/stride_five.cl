@@ -5,7 +5,7 @@ global = ["N"]
 local = [32]
 features = ["slm", "barrier"]
 known = [
-  { output = "out", elements = 24, why = "PoCL's work-item vectoriser reads the wrong elements of `s`: Oclgrind gives envisa's values (`peers --peer oclgrind,pocl`), and local/dynamic, the same with shorts and a stride of one, agrees everywhere" },
+  { output = "out", elements = 24, with_avx512 = true, why = "PoCL's work-item vectoriser reads the wrong elements of `s`: Oclgrind gives envisa's values (`peers --peer oclgrind,pocl`), and local/dynamic, the same with shorts and a stride of one, agrees everywhere" },
 ]
 args = [
   { name = "in", value = "rand:i32:N:1" },
