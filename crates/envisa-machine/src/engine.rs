@@ -176,6 +176,7 @@ impl<'a> LaunchView<'a> {
             observed,
             interest: OnceLock::new(),
             dropped: &prepared.dropped,
+            regrouped: prepared.regrouped.as_ref(),
             asked: prepared.asked.as_deref(),
             stray_reads: false,
             local_regions: &prepared.local_regions,

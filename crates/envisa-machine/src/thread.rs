@@ -9,6 +9,7 @@ use envisa_isa::{Combine, Span};
 use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
+use crate::dispatch::{Place, Regrouped};
 use crate::dropped_accesses::{Dropped, DroppedAccess};
 use crate::fallback_counts::Asked;
 use crate::inputs::Inputs;
@@ -267,6 +268,8 @@ pub struct Env<'a> {
     pub interest: OnceLock<Interest>,
     /// Counts the accesses that were dropped.
     pub dropped: &'a Dropped,
+    /// The groups that were asked for, where the launch runs in others.
+    pub regrouped: Option<&'a Regrouped>,
     /// Counts what an engine asks for, where somebody wants to know.
     pub asked: Option<&'a Asked>,
     /// Reads of registers at addresses outside of every variable give zeros, where a device gives what is in some
@@ -585,11 +588,19 @@ impl Machine<'_> {
         let [x, y, z] = self.group.id.map(u64::from);
         let [w, h] = [self.env.groups[0], self.env.groups[1]].map(u64::from);
         let number = z.wrapping_mul(h).wrapping_add(y).wrapping_mul(w).wrapping_add(x);
+        let place = |channel| {
+            let here = Place { group: self.group.id, thread: self.t.index, channel };
+            self.env.regrouped.map_or(here, |r| r.as_asked(here))
+        };
+        let number = match (self.env.regrouped, &drops.first) {
+            (Some(r), Some(access)) => r.number(place(u32::from(access.channel) + first).group),
+            _ => number,
+        };
         self.env.dropped.count(drops, number, |access| {
             let channel = u32::from(access.channel) + first;
             let (instruction, span) = self.stands(pc, Some(channel));
             let function = self.env.program.code().get(pc as usize).map_or(0, |i| i.function);
-            let (thread, group) = (self.t.index, self.group.id);
+            let Place { group, thread, channel } = place(channel);
             DroppedAccess { function, instruction, span, channel, thread, group, access }
         });
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use envisa_isa::Span;
 
+use crate::dispatch::{Place, Regrouped};
 use crate::messages::AccessSpace;
 
 /// A set of channels, channel 0 in bit 0.
@@ -161,6 +162,17 @@ pub struct ThreadState {
 }
 
 impl Trap {
+    /// Says where it would be in the groups that were asked for.
+    pub fn regroup(&mut self, regrouped: &Regrouped) {
+        let place = |thread, channel| regrouped.as_asked(Place { group: self.group, thread, channel });
+        for t in &mut self.threads {
+            t.thread = place(t.thread, t.mask.trailing_zeros() & 31).thread;
+        }
+        let at = place(self.thread, self.channel.unwrap_or(self.mask.trailing_zeros() & 31));
+        (self.group, self.thread) = (at.group, at.thread);
+        self.channel = self.channel.map(|_| at.channel);
+    }
+
     /// A fault of a launch, before any of its instructions.
     pub(crate) fn of_launch(kernel: &str, cause: Cause) -> Trap {
         Trap {

@@ -45,6 +45,12 @@ pub(crate) fn way(executable: &Executable, engine: Engine, threads: u64) -> Way 
     }
 }
 
+/// May native code run launches, for this choice of the caller's?
+pub(crate) fn may_be_native(engine: Engine) -> bool {
+    let engine = if engine == Engine::Auto { by_environment() } else { engine };
+    engine != Engine::Interpreter && level().is_some()
+}
+
 /// The engine that runs a launch of so many threads between what an observer is told of, if that pays.
 pub(crate) fn between(
     executable: &Executable,

@@ -10,9 +10,10 @@ use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::predefined::var;
 use envisa_isa::{ObjectKind, Platform, Type};
+use envisa_lower::analysis::{multiplies_ids, takes_global_ids_alone};
 use envisa_lower::{InputClass, InputSlot, LowerError, Message, Program, Touched};
 use envisa_machine::Learnt;
-use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, Remembered};
+use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, PayloadLayout, Remembered};
 use envisa_machine::{Linked, ModuleData};
 use envisa_sanitize::ProgramFacts;
 use envisa_verify::Verified;
@@ -142,6 +143,8 @@ pub(crate) struct Code {
     pub learnt: Arc<Learnt>,
     /// What checks know of the program, once one was launched with them.
     facts: OnceLock<Arc<ProgramFacts>>,
+    /// It can run in rows, once it was asked.
+    runs_in_rows: OnceLock<bool>,
 }
 
 /// What is known of the variables that a kernel declares in shared local memory.
@@ -470,6 +473,20 @@ impl Code {
         Code::new(program, described, &ModuleData::default(), texts, (files, given))
     }
 
+    /// Do the work-items of a compiled kernel depend on their global ids alone, and do neighbours access neighbouring memory?
+    pub(crate) fn runs_in_rows(&self) -> bool {
+        *self.runs_in_rows.get_or_init(|| {
+            let Some(kernel) = self.metadata.as_ref().map(|m| &m.kernel) else { return false };
+            let program = self.executable.optimized();
+            let (grf, dummy) = (program.grf_bytes(), crate::run::dummy_local_ids(program.platform()));
+            let any_size = kernel.execution_env.required_work_group_size.is_none_or(|size| size == [0; 3]);
+            let Ok(layout) = PayloadLayout::new(kernel, grf, dummy) else { return false };
+            let (p, places) = (program.parts(), layout.id_places(kernel));
+            let along = self.walk()[0].into();
+            any_size && !multiplies_ids(p, &places, along) && takes_global_ids_alone(p, &places)
+        })
+    }
+
     /// The order in which a compiled kernel's local ids run, fastest first.
     pub(crate) fn walk(&self) -> [u8; 3] {
         let env = self.metadata.as_ref().map(|m| &m.kernel.execution_env);
@@ -509,6 +526,7 @@ impl Code {
             remembered,
             learnt: Arc::default(),
             facts: OnceLock::new(),
+            runs_in_rows: OnceLock::new(),
         })
     }
 

@@ -12,9 +12,13 @@ use crate::launch_observers::{FinalRegisters, Instruments};
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
 use crate::work_items::WorkItems;
-use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
+use envisa_machine::dispatch::{
+    self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Regrouped, Resources,
+};
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
+use envisa_machine::thread_order::Order;
+use envisa_machine::trap::Cause;
 use envisa_machine::{RunOptions, Trap};
 use envisa_sanitize::{Checks, Elements, LaunchFacts, ProgramFacts, Stats, pointed_bytes};
 use envisa_zebin::dwarf::LocalVariable;
@@ -111,6 +115,8 @@ pub(crate) struct Done {
     pub left: Option<Left>,
     /// Which work-items its channels are.
     pub items: Option<WorkItems>,
+    /// It ran in other groups than was asked for.
+    pub regrouped: bool,
 }
 
 /// Accesses that the device dropped.
@@ -248,8 +254,8 @@ impl Run {
         let code = &*kernel.code;
         let options = RunOptions { jobs: 1, ..options(&device, code, &launch) };
         let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
-        let mut ready =
-            prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
+        let mut ready = prepare(device.0.memory(), code, bound, &options, (red_zone, Regroup::Never))
+            .map_err(|e| refused(code, e))?;
         let prepared = ready.prepared();
         prepared.names = names(code, &launch);
         Ok(play(&kernel, &launch, prepared, options.limit))
@@ -302,14 +308,39 @@ fn execute<O: Observer>(
     bound: Bound,
     observer: Option<&mut O>,
 ) -> Result<Done, Error> {
+    let engine = launch.engine.unwrap_or(device.config().engine);
+    let regroup =
+        observer.is_none() && launch.order == Order::Forward && crate::engine_choice::may_be_native(engine);
+    let done = execute_in_groups(device, kernel, launch, bound, observer, regroup)?;
+    // The fault that counts is the first one in the order of the groups that were asked for.
+    if done.regrouped && done.trap.as_ref().is_some_and(|t| t.cause != Cause::Cancelled) {
+        let bound = held_against(device, kernel, launch)?;
+        let again = execute_in_groups(device, kernel, launch, bound, None::<&mut O>, false)?;
+        if again.trap.is_some() {
+            return Ok(again);
+        }
+    }
+    Ok(done)
+}
+
+/// The same in the groups that were asked for, or perhaps in others.
+fn execute_in_groups<O: Observer>(
+    device: &Device,
+    kernel: &Kernel,
+    launch: &Launch,
+    bound: Bound,
+    observer: Option<&mut O>,
+    regroup: bool,
+) -> Result<Done, Error> {
     let code = &*kernel.code;
     let mut options = options(device, code, launch);
     if launch.check && code.facts().hands_over() {
         options.jobs = 1;
     }
     let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
-    let mut ready =
-        prepare(device.0.memory(), code, bound, &options, red_zone).map_err(|e| refused(code, e))?;
+    let regroup = if regroup { Regroup::IfBetter } else { Regroup::Never };
+    let mut ready = prepare(device.0.memory(), code, bound, &options, (red_zone, regroup))
+        .map_err(|e| refused(code, e))?;
     let prepared = ready.prepared();
     prepared.names = names(code, launch);
     prepared.asked.clone_from(&launch.asked);
@@ -318,7 +349,7 @@ fn execute<O: Observer>(
     let engine = launch.engine.unwrap_or(device.config().engine);
     let left = (observer.is_some() && crate::engine_choice::named(engine))
         .then(|| crate::engine_choice::left(exe, prepared, linked));
-    let done = match observer {
+    let mut done = match observer {
         None => match crate::engine_choice::way(exe, engine, prepared.thread_count()) {
             Way::Interpreted => envisa_interp::run(exe, prepared, linked, &options),
             Way::Native => envisa_interp::run_translated(exe, prepared, linked, &options),
@@ -331,6 +362,9 @@ fn execute<O: Observer>(
             envisa_interp::run_observed(exe, prepared, linked, &options, (o, native.as_deref()))
         }
     };
+    if let Some(regrouped) = &prepared.regrouped {
+        done.trap.iter_mut().chain(&mut done.others).for_each(|trap| trap.regroup(regrouped));
+    }
     let printed = prepared.printed().unwrap_or_default();
     let outcome = Outcome {
         fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap, &done.others))),
@@ -347,11 +381,12 @@ fn execute<O: Observer>(
         registers: Vec::new(),
     };
     let items = work_items(code, launch, prepared);
+    let regrouped = prepared.regrouped.is_some();
     // What checks had is not another launch's.
     if let (None, ToRun::Compiled(ready), 0) = (&done.trap, ready, red_zone) {
         code.remembered.keep(ready);
     }
-    Ok(Done { outcome, trap: done.trap, left, items })
+    Ok(Done { outcome, trap: done.trap, left, items, regrouped })
 }
 
 /// What the checks are told.
@@ -460,7 +495,8 @@ pub struct Compiled {
 pub(crate) fn compile(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Compiled, Error> {
     let code = &*kernel.code;
     let (bound, options) = (held_against(device, kernel, launch)?, options(device, code, launch));
-    let mut ready = prepare(device.0.memory(), code, bound, &options, 0).map_err(|e| refused(code, e))?;
+    let mut ready = prepare(device.0.memory(), code, bound, &options, (0, Regroup::Never))
+        .map_err(|e| refused(code, e))?;
     let exe = &code.executable;
     let left = crate::engine_choice::left(exe, ready.prepared(), &code.linked).map_err(Error::Unsupported)?;
     if let ToRun::Compiled(ready) = ready {
@@ -515,13 +551,20 @@ impl ToRun {
     }
 }
 
+/// May a launch run in groups of another shape than was asked for?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Regroup {
+    Never,
+    IfBetter,
+}
+
 /// Registers, surfaces and the launch's own memory.
 fn prepare(
     memory: &Memory,
     code: &Code,
     bound: Bound,
     options: &RunOptions,
-    red_zone: u64,
+    (red_zone, regroup): (u64, Regroup),
 ) -> Result<ToRun, LaunchError> {
     let most = envisa_isa::limits::shared_local_memory(code.program().platform());
     let launch = match (bound, &code.metadata) {
@@ -544,16 +587,24 @@ fn prepare(
             return Err(LaunchError::Size("hand-written code has no work-items".into()));
         }
     };
-    let (launch, metadata) = launch;
+    let (mut launch, metadata) = launch;
+    let simd = metadata.kernel.execution_env.simd_size;
+    let regrouped = match regroup {
+        Regroup::IfBetter => Regrouped::choose(&launch, simd, code.walk()).filter(|_| code.runs_in_rows()),
+        Regroup::Never => None,
+    };
+    if let Some(regrouped) = &regrouped {
+        launch.local = regrouped.local();
+    }
     let items = launch.local.iter().fold(1u64, |n, d| n.saturating_mul(u64::from(*d)));
-    let simd = u64::from(metadata.kernel.execution_env.simd_size.max(1));
-    let threads = items.min(MAX_GROUP_ITEMS).div_ceil(simd).max(1) as u32;
+    let threads = items.min(MAX_GROUP_ITEMS).div_ceil(simd.max(1).into()).max(1) as u32;
     // Sizes that make no sense are refused by `prepare`; here they must only not overflow.
     let groups = (0..3).fold(1u64, |n, d| {
         n.saturating_mul(launch.global[d].div_ceil(u64::from(launch.local[d].max(1))).max(1))
     });
     let asked = Asked { slots: options.slots(groups, threads), red_zone, launch };
-    if let Some(ready) = code.remembered.take(&asked, memory) {
+    if let Some(mut ready) = code.remembered.take(&asked, memory) {
+        ready.prepared.regrouped = regrouped;
         return Ok(ToRun::Compiled(ready));
     }
     let program = code.program();
@@ -577,11 +628,12 @@ fn prepare(
         code.remembered.spent(&asked),
     )?;
     code.remembered.recognise(&mut prepared);
+    prepared.regrouped = regrouped;
     Ok(ToRun::Compiled(Ready::new(asked, prepared)))
 }
 
 /// The payload starts one register later when there are no local ids.
-fn dummy_local_ids(platform: envisa_isa::Platform) -> bool {
+pub(crate) fn dummy_local_ids(platform: envisa_isa::Platform) -> bool {
     matches!(platform, envisa_isa::Platform::Skl | envisa_isa::Platform::Tgllp)
 }
 

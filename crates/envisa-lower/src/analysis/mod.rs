@@ -3,6 +3,7 @@
 //!
 //! - [`Flow`]: the control-flow graph of channels and of the thread, and the labels where channels may wait;
 //! - [`Cells`]: the register file cut into the pieces that instructions access;
+//! - [`takes_global_ids_alone`]: programs whose groups may be divided in other ways;
 //! - [`unwritten`]: reads of registers that nothing writes;
 //! - [`Liveness`]: which cells a channel, and which the thread, may still read.
 //!
@@ -11,11 +12,13 @@
 mod bits;
 mod cells;
 mod flow;
+mod global_ids;
 mod live;
 mod ranges;
 mod unwritten;
 
 pub use cells::{Access, Cell, CellId, CellKind, Cells};
 pub use flow::{Flow, NotAnalysed};
+pub use global_ids::{IdPlaces, multiplies_ids, takes_global_ids_alone};
 pub use live::Liveness;
 pub use unwritten::{Unwritten, unwritten};

@@ -4,6 +4,7 @@ mod surfaces;
 
 use super::implicit::{self, Implicit};
 use super::launch::{Arg, Launch, LaunchError, Resources};
+use super::payload_layout::PayloadLayout;
 use super::prepared::{Prepared, countable, number, reachable, too_much_local_memory};
 use super::threads::{GroupClass, Threads};
 use super::*;
@@ -135,40 +136,17 @@ pub fn prepare_from(
         dims => walk_order(dims)?,
     };
 
-    let mut payload_bytes = kernel.per_thread_payload_size();
-    if vector {
-        // Its ids are packed, in whole registers.
-        payload_bytes = payload_bytes.next_multiple_of(u64::from(with.grf_bytes));
-    }
-    let cross_bytes = kernel.cross_thread_payload_size();
-    if payload_bytes > MAX_PAYLOAD || cross_bytes > MAX_PAYLOAD || u64::from(with.least_image) > MAX_PAYLOAD {
+    let layout = PayloadLayout::new(kernel, with.grf_bytes, with.dummy_local_ids)?;
+    if u64::from(with.least_image) > MAX_PAYLOAD {
         return Err(LaunchError::Metadata("the payload is absurdly large".into()));
     }
-    for argument in &kernel.per_thread_payload_arguments {
-        let expected = if vector { ArgType::PackedLocalIds } else { ArgType::LocalId };
-        if argument.arg_type != expected || argument.offset != 0 {
-            let what = <&str>::from(argument.arg_type);
-            return Err(LaunchError::Unsupported(format!(
-                "per-thread payload `{what}` at offset {}",
-                argument.offset
-            )));
-        }
-    }
-    let grf = with.grf_bytes as usize;
-    let before = match payload_bytes as usize {
-        0 if with.dummy_local_ids => grf,
-        n => n,
-    };
-    let base = grf + before;
-    let inline = env.inline_data_payload_size as usize;
-    let gap = grf.saturating_sub(inline);
-    let image_bytes = (base + gap + cross_bytes as usize).max(with.least_image as usize).next_multiple_of(64);
+    let image_bytes = layout.image_bytes().max(with.least_image as usize).next_multiple_of(64);
 
     let threads = Threads {
         simd,
         channels: if vector { 32 } else { simd },
-        payload_bytes: payload_bytes as u32,
-        row_bytes: if vector { 2 } else { Threads::row_bytes(simd, with.grf_bytes) },
+        payload_bytes: layout.payload_bytes,
+        row_bytes: layout.row_bytes,
         walk,
     };
     let (classes, edge_class) = match &mut spent {
@@ -185,9 +163,7 @@ pub fn prepare_from(
         memory: with.memory,
         slots: with.slots.max(1),
         image,
-        base,
-        inline: (inline, grf),
-        payload_at: grf,
+        layout,
         surfaces: SurfaceTable::default(),
         samplers: Vec::new(),
         local_size_at: Vec::new(),
@@ -261,11 +237,7 @@ struct Building<'a> {
     memory: &'a Memory,
     slots: u32,
     image: Vec<u8>,
-    base: usize,
-    /// Bytes of the data that come with the command, in a register of their own, and bytes of a register: data behind
-    /// them start at the next one. 0: none do.
-    inline: (usize, usize),
-    payload_at: usize,
+    layout: PayloadLayout,
     surfaces: SurfaceTable,
     samplers: Vec<Option<Sampler>>,
     local_size_at: Vec<usize>,
@@ -290,15 +262,8 @@ struct Building<'a> {
 }
 
 impl Building<'_> {
-    /// Where the data at this offset stand in the image.
     fn place(&self, offset: u32) -> usize {
-        let (inline, grf) = self.inline;
-        let offset = offset as usize;
-        if inline > 0 && inline < grf && offset >= inline {
-            self.base + grf + offset - inline
-        } else {
-            self.base + offset
-        }
+        self.layout.place(offset)
     }
 
     /// Writes into the cross-thread payload; what does not fit the entry's size is cut.
@@ -741,7 +706,7 @@ impl Building<'_> {
             simd: threads.channels,
             classes,
             edge_class,
-            payload_at: self.payload_at,
+            payload_at: self.layout.payload_at,
             payload_bytes,
             row_bytes: if threads.simd > 1 { threads.row_bytes as usize } else { 0 },
             image: self.image,
@@ -756,6 +721,7 @@ impl Building<'_> {
             map,
             own: self.own,
             dropped: Dropped::default(),
+            regrouped: None,
             asked: None,
             local_regions: with_own(self.local_regions, self.slm),
             private: self.private_range,

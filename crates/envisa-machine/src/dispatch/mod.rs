@@ -7,8 +7,10 @@ mod build;
 mod implicit;
 mod launch;
 mod launch_cache;
+mod payload_layout;
 mod prepared;
 mod printf;
+mod regroup;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -17,8 +19,10 @@ pub use crate::sampler::{Mip, Sampler};
 pub use build::{prepare, prepare_from};
 pub use launch::{Arg, Launch, LaunchError, Resources};
 pub use launch_cache::{Asked, Ready, Remembered};
+pub use payload_layout::PayloadLayout;
 pub use prepared::{Prepared, prepare_bare};
 pub use printf::{Printed, decode as decode_printf};
+pub use regroup::{Place, Regrouped};
 pub use threads::{GroupClass, Threads};
 
 /// Largest capacity of the printf buffer: what IGC's code assumes, in bytes.

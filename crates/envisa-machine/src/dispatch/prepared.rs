@@ -54,6 +54,8 @@ pub struct Prepared {
     pub(super) own: Vec<Private>,
     /// Counts the accesses that were dropped.
     pub dropped: Dropped,
+    /// The groups that were asked for, where it runs in others.
+    pub regrouped: Option<Regrouped>,
     /// Counts what an engine asks for, where somebody wants to know.
     pub asked: Option<Arc<Asked>>,
     /// What shared local memory is divided into, where that is known.
@@ -375,6 +377,7 @@ pub fn prepare_bare(
         printf: None,
         own: Vec::new(),
         dropped: Dropped::default(),
+        regrouped: None,
         asked: None,
         local_regions: Vec::new(),
         private: None,
