@@ -353,6 +353,18 @@ impl<'a> Loaded<'a> {
         }
     }
 
+    /// Launches once natively, in groups of another shape than are asked for; `false`: it has to run in its own.
+    ///
+    /// # Errors
+    /// As [`Loaded::run`].
+    pub fn run_in_other_groups(&mut self) -> Result<bool, Failure> {
+        let outcome = internals::run_in_other_groups(&self.gpu, &self.kernel, &self.how).map_err(failed)?;
+        match outcome.as_ref().and_then(|o| o.fault.as_ref()) {
+            Some(fault) => Err(failed(fault)),
+            None => Ok(outcome.is_some()),
+        }
+    }
+
     /// Launches once: its seconds alone.
     ///
     /// # Errors

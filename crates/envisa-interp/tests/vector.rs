@@ -240,6 +240,7 @@ fn vector_code_does_what_general_code_does() {
                     observed: false,
                     interest: std::sync::OnceLock::new(),
                     dropped: &dropped,
+                    regrouped: None,
                     stray_reads: false,
                     asked: None,
                     local_regions: &[],

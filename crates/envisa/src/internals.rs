@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::device::Device;
 use crate::error::Error;
 use crate::kernel::Kernel;
-use crate::launch::Launch;
+use crate::launch::{Launch, Regroup};
 use crate::module::{LoadOptions, Module};
 use crate::run::{Outcome, Run};
 use envisa_diag::{FileId, Files};
@@ -87,6 +87,21 @@ pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome
     Run::new(device, kernel, launch.clone())?
         .execute(None::<&mut crate::launch_observers::Instruments>)
         .map(|d| (d.outcome, d.trap))
+}
+
+/// Runs a launch natively in groups of another shape than it asks for; `None`: it has to run in its own.
+///
+/// # Errors
+/// As [`Device::run`].
+pub fn run_in_other_groups(
+    device: &Device,
+    kernel: &Kernel,
+    launch: &Launch,
+) -> Result<Option<Outcome>, Error> {
+    let launch = Launch { regroup: Regroup::Anyhow, engine: Some(crate::Engine::Native), ..launch.clone() };
+    let done =
+        Run::new(device, kernel, launch)?.execute(None::<&mut crate::launch_observers::Instruments>)?;
+    Ok(done.regrouped.then_some(done.outcome))
 }
 
 /// Runs a launch under an observer of the machine.

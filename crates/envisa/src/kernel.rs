@@ -10,7 +10,7 @@ use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::predefined::var;
 use envisa_isa::{ObjectKind, Platform, Type};
-use envisa_lower::analysis::{multiplies_ids, takes_global_ids_alone};
+use envisa_lower::analysis::{IdPlaces, multiplies_ids, takes_global_ids_alone};
 use envisa_lower::{InputClass, InputSlot, LowerError, Message, Program, Touched};
 use envisa_machine::Learnt;
 use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, PayloadLayout, Remembered};
@@ -476,15 +476,26 @@ impl Code {
     /// Do the work-items of a compiled kernel depend on their global ids alone, and do neighbours access neighbouring memory?
     pub(crate) fn runs_in_rows(&self) -> bool {
         *self.runs_in_rows.get_or_init(|| {
-            let Some(kernel) = self.metadata.as_ref().map(|m| &m.kernel) else { return false };
-            let program = self.executable.optimized();
-            let (grf, dummy) = (program.grf_bytes(), crate::run::dummy_local_ids(program.platform()));
-            let any_size = kernel.execution_env.required_work_group_size.is_none_or(|size| size == [0; 3]);
-            let Ok(layout) = PayloadLayout::new(kernel, grf, dummy) else { return false };
-            let (p, places) = (program.parts(), layout.id_places(kernel));
             let along = self.walk()[0].into();
-            any_size && !multiplies_ids(p, &places, along) && takes_global_ids_alone(p, &places)
+            let far = |at: IdPlaces| multiplies_ids(self.executable.optimized().parts(), &at, along);
+            self.takes_global_ids_alone() && !self.id_places().is_some_and(far)
         })
+    }
+
+    /// Do the work-items of a compiled kernel depend on their global ids alone?
+    pub(crate) fn takes_global_ids_alone(&self) -> bool {
+        let Some(kernel) = self.metadata.as_ref().map(|m| &m.kernel) else { return false };
+        let any_size = kernel.execution_env.required_work_group_size.is_none_or(|size| size == [0; 3]);
+        let alone = |at: IdPlaces| takes_global_ids_alone(self.executable.optimized().parts(), &at);
+        any_size && self.id_places().is_some_and(alone)
+    }
+
+    /// Where a compiled kernel is told of groups.
+    fn id_places(&self) -> Option<IdPlaces> {
+        let kernel = self.metadata.as_ref().map(|m| &m.kernel)?;
+        let program = self.executable.optimized();
+        let dummy = crate::run::dummy_local_ids(program.platform());
+        PayloadLayout::new(kernel, program.grf_bytes(), dummy).ok().map(|layout| layout.id_places(kernel))
     }
 
     /// The order in which a compiled kernel's local ids run, fastest first.

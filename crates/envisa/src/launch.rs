@@ -32,9 +32,20 @@ pub struct Launch {
     pub(crate) cancel: Option<Cancel>,
     pub(crate) stray_reads: bool,
     pub(crate) order: Order,
+    pub(crate) regroup: Regroup,
     pub(crate) asked: Option<std::sync::Arc<envisa_machine::fallback_counts::Asked>>,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
+}
+
+/// May native code run a launch in groups of another shape than was asked for, where nobody can tell?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Regroup {
+    Never,
+    /// Where it is expected to be faster.
+    IfBetter,
+    /// Wherever it can be done, for tests.
+    Anyhow,
 }
 
 /// The progress of a run, in groups. It can be read while the run goes on.
@@ -108,6 +119,7 @@ impl Launch {
             local_memory: None,
             stray_reads: false,
             order: Order::Forward,
+            regroup: Regroup::IfBetter,
             asked: None,
             check: false,
             hints: false,

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::fault::{Fault, Place};
 use crate::finding::Finding;
 use crate::kernel::{Code, Kernel};
-use crate::launch::{Arg, ArgKey, Launch};
+use crate::launch::{Arg, ArgKey, Launch, Regroup};
 use crate::launch_observers::{FinalRegisters, Instruments};
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
@@ -127,7 +127,8 @@ pub struct Dropped {
     pub reads: u64,
     /// Writes and atomics, which changed nothing.
     pub writes: u64,
-    /// Where the first one of the lowest group is.
+    /// Where the first one of the lowest group is; of native code that runs a launch in other groups than was asked for, one of
+    /// the first ones.
     #[serde(flatten)]
     pub place: Place,
     /// Its channel.
@@ -309,13 +310,15 @@ fn execute<O: Observer>(
     observer: Option<&mut O>,
 ) -> Result<Done, Error> {
     let engine = launch.engine.unwrap_or(device.config().engine);
-    let regroup =
+    let plain =
         observer.is_none() && launch.order == Order::Forward && crate::engine_choice::may_be_native(engine);
+    let regroup = if plain { launch.regroup } else { Regroup::Never };
     let done = execute_in_groups(device, kernel, launch, bound, observer, regroup)?;
     // The fault that counts is the first one in the order of the groups that were asked for.
     if done.regrouped && done.trap.as_ref().is_some_and(|t| t.cause != Cause::Cancelled) {
         let bound = held_against(device, kernel, launch)?;
-        let again = execute_in_groups(device, kernel, launch, bound, None::<&mut O>, false)?;
+        let never = Regroup::Never;
+        let again = execute_in_groups(device, kernel, launch, bound, None::<&mut O>, never)?;
         if again.trap.is_some() {
             return Ok(again);
         }
@@ -330,7 +333,7 @@ fn execute_in_groups<O: Observer>(
     launch: &Launch,
     bound: Bound,
     observer: Option<&mut O>,
-    regroup: bool,
+    regroup: Regroup,
 ) -> Result<Done, Error> {
     let code = &*kernel.code;
     let mut options = options(device, code, launch);
@@ -338,7 +341,6 @@ fn execute_in_groups<O: Observer>(
         options.jobs = 1;
     }
     let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
-    let regroup = if regroup { Regroup::IfBetter } else { Regroup::Never };
     let mut ready = prepare(device.0.memory(), code, bound, &options, (red_zone, regroup))
         .map_err(|e| refused(code, e))?;
     let prepared = ready.prepared();
@@ -551,13 +553,6 @@ impl ToRun {
     }
 }
 
-/// May a launch run in groups of another shape than was asked for?
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Regroup {
-    Never,
-    IfBetter,
-}
-
 /// Registers, surfaces and the launch's own memory.
 fn prepare(
     memory: &Memory,
@@ -591,6 +586,9 @@ fn prepare(
     let simd = metadata.kernel.execution_env.simd_size;
     let regrouped = match regroup {
         Regroup::IfBetter => Regrouped::choose(&launch, simd, code.walk()).filter(|_| code.runs_in_rows()),
+        Regroup::Anyhow => {
+            Regrouped::other(&launch, simd, code.walk()).filter(|_| code.takes_global_ids_alone())
+        }
         Regroup::Never => None,
     };
     if let Some(regrouped) = &regrouped {

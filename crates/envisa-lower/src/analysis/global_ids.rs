@@ -352,7 +352,7 @@ impl<'a> Halves<'a> {
             Op::Mov => operand(a)?,
             Op::Add | Op::Add3 if d == Src::None => {
                 let sources = [a, b, c].into_iter().filter(|s| *s != Src::None);
-                sources.map(|s| operand(s)).try_fold(Half::NONE, |sum, half| sum.plus(half?))?
+                sources.map(&mut operand).try_fold(Half::NONE, |sum, half| sum.plus(half?))?
             }
             Op::Mul => self.product(i, a, b, wide, &mut pure)?,
             Op::Mad => {

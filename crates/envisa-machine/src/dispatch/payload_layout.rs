@@ -91,7 +91,7 @@ impl PayloadLayout {
             let found = kernel.payload_arguments.iter().filter(|p| wanted.contains(&p.arg_type));
             let place = |p: &PayloadArgument| {
                 let at = self.place(p.offset) as u32;
-                at..at.saturating_add(p.size as u32)
+                at..at.saturating_add(p.size)
             };
             found.map(place).collect::<Vec<_>>()
         };

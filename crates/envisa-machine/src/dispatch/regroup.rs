@@ -43,23 +43,39 @@ impl Regrouped {
         if simd < 8 || asked.contains(&0) || (2 * asked[along]).is_multiple_of(simd) {
             return None;
         }
-        let ids = |d: usize| launch.offset[d].checked_add(launch.global[d]).is_some_and(|n| n < IDS);
-        let even = |d: usize| launch.global[d].is_multiple_of(asked[d].into());
-        if !(0..3).all(|d| ids(d) && even(d)) {
+        if !can_change(launch) {
             return None;
         }
         let items = launch.global.iter().fold(1u64, |n, d| n.saturating_mul(*d));
-        let most = MAX_GROUP_ITEMS.min(u64::from(MAX_GROUP_THREADS * simd)).min(items / GROUPS) as u32;
-        let row = launch.global[along];
-        let divides = |n: &u32| row.is_multiple_of((*n).into());
+        let most = most(simd).min(items / GROUPS) as u32;
+        let divides = |n: &u32| launch.global[along].is_multiple_of((*n).into());
         let whole = (1..=most / simd).rev().map(|n| n * simd).find(divides);
         // One thread in four may lack channels.
         let nearly = || (3 * simd + 1..=most).rev().find(divides);
         let mut run = [1; 3];
         run[along] = whole.or_else(|| nearly().filter(|n| *n > asked[along]))?;
+        Some(Regrouped::new(launch, run, (simd, walk)))
+    }
+
+    /// Any groups but its own for a launch, for tests: of several work-items in two dimensions, if there are.
+    pub fn other(launch: &Launch, simd: u32, walk: [u8; 3]) -> Option<Regrouped> {
+        if simd < 8 || !can_change(launch) {
+            return None;
+        }
+        let divisors = |d: usize| {
+            let n = launch.global[d];
+            (1..=24u32).rev().filter(move |k| n.is_multiple_of((*k).into()))
+        };
+        let all = divisors(1).flat_map(|y| divisors(0).map(move |x| [x, y, 1]));
+        let fits = |l: &[u32; 3]| *l != launch.local && u64::from(l.iter().product::<u32>()) <= most(simd);
+        let run = all.filter(fits).max_by_key(|l| (l[0] > 1 && l[1] > 1, l.iter().product::<u32>()))?;
+        Some(Regrouped::new(launch, run, (simd, walk)))
+    }
+
+    fn new(launch: &Launch, run: [u32; 3], (simd, walk): (u32, [u8; 3])) -> Regrouped {
         let threads = Threads { simd, channels: simd, payload_bytes: 0, row_bytes: 0, walk };
-        let across = [0, 1].map(|d| launch.global[d] / u64::from(asked[d]));
-        Some(Regrouped { threads, asked, run, across })
+        let across = [0, 1].map(|d| launch.global[d] / u64::from(launch.local[d]));
+        Regrouped { threads, asked: launch.local, run, across }
     }
 
     /// Work-items of the groups that it runs in.
@@ -85,6 +101,18 @@ impl Regrouped {
         let [x, y, z] = group.map(u64::from);
         (z * self.across[1] + y) * self.across[0] + x
     }
+}
+
+/// Most work-items of a group.
+fn most(simd: u32) -> u64 {
+    MAX_GROUP_ITEMS.min(u64::from(MAX_GROUP_THREADS * simd))
+}
+
+/// Are ids small enough, and all groups of one size?
+fn can_change(launch: &Launch) -> bool {
+    let ids = |d: usize| launch.offset[d].checked_add(launch.global[d]).is_some_and(|n| n < IDS);
+    let even = |d: usize| launch.local[d] > 0 && launch.global[d].is_multiple_of(launch.local[d].into());
+    (0..3).all(|d| ids(d) && even(d))
 }
 
 #[cfg(test)]
