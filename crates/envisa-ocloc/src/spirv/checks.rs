@@ -119,6 +119,10 @@ pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
             op::FUNCTION_END => checking.end(),
             _ => {}
         }
+        if checking.variables.is_told_of(&checking.module, i) {
+            checking.module.remove(i);
+            continue;
+        }
         if let Some(copies) = &mut copies {
             copies.instruction(&mut checking, i);
         }

@@ -4,6 +4,7 @@ pub mod checks;
 pub mod frames;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 const MAGIC: u32 = 0x0723_0203;
 /// Words of the header; the fourth is one more than the largest id.
@@ -29,6 +30,8 @@ struct Rewriting {
     added: BTreeMap<usize, Vec<u32>>,
     /// More operands, by where the instruction ends.
     operands: BTreeMap<usize, Vec<u32>>,
+    /// Where instructions begin and end that are left out.
+    removed: BTreeMap<usize, usize>,
 }
 
 impl Rewriting {
@@ -58,6 +61,7 @@ impl Rewriting {
             bound,
             added: BTreeMap::new(),
             operands: BTreeMap::new(),
+            removed: BTreeMap::new(),
         })
     }
 
@@ -88,6 +92,17 @@ impl Rewriting {
         self.operands.entry(i.end).or_default().extend_from_slice(operands);
     }
 
+    /// Leaves out an instruction.
+    fn remove(&mut self, i: &Instruction) {
+        self.removed.insert(i.at, i.end);
+    }
+
+    /// The words between these, without what is left out.
+    fn kept(&self, words: Range<usize>) -> impl Iterator<Item = u32> {
+        let removed = |at: &usize| self.removed.range(..=at).next_back().is_some_and(|(_, end)| at < end);
+        words.filter(move |at| !removed(at)).map(|at| self.words[at])
+    }
+
     /// The module's bytes; `None` if it has more ids than may be.
     fn finish(mut self) -> Option<Vec<u8>> {
         for (at, operands) in std::mem::take(&mut self.operands) {
@@ -101,11 +116,11 @@ impl Rewriting {
         let mut out = Vec::with_capacity(self.words.len() + more);
         let mut from = 0;
         for (at, new) in &self.added {
-            out.extend_from_slice(&self.words[from..*at]);
+            out.extend(self.kept(from..*at));
             out.extend_from_slice(new);
             from = *at;
         }
-        out.extend_from_slice(&self.words[from..]);
+        out.extend(self.kept(from..self.words.len()));
         Some(out.iter().flat_map(|w| w.to_le_bytes()).collect())
     }
 }

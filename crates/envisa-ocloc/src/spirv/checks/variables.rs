@@ -33,6 +33,8 @@ mod op {
 
 /// The storage class.
 const FUNCTION: u32 = 7;
+/// The instruction of debug information.
+const DEBUG_DECLARE: u32 = 28;
 /// Most bits that are followed of a function: blocks times variables.
 const MOST_BITS: usize = 1 << 26;
 
@@ -40,6 +42,8 @@ const MOST_BITS: usize = 1 << 26;
 #[derive(Default)]
 pub(super) struct Variables {
     settled: BTreeSet<u32>,
+    /// The sets of instructions that tell debuggers of the source.
+    debug: BTreeSet<u32>,
     /// Loads of variables that are stored once: what was stored.
     values: BTreeMap<u32, u32>,
     /// What is stored to variables that are only loaded and stored.
@@ -74,7 +78,18 @@ impl Variables {
                 _ => {}
             }
         }
+        all.debug = debug;
         all
+    }
+
+    /// Does an instruction tell debuggers where a variable is that may go into registers? The second half of the compiler then
+    /// follows the values that the variable has, and may lose some of them where ways meet.
+    pub fn is_told_of(&self, module: &Rewriting, i: &Instruction) -> bool {
+        matches!(
+            (i.op, module.operands(i)),
+            (op::EXT_INST, [_, _, set, DEBUG_DECLARE, _, variable, ..])
+                if self.debug.contains(set) && self.is_settled(*variable)
+        )
     }
 
     /// Has a variable a value wherever it is used?
