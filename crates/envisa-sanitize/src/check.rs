@@ -122,6 +122,8 @@ pub struct Checks {
     copies: Copies,
     /// Its broadcasts.
     broadcasts: Broadcasts,
+    /// Threads of which not all work-items came to a function or barrier of the group, and those that came.
+    short: HashMap<u32, Mask>,
     /// The group that runs, and accesses of its threads.
     current: Option<[u32; 3]>,
     group: Group,
@@ -399,6 +401,9 @@ impl Observer for Checks {
         self.group.start(m.t.index, first);
         self.copies.start(m.t.index, first);
         self.broadcasts.start(first);
+        if first {
+            self.short.clear();
+        }
         self.contents.start(m, first);
         self.pending = false;
         let program = &self.sites.program;

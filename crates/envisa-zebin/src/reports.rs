@@ -62,7 +62,8 @@ pub enum Kind {
     Range = 16,
     /// A shift is by as many bits as there are, or more: not below 1 if it is.
     ShiftCount = 17,
-    /// A note: the work-items of a sub-group come to what all of them have to come to.
+    /// A note: the work-items of a sub-group come to what all of them have to come to. The bound is [`OF_GROUP`] if it is a function
+    /// of the group, and [`BARRIER`] if it is a barrier of the group.
     Meets = 18,
     /// A broadcast: in place of a name and as value the numbers of the work-item whose value all of them get, which have to
     /// be the same for all. The bound is [`OF_SUB_GROUP`] if it is one of a sub-group.
@@ -82,6 +83,11 @@ pub const INTEGERS: u32 = 1;
 
 /// A broadcast is one of a sub-group.
 pub const OF_SUB_GROUP: u32 = 1;
+
+/// What all of a group have to come to: a function, or a barrier.
+pub const OF_GROUP: u32 = 1;
+/// The barrier.
+pub const BARRIER: u32 = 2;
 
 /// In place of an event: all of them.
 pub const ALL_EVENTS: u64 = u64::MAX;

@@ -25,15 +25,19 @@ impl Checks {
             self.note_pair(m, (pc, at), kind, 0, subject).related.get_or_insert(related);
         }
         let (here, all) = (m.t.mask, m.t.dispatch);
-        if i.op != Op::NamedBarrier && here != all {
-            let subject = || {
-                format!(
-                    "{} of the thread's {} work-items come to a barrier",
-                    here.count_ones(),
-                    all.count_ones()
-                )
-            };
+        // Of a function that has barriers it is told where it is called.
+        let told = self.short.get(&m.t.index) == Some(&here);
+        if !told {
+            self.short.remove(&m.t.index);
+        }
+        if i.op != Op::NamedBarrier && here != all && !told {
+            let subject = || not_all(here.count_ones(), all.count_ones());
             self.note(m, pc, kind, (all & !here).trailing_zeros(), subject);
         }
     }
+}
+
+/// What is said of a barrier that not all work-items of a thread come to.
+pub(super) fn not_all(came: u32, all: u32) -> String {
+    format!("{came} of the thread's {all} work-items come to a barrier")
 }

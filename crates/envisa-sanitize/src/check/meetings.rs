@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use envisa_machine::reports::{Does, FIELDS, What};
+use envisa_machine::reports::{self, Does, FIELDS, What};
 use envisa_machine::thread::{Machine, Mask};
 
-use super::{Checks, FindingKind};
+use super::{Checks, FindingKind, barriers};
 
 /// Numbers of work-items of one, two or three dimensions: the first is the last field.
 type From = [u64; FIELDS - 1];
@@ -44,8 +44,8 @@ impl Broadcasts {
 }
 
 impl Checks {
-    /// Channels of a thread come to what all work-items of the sub-group have to come to.
-    pub(super) fn meets(&mut self, m: &Machine<'_>, pc: u32, noted: Mask) {
+    /// Channels of a thread come to what all work-items of the sub-group have to come to; or of the group, as the bound says.
+    pub(super) fn meets(&mut self, m: &Machine<'_>, pc: u32, noted: Mask, bound: u32) {
         let code = m.env.program.code().get(pc as usize);
         // An instruction may be of some channels only, and others have one of their own.
         let here = code.filter(|i| i.channels > 1 && !i.no_mask);
@@ -58,10 +58,19 @@ impl Checks {
         if came != all {
             let subject = || {
                 let (came, all) = (came.count_ones(), all.count_ones());
-                format!(
-                    "{came} of the sub-group's {all} work-items come to a function that all of them have to call"
-                )
+                match bound {
+                    reports::BARRIER => barriers::not_all(came, all),
+                    reports::OF_GROUP => format!(
+                        "{came} of the thread's {all} work-items come to a function that all of the group have to call"
+                    ),
+                    _ => format!(
+                        "{came} of the sub-group's {all} work-items come to a function that all of them have to call"
+                    ),
+                }
             };
+            if bound != 0 {
+                self.short.insert(m.t.index, m.t.mask);
+            }
             let missing = (all & !came).trailing_zeros();
             self.note(m, pc, FindingKind::DivergentBarrier, missing, subject);
         }

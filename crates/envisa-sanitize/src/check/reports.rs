@@ -55,9 +55,9 @@ impl Checks {
                 Kind::Ends => self.kernel_ends(m, pc, noted),
                 Kind::Together => {
                     self.group.together(m.t.index, what.bound);
-                    self.meets(m, pc, noted);
+                    self.meets(m, pc, noted, 0);
                 }
-                Kind::Meets => self.meets(m, pc, noted),
+                Kind::Meets => self.meets(m, pc, noted, what.bound),
                 Kind::Changes | Kind::Changed => self.group.changes(m.t.index, what.kind == Kind::Changes),
                 _ => {}
             }

@@ -12,6 +12,7 @@ use super::{ALIGNED, Checking, SUB_GROUP, op};
 
 mod own {
     pub const DECORATE: u32 = 71;
+    pub const EXECUTION_MODE: u32 = 16;
     pub const VARIABLE: u32 = 59;
     pub const TYPE_VECTOR: u32 = 23;
     pub const COMPOSITE_EXTRACT: u32 = 81;
@@ -30,6 +31,10 @@ const INPUT: u32 = 1;
 /// Types are declared behind decorations (2.4).
 const TYPES: std::ops::RangeInclusive<u32> = 19..=39;
 
+/// The mode that a kernel's size of groups is, and the scope of groups (3.6, 3.27).
+const LOCAL_SIZE: u32 = 17;
+const WORK_GROUP: i64 = 2;
+
 const READ_ALIGN: u64 = 4;
 const WRITE_ALIGN: u64 = 16;
 
@@ -46,18 +51,33 @@ impl Checking {
         }
     }
 
-    /// Notes who comes to what all work-items of a sub-group have to come to.
+    /// Notes who comes to what all work-items of a sub-group or group have to come to. A group that is one sub-group may have no
+    /// barrier in compiled code, neither in functions of groups, nor, if its size is known, where the source has one.
     fn meets(&mut self, i: &Instruction) {
-        let scope = match (i.op, self.module.operands(i)) {
-            (op::GROUP_ALL..=op::GROUP_S_MAX, [_, _, scope, ..]) => *scope,
-            (own::BLOCK_READ | own::BLOCK_WRITE, _) => {
-                return self.note(i.at, What { kind: Kind::Meets, does: Does::Reads, bytes: 0, bound: 0 });
+        let scope = |id: u32| self.types.constant(id);
+        let bound = match (i.op, self.module.operands(i)) {
+            (op::GROUP_ALL..=op::GROUP_S_MAX, [_, _, of, ..]) => match scope(*of) {
+                Some(SUB_GROUP) => 0,
+                Some(WORK_GROUP) => reports::OF_GROUP,
+                _ => return,
+            },
+            (own::BLOCK_READ | own::BLOCK_WRITE, _) => 0,
+            (op::CONTROL_BARRIER, [of, ..]) if scope(*of) == Some(WORK_GROUP) && self.has_small_groups() => {
+                reports::BARRIER
             }
             _ => return,
         };
-        if self.types.constant(scope) == Some(SUB_GROUP) {
-            self.note(i.at, What { kind: Kind::Meets, does: Does::Reads, bytes: 0, bound: 0 });
-        }
+        self.note(i.at, What { kind: Kind::Meets, does: Does::Reads, bytes: 0, bound });
+    }
+
+    /// Has a kernel groups of a size that it names and that may be one sub-group?
+    fn has_small_groups(&self) -> bool {
+        self.module.all.iter().filter(|i| i.op == own::EXECUTION_MODE).any(|i| {
+            match self.module.operands(i) {
+                [_, LOCAL_SIZE, sizes @ ..] => sizes.iter().map(|n| u64::from(*n)).product::<u64>() <= 32,
+                _ => false,
+            }
+        })
     }
 
     /// Reports whose value is broadcast, unless that is a constant.
