@@ -16,6 +16,8 @@ mod cl;
 mod debugged;
 #[path = "exec/memory.rs"]
 mod memory;
+#[path = "exec/undefined.rs"]
+mod undefined;
 #[path = "exec/waiting.rs"]
 mod waiting;
 
@@ -85,6 +87,7 @@ fn program() {
         queues(&s, program, does("ordered"));
     }
     memory::memory(&s, program, x, &does);
+    undefined::undefined(&s, program, x, &does);
     waiting::waiting(&s, program, x, &does);
     if does("unawaited") {
         let to: &mut [i32; 64] = Box::leak(Box::new([0; 64]));

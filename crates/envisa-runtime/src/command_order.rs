@@ -64,7 +64,7 @@ impl Ranges {
     }
 
     /// Takes a range out of it.
-    fn remove(&mut self, range: &Range<u64>) {
+    pub fn remove(&mut self, range: &Range<u64>) {
         let first = self.0.range(..=range.start).next_back().map_or(range.start, |(s, _)| *s);
         let parts = self.0.range(first..range.end).filter(|(_, e)| **e > range.start);
         let parts: Vec<(u64, u64)> = parts.map(|(s, e)| (*s, *e)).collect();

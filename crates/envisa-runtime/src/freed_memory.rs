@@ -1,12 +1,15 @@
-//! Calls of the C library by which the application frees memory: `free`, `realloc` and `munmap`.
+//! Calls of the C library by which the application frees memory: `free`, `realloc` and `munmap`; and those by which it gets blocks,
+//! which are noted ([`host_blocks`]).
 //!
 //! The dynamic linker writes the addresses of these functions into a table of each library, and of the program; here they are
-//! replaced by functions that ask first. This library's own table stays as it is.
+//! replaced by functions that ask first, or note. This library's own table stays as it is.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
+
+use crate::host_blocks;
 
 /// Bytes of a page.
 const PAGE: usize = 4096;
@@ -46,8 +49,9 @@ impl Block {
     }
 }
 
-fn usable(pointer: *mut c_void) -> u64 {
-    // SAFETY: the application is about to free it: it is a block of the C library's, or null.
+/// How many bytes a block has, as the C library says; zero of none.
+pub(crate) fn usable(pointer: *mut c_void) -> u64 {
+    // SAFETY: it is a block of the C library's, or null; or the words before it can be read, from which the size is told.
     unsafe { libc::malloc_usable_size(pointer) as u64 }
 }
 
@@ -58,15 +62,63 @@ fn may_free(pointer: *mut c_void) -> bool {
 
 unsafe extern "C" fn free(pointer: *mut c_void) {
     if may_free(pointer) {
+        host_blocks::went(pointer as u64);
         // SAFETY: as the application called it.
         unsafe { libc::free(pointer) };
     }
 }
 
+/// Notes a block; gives it.
+fn noted(pointer: *mut c_void, bytes: usize) -> *mut c_void {
+    host_blocks::came(pointer as u64, bytes as u64, usable(pointer));
+    pointer
+}
+
+unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
+    // SAFETY: as the application called it.
+    noted(unsafe { libc::malloc(bytes) }, bytes)
+}
+
+unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: as the application called it.
+    noted(unsafe { libc::calloc(count, bytes) }, count.saturating_mul(bytes))
+}
+
+unsafe extern "C" fn aligned_alloc(align: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: as the application called it.
+    noted(unsafe { libc::aligned_alloc(align, bytes) }, bytes)
+}
+
+unsafe extern "C" fn memalign(align: usize, bytes: usize) -> *mut c_void {
+    // SAFETY: as the application called it.
+    noted(unsafe { libc::memalign(align, bytes) }, bytes)
+}
+
+unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, bytes: usize) -> c_int {
+    // SAFETY: as the application called it; what it wrote is read if that went well.
+    unsafe {
+        let result = libc::posix_memalign(to, align, bytes);
+        if result == 0 {
+            noted(*to, bytes);
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn reallocarray(pointer: *mut c_void, count: usize, bytes: usize) -> *mut c_void {
+    match count.checked_mul(bytes) {
+        // SAFETY: as the application called it.
+        Some(bytes) => unsafe { realloc(pointer, bytes) },
+        None => std::ptr::null_mut(),
+    }
+}
+
 unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
     if size == 0 || may_free(pointer) {
+        host_blocks::went(pointer as u64);
         // SAFETY: as the application called it.
-        return unsafe { libc::realloc(pointer, size) };
+        let new = unsafe { libc::realloc(pointer, size) };
+        return if size == 0 { new } else { noted(new, size) };
     }
     // SAFETY: both blocks have as many bytes as are copied.
     unsafe {
@@ -78,7 +130,7 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
                 size.min(usable(pointer) as usize),
             );
         }
-        new
+        noted(new, size)
     }
 }
 
@@ -91,13 +143,20 @@ unsafe extern "C" fn munmap(start: *mut c_void, len: usize) -> c_int {
     0
 }
 
-fn replacement(name: &CStr) -> Option<usize> {
-    Some(match name.to_bytes() {
-        b"free" => free as *const () as usize,
-        b"realloc" => realloc as *const () as usize,
-        b"munmap" => munmap as *const () as usize,
-        _ => return None,
-    })
+/// A function's replacement, and its own address.
+fn replacement(name: &CStr) -> Option<(usize, usize)> {
+    macro_rules! any {
+        ($($name:ident)*) => {
+            match name.to_bytes() {
+                $(n if n == stringify!($name).as_bytes() => Some((
+                    $name as *const () as usize,
+                    libc::$name as *const () as usize,
+                )),)*
+                _ => None,
+            }
+        };
+    }
+    any!(free realloc reallocarray munmap malloc calloc aligned_alloc memalign posix_memalign)
 }
 
 /// Has the functions replaced in all that is loaded, where that was not done yet, by such that ask.
@@ -157,15 +216,18 @@ unsafe extern "C" fn replace(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_
         let tables = tables(base, (base + dynamic.p_vaddr as usize) as *const [u64; 2]);
         for (list, len) in tables.lists {
             for i in 0..len / 24 {
-                let [offset, kind, _] = *((list + i * 24) as *const [u64; 3]);
-                // R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT: the address of a function, and nothing else.
-                if !matches!(kind & 0xffff_ffff, 6 | 7) {
+                let [offset, kind, add] = *((list + i * 24) as *const [u64; 3]);
+                // R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64: the address of a function, and nothing else.
+                let (kind, symbol) = (kind & 0xffff_ffff, kind >> 32);
+                if !matches!(kind, 6 | 7) && (kind, add) != (1, 0) {
                     continue;
                 }
-                let symbol = tables.symbols + (kind >> 32) as usize * 24;
+                let symbol = tables.symbols + symbol as usize * 24;
                 let symbol = CStr::from_ptr((tables.names + *(symbol as *const u32) as usize) as *const _);
-                if let Some(new) = replacement(symbol) {
-                    let at = base + offset as usize;
+                let at = base + offset as usize;
+                if let Some((new, own)) = replacement(symbol)
+                    && (kind != 1 || *(at as *const usize) == own)
+                {
                     set(at as *mut usize, new, fixed.iter().any(|h| inside(h, at)));
                 }
             }

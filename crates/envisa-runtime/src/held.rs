@@ -29,6 +29,8 @@ pub enum Use {
     Shared,
     /// The same of memory that the application and the kernel may use at once.
     Unified,
+    /// Nothing: the application had mapped it, and has it no longer.
+    Ended,
 }
 
 #[derive(Debug)]
@@ -83,6 +85,8 @@ pub fn in_driver(enters: bool) {
         return;
     }
     if enters {
+        // What the application allocates from its first call on is known.
+        freed_memory::listen(may_free);
         let _ = NOTED.try_with(|n| n.borrow_mut().clear());
     }
     if WATCHED.load(Ordering::Relaxed) > 0 {
@@ -203,6 +207,38 @@ pub fn release(range: &Range<u64>) {
     }
 }
 
+/// A mapping of memory has ended: until the application maps it anew it is none of its.
+pub fn mapping_ended(range: Range<u64>) {
+    let (mut all, thread) = (ALL.lock().unwrap(), std::thread::current().id());
+    let Some(watch) = Watch::new(&range) else { return };
+    let site = CallSite::here();
+    let watch = Some(watch);
+    let (number, uses, what) = (u64::MAX, Use::Ended, String::new());
+    all.held.push(Held {
+        number,
+        what,
+        site: Some(site),
+        range,
+        uses,
+        thread,
+        watch,
+        waited: true,
+        mapped: false,
+    });
+    all.count();
+}
+
+/// Memory is no more.
+pub fn gone(range: &Range<u64>) {
+    if COUNT.load(Ordering::Relaxed) > 0 {
+        let mut all = ALL.lock().unwrap();
+        let told = all.let_go(|h| h.uses == Use::Ended && overlap(&h.range, range));
+        all.count();
+        drop(all);
+        tell(told);
+    }
+}
+
 /// The application lends memory to a buffer.
 pub fn lend(range: Range<u64>) {
     freed_memory::listen(may_free);
@@ -296,12 +332,14 @@ impl Held {
             Use::Fills => "the memory that it fills",
             Use::Lent => "memory of the program (CL_MEM_USE_HOST_PTR)",
             Use::Shared | Use::Unified => "shared memory",
+            Use::Ended => "memory that it had mapped",
         }
     }
 
     fn is_used(&self) -> String {
         let (what, memory) = (&self.what, self.memory());
         match (self.uses, self.waited) {
+            (Use::Ended, _) => format!("the program used {memory}, after the mapping had ended"),
             (Use::Reads | Use::Fills, _) => {
                 format!("{what}, which does not block: the program used {memory} before it had waited for it")
             }

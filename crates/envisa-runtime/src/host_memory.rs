@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
-use crate::{held, unchanged_memory};
+use crate::{held, no_content, unchanged_memory};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -28,6 +28,8 @@ pub struct Backing {
     attached: Mutex<Vec<envisa::Buffer>>,
     /// Addresses that something was written to; none if that is not known, or nobody looks.
     written: OnceLock<Mutex<Ranges>>,
+    /// What was not written has a content of its own ([`no_content`]), by which it is seen what the application wrote.
+    seen: OnceLock<()>,
 }
 
 /// The bytes themselves: they outlive the backing where a launch still reaches them.
@@ -78,7 +80,12 @@ impl Backing {
     }
 
     fn of(memory: Memory) -> Arc<Backing> {
-        Arc::new(Backing { memory: Arc::new(memory), attached: Mutex::default(), written: OnceLock::new() })
+        Arc::new(Backing {
+            memory: Arc::new(memory),
+            attached: Mutex::default(),
+            written: OnceLock::new(),
+            seen: OnceLock::new(),
+        })
     }
 
     /// The first byte's address.
@@ -109,6 +116,14 @@ impl Backing {
         }
     }
 
+    /// The same of memory that the application writes, too: what it writes is seen by what is there.
+    pub fn watch_shared(self: &Arc<Self>) {
+        if crate::report::checking() && no_content::fill(&self.region()) {
+            self.watch();
+            self.seen.get_or_init(|| ());
+        }
+    }
+
     /// Bytes at these addresses were written.
     pub fn wrote(&self, range: Range<u64>) {
         if let Some(written) = self.written.get() {
@@ -116,23 +131,42 @@ impl Backing {
         }
     }
 
-    /// What of these addresses was never written; none if that is not known.
-    pub fn unwritten(&self, range: &Range<u64>) -> Option<Range<u64>> {
-        self.written.get()?.lock().unwrap().hole(range)
+    /// Bytes at these addresses have no content any more.
+    pub fn lost(&self, range: &Range<u64>) {
+        if let Some(written) = self.written.get() {
+            written.lock().unwrap().remove(range);
+        }
     }
 
     /// What of these addresses was never written, in order, if that is known.
-    pub fn holes(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+    pub fn holes(self: &Arc<Self>, range: &Range<u64>) -> Vec<Range<u64>> {
+        let Some(written) = self.written.get() else { return Vec::new() };
+        let mut written = written.lock().unwrap();
         let (mut all, mut at) = (Vec::new(), range.start);
-        while let Some(hole) = self.unwritten(&(at..range.end)) {
+        while let Some(hole) = written.hole(&(at..range.end)) {
             at = hole.end;
             all.push(hole);
         }
-        all
+        if self.seen.get().is_none() {
+            return all;
+        }
+        let start = self.address() as u64;
+        let mut still = Vec::new();
+        for hole in all {
+            let part = self.region().part((hole.start - start) as usize, (hole.end - hole.start) as usize);
+            let unwritten = part.map(|part| no_content::unwritten(&part)).unwrap_or_default();
+            written.add(hole.clone());
+            for hole in unwritten.within(&hole) {
+                written.remove(&hole);
+                still.push(hole);
+            }
+        }
+        still
     }
 
     /// What of these addresses was written; all if that is not known.
-    fn written(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+    fn written(self: &Arc<Self>, range: &Range<u64>) -> Vec<Range<u64>> {
+        self.holes(range);
         self.written.get().map_or_else(|| vec![range.clone()], |w| w.lock().unwrap().within(range))
     }
 
@@ -186,6 +220,7 @@ impl Drop for Memory {
         if crate::report::checking() {
             let start = self.start.as_ptr() as u64;
             command_order::freed(start..start + self.len as u64);
+            held::gone(&(start..start + self.len as u64));
             if self.owned.is_none() {
                 held::give_back(&(start..start + self.len as u64));
             }

@@ -109,8 +109,8 @@ const CHECKED: [&str; 5] = [
 ];
 /// At what it does not look, and why; without hints, that too.
 const NOT_CHECKED: [&str; 4] = [
-    "uninitialised host memory, shared memory, and memory that kernels reach through pointers in memory",
-    "host memory that the program uses too early, but for its first and last bytes, which are watched",
+    "uninitialised host memory, shared memory that the program may write while kernels run, and memory that kernels reach through pointers in memory",
+    "host memory that the program uses too early, or by mappings that have ended, but for its first and last bytes, which are watched",
     "what a kernel reads of CL_MEM_WRITE_ONLY memory that it has written itself",
     "host memory of CL_MEM_USE_HOST_PTR that the program changes after the kernel has begun, or while other commands run",
 ];

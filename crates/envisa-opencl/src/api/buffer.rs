@@ -40,7 +40,7 @@ pub(super) fn backing(
     let backing = Backing::allocate(bytes, 1).ok_or(Error::MEM_OBJECT_ALLOCATION_FAILURE)?;
     backing.watch();
     if flags & cl::CL_MEM_COPY_HOST_PTR != 0 {
-        backing.region().copy_from(&c.memory(host, bytes));
+        backing.region().copy_from(&c.content(host, bytes));
     }
     Ok(backing.region())
 }

@@ -6,6 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use envisa_runtime::held::{self, Use};
+use envisa_runtime::host_blocks;
 
 use crate::api::because;
 use crate::core::context::Destructor;
@@ -158,12 +159,21 @@ impl Caller {
     /// The same for a command, which reads it, or fills it.
     pub(crate) fn transfer(&self, start: *const c_void, len: usize, reads: bool) -> Region {
         let region = self.memory(start, len);
+        host_blocks::look(&region.range(), if reads { "read from" } else { "written to" });
         held::note(region.range(), if reads { Use::Reads } else { Use::Fills });
+        region
+    }
+
+    /// Memory of the application of which a buffer gets its content.
+    pub(crate) fn content(&self, start: *const c_void, len: usize) -> Region {
+        let region = self.memory(start, len);
+        host_blocks::look(&region.range(), "copied (CL_MEM_COPY_HOST_PTR) from");
         region
     }
 
     /// Memory that the application lends to a buffer.
     pub(crate) fn lent_memory(&self, start: *mut c_void, len: usize) -> Option<Arc<Backing>> {
+        host_blocks::look(&self.memory(start, len).range(), "lent (CL_MEM_USE_HOST_PTR) of");
         // SAFETY: promised by the caller as long as the buffer lives.
         unsafe { Backing::lent(start.cast(), len) }
     }

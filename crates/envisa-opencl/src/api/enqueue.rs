@@ -434,7 +434,9 @@ pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
 /// Begins a mapping at a place; what may be written through it is `reach`.
 pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_flags) -> Work {
     let writes = flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
-    mem.maps.begin(place.address(), reach, writes);
+    // Of an image it is not only the texels that are mapped.
+    let discards = flags & cl::CL_MAP_WRITE_INVALIDATE_REGION != 0 && mem.image.is_none();
+    mem.maps.begin(place.address(), reach, writes, discards);
     held::release(&reach.range());
     held::note(reach.range(), Use::Fills);
     if writes {

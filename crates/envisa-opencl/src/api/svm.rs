@@ -35,6 +35,10 @@ pub(super) fn allocate(
         return Err(Error::INVALID_BUFFER_SIZE);
     }
     let backing = Backing::allocate(size, alignment.max(1)).ok_or(Error::OUT_OF_HOST_MEMORY)?;
+    // Of other kinds the application may write to memory while kernels run.
+    if matches!(kind, PointerKind::Svm | PointerKind::Device) {
+        backing.watch_shared();
+    }
     let address = backing.address();
     let pointer: *mut c_void = backing.pointer().cast();
     let entry = Pointer { backing, kind, device, flags, size };

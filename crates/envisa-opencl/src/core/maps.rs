@@ -1,8 +1,9 @@
 //! Mappings of memory objects, and what is to be kept to while they last: looked at only while mistakes are looked for.
 
+use std::ops::Range;
 use std::sync::Mutex;
 
-use envisa_runtime::{host_changes, unchanged_memory};
+use envisa_runtime::{held, host_changes, no_content, unchanged_memory};
 
 use super::host_memory::Region;
 use crate::report::{checking, mistake};
@@ -22,7 +23,29 @@ struct Mapping {
     writes: bool,
     /// Its command ran: commands before it are over.
     began: bool,
+    /// What is there when it begins is of no interest.
+    discards: bool,
+    /// What was there, if it is known what the application writes.
+    before: Option<Vec<u8>>,
     region: Region,
+}
+
+/// All that is mapped.
+static OPEN: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
+
+impl Mapping {
+    /// What the application did not write is as it was before, and has no content.
+    fn restore(&self) {
+        let (Some(before), Some(backing)) = (&self.before, self.region.backing()) else { return };
+        let start = self.region.address() as u64;
+        for hole in no_content::unwritten(&self.region).within(&self.region.range()) {
+            let bytes = (hole.start - start) as usize..(hole.end - start) as usize;
+            if let Some(part) = self.region.part(bytes.start, bytes.len()) {
+                part.write(&before[bytes]);
+            }
+            backing.lost(&hole);
+        }
+    }
 }
 
 /// The mappings of an object.
@@ -32,12 +55,16 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// A mapping at an address is enqueued.
-    pub fn begin(&self, address: usize, region: &Region, writes: bool) {
+    /// A mapping at an address is enqueued; whether it is for writing, and discards what is there.
+    pub fn begin(&self, address: usize, region: &Region, writes: bool, discards: bool) {
+        if checking() {
+            OPEN.lock().unwrap().push(region.range());
+        }
         if checking() && writes {
             unchanged_memory::open(region.range());
         }
-        let mapping = Mapping { address, writes, began: false, region: region.clone() };
+        let region = region.clone();
+        let mapping = Mapping { address, writes, began: false, discards, before: None, region };
         self.open.lock().unwrap().push(mapping);
     }
 
@@ -46,6 +73,11 @@ impl Maps {
         let mut open = self.open.lock().unwrap();
         if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
             mapping.began = true;
+            // Of memory that was lent it is not known what was written.
+            if checking() && mapping.discards && mapping.region.backing().is_some_and(|b| !b.is_lent()) {
+                let before = mapping.region.to_vec();
+                mapping.before = no_content::fill(&mapping.region).then_some(before);
+            }
             if checking() && !mapping.writes {
                 host_changes::keep(&mapping.region, MAPPED_FOR_READING);
             }
@@ -70,6 +102,7 @@ impl Maps {
         let mapping = open.swap_remove(at);
         if checking() {
             let range = mapping.region.range();
+            mapping.restore();
             if mapping.writes {
                 unchanged_memory::close(&range);
             }
@@ -80,6 +113,14 @@ impl Maps {
                 }
             }
             host_changes::keep(&mapping.region, MAPPING_ENDED);
+            let mut all = OPEN.lock().unwrap();
+            if let Some(at) = all.iter().position(|r| *r == range) {
+                all.swap_remove(at);
+            }
+            let is_lent = mapping.region.backing().is_none_or(|b| b.is_lent());
+            if !is_lent && !all.iter().any(|r| r.start < range.end && range.start < r.end) {
+                held::mapping_ended(range);
+            }
         }
         true
     }
@@ -105,8 +146,12 @@ impl Maps {
             unchanged_memory::forget(&bytes.range());
         }
         look(bytes);
-        for mapping in self.open.lock().unwrap().iter().filter(|m| m.writes) {
-            unchanged_memory::close(&mapping.region.range());
+        for mapping in self.open.lock().unwrap().iter() {
+            let range = mapping.region.range();
+            if mapping.writes {
+                unchanged_memory::close(&range);
+            }
+            OPEN.lock().unwrap().retain(|r| *r != range);
         }
         self.never_ended();
     }
@@ -151,6 +196,7 @@ pub fn lent(bytes: &Region) {
 fn tell(range: &std::ops::Range<u64>) {
     for (region, why) in host_changes::changed(range) {
         mistake("map", &format!("{} {why}", named(&region)));
+        held::is_told(&region.range());
     }
 }
 

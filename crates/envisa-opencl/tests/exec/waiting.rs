@@ -290,7 +290,7 @@ fn programs_wait_for_what_they_use() {
 }
 
 /// Does the system let programs use the processor's debug registers?
-fn has_debug_registers() -> bool {
+pub(super) fn has_debug_registers() -> bool {
     let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     cfg!(target_arch = "x86_64") && text.trim().parse::<i32>().is_ok_and(|n| n <= 2)
 }
