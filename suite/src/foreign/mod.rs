@@ -36,6 +36,12 @@ const LOCAL: u64 = 1 << 13;
 /// Seconds that a launch may take, and Oclgrind.
 const SECONDS: f64 = 6.0;
 
+/// Where suites are cloned from, at which commit.
+const GPUVERIFY: (&str, &str) =
+    ("https://github.com/mc-imperial/gpuverify", "49219770aad01231edd0d8e0fa3ed036006cf32a");
+const OCLGRIND: (&str, &str) =
+    ("https://github.com/jrprice/Oclgrind", "5597a379b4f7d74c4af5532260df0366c277259f");
+
 /// The fault of a run that took too long.
 const CANCELLED: &str = "F0020";
 
@@ -402,6 +408,13 @@ enum Verb {
 pub struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
+    /// All of `docs/CHECKS.md`: the cases of `checks`, and the suites below with their mutations. GPUVerify and Oclgrind are cloned
+    /// unless their folders are named.
+    #[arg(long, conflicts_with_all = ["only", "no_oclgrind"])]
+    all: bool,
+    /// With `--all`: a folder with mirrors of the repositories, `OWNER+NAME`, instead of the network.
+    #[arg(long, value_name = "DIR", requires = "all")]
+    mirror: Option<PathBuf>,
     /// The folder of GPUVerify (github.com/mc-imperial/gpuverify).
     #[arg(long, value_name = "DIR")]
     gpuverify: Option<PathBuf>,
@@ -450,24 +463,29 @@ pub fn command(args: &Args) -> Result<bool, String> {
         return Err("--write wants Oclgrind, and oclgrind-kernel is not installed".to_owned());
     }
     let mut well = true;
+    if args.all {
+        well &= crate::checks::command(&[], &[], with_oclgrind, args.write)?;
+    }
     let mut suites: Vec<(Suite, &BTreeMap<String, String>)> = Vec::new();
-    if let Some(folder) = &args.gpuverify {
+    if let Some(folder) = args.folder(args.gpuverify.as_ref(), GPUVERIFY)? {
+        let folder = &folder;
         suites.push((gpuverify::read(folder)?, &explained.gpuverify));
     }
-    if let Some(folder) = &args.oclgrind {
+    if let Some(folder) = args.folder(args.oclgrind.as_ref(), OCLGRIND)? {
+        let folder = &folder;
         suites.push((oclgrind::read(folder)?, &explained.oclgrind));
     }
-    if args.right {
+    if args.right || args.all {
         let device = args.device.first().copied().unwrap_or(Device::Dg2);
         suites.push((right::read(device)?, &explained.right));
     }
-    if args.launches {
+    if args.launches || args.all {
         let folder = suites::cache()?;
         suites.push((launches::read(&explained.suites, &folder, &args.only)?, &explained.launches));
     }
     for (mut suite, explained_here) in suites {
         suite.programs.retain(|p| args.wants(p));
-        let mutate = args.mutate && suite.key == "launches";
+        let mutate = (args.mutate || args.all) && suite.key == "launches";
         let rows = rows(&suite, &args.device, with_oclgrind, mutate)?;
         well &= args.tell(&suite, &rows, explained_here)?;
         if mutate {
@@ -513,6 +531,17 @@ fn write_page(run: &timing::Run, explained: &BTreeMap<String, String>) -> Result
 }
 
 impl Args {
+    /// The folder of a suite: the one that is named, or where it is cloned if all suites are wanted.
+    fn folder(&self, named: Option<&PathBuf>, from: (&str, &str)) -> Result<Option<PathBuf>, String> {
+        if named.is_some() || !self.all {
+            return Ok(named.cloned());
+        }
+        let name = from.0.rsplit('/').next().unwrap_or_default();
+        let folder = suites::cache()?.join(name);
+        suites::clone(from, &folder, self.mirror.as_deref())?;
+        Ok(Some(folder))
+    }
+
     fn wants(&self, p: &Program) -> bool {
         self.only.is_empty() || self.only.iter().any(|o| p.name.contains(o.as_str()))
     }

@@ -162,7 +162,7 @@ pub fn fetch(args: &FetchArgs, suites: &[Source]) -> Result<bool, String> {
             continue;
         }
         let root = folder.join(&suite.name);
-        if let Err(why) = clone(suite, &root, args.mirror.as_deref()) {
+        if let Err(why) = clone((&suite.repository, &suite.commit), &root, args.mirror.as_deref()) {
             println!("{}: {why}", suite.name);
             well = false;
             continue;
@@ -193,12 +193,16 @@ fn git(arguments: &[&str], folder: &Path) -> Result<(), String> {
     Err(format!("git {}: {}", arguments.join(" "), said.lines().next_back().unwrap_or_default()))
 }
 
-/// Clones a suite at its commit, unless it is there.
-fn clone(suite: &Source, root: &Path, mirror: Option<&Path>) -> Result<(), String> {
+/// Clones a repository at a commit, unless it is there.
+pub(super) fn clone(
+    (repository, commit): (&str, &str),
+    root: &Path,
+    mirror: Option<&Path>,
+) -> Result<(), String> {
     if root.join(".git").is_dir() {
-        return git(&["checkout", "--quiet", "--detach", &suite.commit], root);
+        return git(&["checkout", "--quiet", "--detach", commit], root);
     }
-    let parts: Vec<&str> = suite.repository.trim_end_matches('/').rsplit('/').take(2).collect();
+    let parts: Vec<&str> = repository.trim_end_matches('/').rsplit('/').take(2).collect();
     let from = match (mirror, &parts[..]) {
         (Some(mirror), [name, owner]) => {
             let folder = mirror.join(format!("{owner}+{name}"));
@@ -206,11 +210,11 @@ fn clone(suite: &Source, root: &Path, mirror: Option<&Path>) -> Result<(), Strin
             let found = places.into_iter().find(|p| p.join("HEAD").is_file());
             found.ok_or_else(|| format!("{} is not a mirror", folder.display()))?.display().to_string()
         }
-        _ => suite.repository.clone(),
+        _ => repository.to_owned(),
     };
     std::fs::create_dir_all(root).map_err(|e| format!("{}: {e}", root.display()))?;
     git(&["clone", "--quiet", "--no-checkout", &from, "."], root)?;
-    git(&["checkout", "--quiet", "--detach", &suite.commit], root)
+    git(&["checkout", "--quiet", "--detach", commit], root)
 }
 
 /// Where launches of a program are kept.
