@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_block_has_room_up_to_what_was_asked_for() {
-        let memory = vec![0u8; 100];
+        let memory = Box::new([0u8; 100]);
         let at = memory.as_ptr() as u64;
         came(at, 100, freed_memory::usable(at as *mut _));
         assert_eq!(room(at + 1), Some(99));
