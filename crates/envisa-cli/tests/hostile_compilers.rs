@@ -29,9 +29,10 @@ const COMPILERS: [(&str, &str, &str); 10] = [
 ];
 
 /// Drivers, as what a library does when it is opened, and what the page says of them.
-const DRIVERS: [(&str, &str, &str); 4] = [
+const DRIVERS: [(&str, &str, &str); 5] = [
     ("hangs", "for (;;) ;", "the process took too long"),
     ("crashes", "*(volatile int *)0 = 1;", "the process ended by a signal"),
+    ("wants-all-memory", "while (malloc(1 << 30)) ; abort();", "the process ended by a signal"),
     ("ends-the-process", "exit(0);", "the process exit code 0"),
     ("is-no-driver", "", "the process exit code 2"),
 ];

@@ -118,7 +118,8 @@ impl Drop for Resident {
 
 /// Seconds of the clock for each of CPU time, behind which a command is ended in any case.
 const BUSIEST: u32 = 20;
-/// A command that takes longer than it may is ended if it does not compute for so long: it waits for what does not come.
+/// A command that takes longer than it may is ended if for so long it neither computes nor could, if it had a processor: it waits for
+/// what does not come.
 const IDLE: Duration = Duration::from_secs(2);
 
 /// A command that runs.
@@ -162,23 +163,23 @@ impl Running {
         };
         let limit = Duration::from_secs(seconds.into());
         let (mut printed, mut start, mut had) = (0, Instant::now(), Duration::ZERO);
-        // When it was seen to compute the last time, and what it had by then.
-        let mut last = (start, had);
+        // When it was seen to compute, or to be able to, the last time.
+        let (mut last, mut most) = (start, had);
         loop {
             if let Some(status) = self.child.try_wait().ok()? {
                 return self.ended(status);
             }
             let now = if since_print { std::fs::metadata(&self.out).map_or(0, |m| m.len()) } else { 0 };
             if now != printed {
-                (printed, start, had) = (now, Instant::now(), self.used());
+                (printed, start, had) = (now, Instant::now(), self.used().time);
             }
             let taken = start.elapsed();
             if taken > limit {
                 let used = self.used();
-                if used > last.1 {
-                    last = (Instant::now(), used);
+                if used.time > most || used.is_ready {
+                    (last, most) = (Instant::now(), used.time);
                 }
-                if used.saturating_sub(had) > limit || last.0.elapsed() > IDLE {
+                if used.time.saturating_sub(had) > limit || last.elapsed() > IDLE {
                     self.kill();
                     let status = self.child.wait().ok()?;
                     return self.ended(status).map(|ended| Ended { code: Some(124), ..ended });
@@ -188,11 +189,17 @@ impl Running {
         }
     }
 
-    /// CPU time of the command and of all that it started.
-    fn used(&self) -> Duration {
+    /// What the command and all that it started have used.
+    fn used(&self) -> Used {
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let all = processes.filter_map(|p| Used::read(&p.path().join("stat")));
-        all.filter(|u| u.group == self.child.id()).map(|u| u.time).sum()
+        let none = Used { group: self.child.id(), time: Duration::ZERO, is_ready: false };
+        let group = none.group;
+        all.filter(|u| u.group == group).fold(none, |sum, u| Used {
+            time: sum.time + u.time,
+            is_ready: sum.is_ready || u.is_ready,
+            ..sum
+        })
     }
 
     /// Ends the command and what it started.
@@ -228,6 +235,8 @@ struct Used {
     group: u32,
     /// CPU time, with that of processes that it started and that have ended.
     time: Duration,
+    /// It runs, waits for a processor, or for a disk.
+    is_ready: bool,
 }
 
 impl Used {
@@ -239,7 +248,8 @@ impl Used {
         // The name, in brackets, may have any characters.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = fields.get(11..15)?.iter().map(|f| f.parse::<u32>().ok()).sum::<Option<u32>>()?;
-        Some(Used { group: fields.get(2)?.parse().ok()?, time: TICK * ticks })
+        let is_ready = matches!(*fields.first()?, "R" | "D");
+        Some(Used { group: fields.get(2)?.parse().ok()?, time: TICK * ticks, is_ready })
     }
 }
 
