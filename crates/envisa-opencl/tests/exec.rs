@@ -16,6 +16,8 @@ mod cl;
 mod debugged;
 #[path = "exec/memory.rs"]
 mod memory;
+#[path = "exec/reduced.rs"]
+mod reduced;
 #[path = "exec/undefined.rs"]
 mod undefined;
 #[path = "exec/waiting.rs"]
