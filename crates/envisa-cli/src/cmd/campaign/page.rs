@@ -216,8 +216,22 @@ fn unexplained(page: &str) -> BTreeSet<&str> {
     let tables = block(page, BLOCK).unwrap_or_default().split(EXPLAINED).skip(1);
     let rows = tables.flat_map(|t| t.trim_start().lines().skip(1).take_while(|l| l.starts_with('|')));
     rows.filter_map(|l| Some(l.strip_prefix("| ")?.split_once(" | ")?.0))
-        .filter(|k| !known.contains(k))
+        .filter(|k| !known.contains(k) && !is_part_of(k, &known))
         .collect()
+}
+
+/// Is a cause on which as many sides vote against each other one that is explained of a campaign with more sides? One part of the vote
+/// then had the same reason there, alone or with others.
+fn is_part_of(cause: &str, known: &BTreeSet<&str>) -> bool {
+    let Some((sides, why)) = cause.split_once(": ") else { return false };
+    let parts = |sides: &'_ str| -> Vec<BTreeSet<String>> {
+        sides.split(" or ").map(|part| part.split(" and ").map(str::to_owned).collect()).collect()
+    };
+    let own = parts(sides);
+    own.len() > 1
+        && known.iter().filter_map(|k| k.split_once(": ")).any(|(others, reason)| {
+            reason == why && parts(others).iter().any(|other| own.iter().any(|part| part.is_subset(other)))
+        })
 }
 
 #[cfg(test)]
@@ -252,6 +266,18 @@ mod tests {
         assert!(explained(&file).is_err());
         std::fs::write(&file, page + "- **b: two**: it is known, too.\n").expect("it is written");
         assert!(explained(&file).is_ok());
+    }
+
+    #[test]
+    fn with_fewer_sides_a_vote_that_nobody_wins_has_the_reasons_of_one_with_more() {
+        let known = BTreeSet::from(["pocl: abs", "packaged, dg2 and newer, dg2 or pocl and intel: scan"]);
+        assert!(is_part_of("packaged, dg2 or pocl: abs", &known));
+        assert!(is_part_of("packaged, dg2 or pocl: scan", &known));
+        for new in
+            ["packaged, dg2 or intel: abs", "packaged, dg2 or pocl: other", "intel: abs", "newer, dg2: scan"]
+        {
+            assert!(!is_part_of(new, &known), "{new}");
+        }
     }
 
     #[test]
