@@ -39,7 +39,7 @@ fn kernels_of_the_suite_give_the_same_in_other_groups() {
 }
 
 /// A name, a body that writes `out[i]`, and whether it depends on global ids alone.
-const KERNELS: [(&str, &str, bool); 24] = [
+const KERNELS: [(&str, &str, bool); 26] = [
     ("ids", "out[i] = x * 3 + y;", true),
     ("stencil", "out[i] = in[i] + in[max(i - 1, 0)] + in[min(i + n, N - 1)];", true),
     ("branch", "if (x > 2 && y < 5) out[i] = in[i]; else out[i] = y;", true),
@@ -60,6 +60,16 @@ const KERNELS: [(&str, &str, bool); 24] = [
     ("difference", "out[i] = x - get_local_id(0);", false),
     ("crossed", "out[i] = get_group_id(0) * get_local_size(0) + get_local_id(1);", false),
     ("twice", "out[i] = 2 * get_group_id(0) * get_local_size(0) + get_local_id(0);", false),
+    (
+        "carry",
+        "ulong u = (uint)(get_group_id(0) * get_local_size(0) - 5u); out[i] = (u + get_local_id(0)) >> 32;",
+        false,
+    ),
+    (
+        "carry_x",
+        "ulong u = (uint)(get_group_id(0) * get_local_size(0) + get_local_id(0) - 5u); out[i] = u >> 32;",
+        true,
+    ),
     ("lane", "out[i] = get_sub_group_local_id();", false),
     ("vote", "out[i] = sub_group_any(in[i] > 100);", false),
     ("sum", "out[i] = sub_group_reduce_add(in[i]);", false),
