@@ -15,6 +15,7 @@ pub mod memory;
 pub mod messages;
 pub mod observer;
 pub mod pool;
+pub mod regrouped;
 pub mod regs;
 pub mod sampler;
 pub mod scheduler;

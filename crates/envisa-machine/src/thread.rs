@@ -9,13 +9,13 @@ use envisa_isa::{Combine, Span};
 use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
-use crate::dispatch::{Place, Regrouped};
 use crate::dropped_accesses::{Dropped, DroppedAccess};
 use crate::fallback_counts::Asked;
 use crate::inputs::Inputs;
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, MemoryObserver, Ports};
+use crate::regrouped::{Place, Regrouped};
 use crate::regs::{Registers, all_channels};
 use crate::sampler::Sampler;
 use crate::trap::{Call, Cause, MAX_CALLS, Trap};

@@ -4,8 +4,8 @@ use std::fmt;
 
 use envisa_isa::Span;
 
-use crate::dispatch::{Place, Regrouped};
 use crate::messages::AccessSpace;
+use crate::regrouped::{Place, Regrouped};
 
 /// A set of channels, channel 0 in bit 0.
 pub type Mask = u32;

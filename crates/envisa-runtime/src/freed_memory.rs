@@ -49,15 +49,9 @@ impl Block {
     }
 }
 
-/// How many bytes a block has, as the C library says; zero of none.
-pub(crate) fn usable(pointer: *mut c_void) -> u64 {
-    // SAFETY: it is a block of the C library's, or null; or the words before it can be read, from which the size is told.
-    unsafe { libc::malloc_usable_size(pointer) as u64 }
-}
-
 fn may_free(pointer: *mut c_void) -> bool {
     let at = pointer as u64;
-    pointer.is_null() || ask(at..at + usable(pointer), Block::Allocated(at as usize))
+    pointer.is_null() || ask(at..at + host_blocks::usable(pointer), Block::Allocated(at as usize))
 }
 
 unsafe extern "C" fn free(pointer: *mut c_void) {
@@ -70,7 +64,7 @@ unsafe extern "C" fn free(pointer: *mut c_void) {
 
 /// Notes a block; gives it.
 fn noted(pointer: *mut c_void, bytes: usize) -> *mut c_void {
-    host_blocks::came(pointer as u64, bytes as u64, usable(pointer));
+    host_blocks::came(pointer as u64, bytes as u64, host_blocks::usable(pointer));
     pointer
 }
 
@@ -127,7 +121,7 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
             std::ptr::copy_nonoverlapping(
                 pointer.cast::<u8>(),
                 new.cast(),
-                size.min(usable(pointer) as usize),
+                size.min(host_blocks::usable(pointer) as usize),
             );
         }
         noted(new, size)

@@ -1,15 +1,14 @@
 //! Blocks that the application has of the C library, and whether memory that it gives is as large as it says. Looked at only while
 //! mistakes are looked for.
 //!
-//! [`freed_memory`](crate::freed_memory) tells of blocks as they come and go. A block that was there before it listened is not
+//! `freed_memory` tells of blocks as they come and go. A block that was there before it listened is not
 //! known, nor are variables and memory of other allocators: of these nothing is said.
 
 use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, TryLockError};
-
-use crate::freed_memory;
 
 /// A block.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +58,13 @@ pub fn came(at: u64, bytes: u64, usable: u64) {
     blocks.insert(at, Block { bytes, usable });
 }
 
+/// How many bytes a block has, as the C library says; zero of none.
+#[allow(unsafe_code)]
+pub(crate) fn usable(pointer: *mut c_void) -> u64 {
+    // SAFETY: it is a block of the C library's, or null; or the words before it can be read, from which the size is told.
+    unsafe { libc::malloc_usable_size(pointer) as u64 }
+}
+
 /// A block is no more.
 pub fn went(at: u64) {
     if let Some(mut blocks) = blocks() {
@@ -76,7 +82,7 @@ fn block(at: u64) -> Option<(u64, Block)> {
 /// How many bytes a block has from an address on, if the address is in one.
 fn room(at: u64) -> Option<u64> {
     let (start, block) = block(at)?;
-    let is_there = is_there(start - 8) && freed_memory::usable(start as *mut _) == block.usable;
+    let is_there = is_there(start - 8) && usable(start as *mut c_void) == block.usable;
     is_there.then(|| start + block.bytes - at)
 }
 
@@ -136,7 +142,7 @@ mod tests {
     fn a_block_has_room_up_to_what_was_asked_for() {
         let memory = Box::new([0u8; 100]);
         let at = memory.as_ptr() as u64;
-        came(at, 100, freed_memory::usable(at as *mut _));
+        came(at, 100, usable(at as *mut c_void));
         assert_eq!(room(at + 1), Some(99));
         // It is another one by now.
         came(at, 100, 3);

@@ -89,6 +89,14 @@ pub fn run(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome
         .map(|d| (d.outcome, d.trap))
 }
 
+/// Runs a launch in the groups that it asks for, whatever would be faster.
+///
+/// # Errors
+/// As [`Device::run`].
+pub fn run_as_asked(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Outcome, Error> {
+    device.run(kernel, Launch { regroup: Regroup::Never, ..launch.clone() })
+}
+
 /// Runs a launch natively in groups of another shape than it asks for; `None`: it has to run in its own.
 ///
 /// # Errors

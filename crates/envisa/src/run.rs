@@ -12,9 +12,7 @@ use crate::launch_observers::{FinalRegisters, Instruments};
 use crate::profile::Profile;
 use crate::statistics::{Native, Statistics};
 use crate::work_items::WorkItems;
-use envisa_machine::dispatch::{
-    self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Regrouped, Resources,
-};
+use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
 use envisa_machine::thread_order::Order;
@@ -585,9 +583,11 @@ fn prepare(
     let (mut launch, metadata) = launch;
     let simd = metadata.kernel.execution_env.simd_size;
     let regrouped = match regroup {
-        Regroup::IfBetter => Regrouped::choose(&launch, simd, code.walk()).filter(|_| code.runs_in_rows()),
+        Regroup::IfBetter => {
+            dispatch::better_groups(&launch, simd, code.walk()).filter(|_| code.runs_in_rows())
+        }
         Regroup::Anyhow => {
-            Regrouped::other(&launch, simd, code.walk()).filter(|_| code.takes_global_ids_alone())
+            dispatch::other_groups(&launch, simd, code.walk()).filter(|_| code.takes_global_ids_alone())
         }
         Regroup::Never => None,
     };

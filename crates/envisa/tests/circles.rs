@@ -56,6 +56,11 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         "errors of the C interface are those of its objects, whose handles begin with its table",
     ),
     (
+        "envisa-runtime",
+        &["host_memory", "no_content"],
+        "memory that has no content is filled with words by which it is seen what the application wrote",
+    ),
+    (
         "envisa-sem",
         &["convert", "float"],
         "floats of 16 bits compute by way of wider ones, and conversions are between all floats",

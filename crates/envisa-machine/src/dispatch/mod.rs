@@ -22,7 +22,7 @@ pub use launch_cache::{Asked, Ready, Remembered};
 pub use payload_layout::PayloadLayout;
 pub use prepared::{Prepared, prepare_bare};
 pub use printf::{Printed, decode as decode_printf};
-pub use regroup::{Place, Regrouped};
+pub use regroup::{better_groups, other_groups};
 pub use threads::{GroupClass, Threads};
 
 /// Largest capacity of the printf buffer: what IGC's code assumes, in bytes.

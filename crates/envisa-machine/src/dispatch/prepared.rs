@@ -9,6 +9,7 @@ use crate::inputs::Inputs;
 use crate::memory::{
     AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable, for_reports,
 };
+use crate::regrouped::Regrouped;
 use crate::thread::LocalRegion;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -67,14 +67,7 @@ impl Threads {
 
     /// Local id of a work-item of a group by its linear number.
     pub fn local_id(&self, item: u32, local: [u32; 3]) -> [u32; 3] {
-        let mut id = [0; 3];
-        let mut rest = item;
-        for d in self.walk {
-            let n = local[d as usize].max(1);
-            id[d as usize] = rest % n;
-            rest /= n;
-        }
-        id
+        crate::regrouped::local_id(item, local, self.walk)
     }
 
     /// Makes the local id of a work-item that of the next one of its group, which never ends.

@@ -281,7 +281,7 @@ fn rows_of_all_channels_and_of_half_of_them() {
         let mut faults = 0;
         for local in [[32, 1], [32, 8], [96, 2], [16, 16], [16, 2], [8, 8], [24, 3], [48, 1], [1, 24]] {
             for (which, short) in [(0, 0), (0, 1), (0, 30), (1, 1), (1, 17), (1, n / 2 + 5), (0, n - 40)] {
-                let run = |engine| {
+                let run = |engine, as_asked: bool| {
                     let made: Vec<_> = (0..2)
                         .map(|k| {
                             let end = if k == which { n - short } else { n };
@@ -290,18 +290,30 @@ fn rows_of_all_channels_and_of_half_of_them() {
                         .collect();
                     let launch = Launch::range(&global, &local).engine(engine).host_threads(1);
                     let launch = buffers.iter().zip(&made).fold(launch, |l, (name, b)| l.arg(*name, b));
-                    let outcome = device.run(&kernel, &launch).unwrap_or_else(|e| panic!("{name}: {e}"));
+                    let outcome = match as_asked {
+                        true => envisa::internals::run_as_asked(&device, &kernel, &launch),
+                        false => device.run(&kernel, &launch),
+                    };
+                    let outcome = outcome.unwrap_or_else(|e| panic!("{name}: {e}"));
                     let fault =
                         outcome.fault.map(|f| (f.code, f.place, f.channel, f.thread, f.group, f.threads));
                     (made.iter().map(|b| b.to_vec()).collect::<Vec<_>>(), fault)
                 };
-                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                let [a, b] = [Engine::Interpreter, Engine::Native].map(|engine| run(engine, true));
                 faults += usize::from(a.1.is_some());
                 assert!(
                     a == b,
                     "{name}, {local:?}, buffer {which} {short} bytes too short: {:?}, {:?}",
                     a.1,
                     b.1
+                );
+                // In other groups other work-items have run when one faults.
+                let c = run(Engine::Native, false);
+                assert!(
+                    a.1 == c.1 && (a.1.is_some() || a.0 == c.0),
+                    "{name}, {local:?}: {:?}, {:?}",
+                    a.1,
+                    c.1
                 );
             }
         }
