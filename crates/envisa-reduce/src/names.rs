@@ -288,6 +288,42 @@ pub fn types(text: &str) -> Vec<Edit> {
     out
 }
 
+/// Puts the only member of a structure in the place of the structure.
+pub fn only_members(text: &str) -> Vec<Edit> {
+    let s = Source::new(text);
+    s.outermost().into_iter().filter_map(|range| only_member(&s, range)).collect()
+}
+
+/// Of `typedef struct { T m; } S;`: `S` becomes `T`, `a.m` becomes `a`, and `p->m` becomes `(*p)`.
+fn only_member(s: &Source<'_>, whole: Range<usize>) -> Option<Edit> {
+    let open = whole.clone().find(|i| s.word(*i) == "{")?;
+    let close = s.close(open)?;
+    let is_structure = (whole.start..open).any(|i| matches!(s.word(i), "struct" | "union"));
+    let named = if s.word(whole.start) == "typedef" { close + 1 } else { open.checked_sub(1)? };
+    // A last `;` may have been left out.
+    let member = (open + 1..close).rev().find(|i| s.word(*i) != ";")?;
+    let ty = open + 1..member;
+    let plain = ty.clone().all(|i| s.kind(i) == Some(Kind::Word)) && !ty.is_empty();
+    if !is_structure || !plain || s.kind(named) != Some(Kind::Word) || s.kind(member) != Some(Kind::Word) {
+        return None;
+    }
+    let mut places = vec![(s.piece(whole.clone()), String::new())];
+    for i in (0..s.all.len()).filter(|i| !whole.contains(i)) {
+        let before = i.checked_sub(1).map_or("", |before| s.word(before));
+        if s.word(i) == s.word(named) {
+            let start = if matches!(before, "struct" | "union") { i - 1 } else { i };
+            places.push((s.piece(start..i + 1), s.text_of(ty.clone()).to_owned()));
+        } else if s.word(i) == s.word(member) && before == "." {
+            places.push((s.piece(i - 1..i + 1), String::new()));
+        } else if s.word(i) == s.word(member) && before == "->" {
+            let pointer = s.operand_start(i.checked_sub(2)?)..i - 1;
+            let value = format!("(*{})", s.text_of(pointer.clone()));
+            places.push((s.piece(pointer.start..i + 1), value));
+        }
+    }
+    Some(Edit { places })
+}
+
 fn is_swizzle(word: &str) -> bool {
     let numbered =
         word.strip_prefix('s').is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -354,6 +390,16 @@ mod tests {
         let left = texts("uint4 a = convert_uint4(b); c = a.s1;", types);
         assert!(left.contains(&"uint a = convert_uint(b); c = a;".to_owned()), "{left:#?}");
         assert!(left.contains(&"uint2 a = convert_uint2(b); c = a.s1;".to_owned()), "{left:#?}");
+    }
+
+    #[test]
+    fn the_only_member_stands_for_its_structure() {
+        let text = "typedef struct{short3 d}S; void k(void) { S f, *p = &f; f.d = 0; p->d = f.d.s1; }";
+        let left = texts(text, only_members);
+        assert_eq!(left, [" void k(void) { short3 f, *p = &f; f = 0; (*p) = f.s1; }"]);
+        let text = "struct S { int a; }; void k(struct S s) { g(s.a); }";
+        assert_eq!(texts(text, only_members), [" void k(int s) { g(s); }"]);
+        assert!(texts("struct S { int a; int b; }; struct T { int c[2]; };", only_members).is_empty());
     }
 
     #[test]

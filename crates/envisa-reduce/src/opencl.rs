@@ -13,7 +13,7 @@ pub struct OpenClC;
 impl Language for OpenClC {
     fn passes(&self) -> &[Pass] {
         const MOST: usize = usize::MAX;
-        const PASSES: [Pass; 14] = [
+        const PASSES: [Pass; 17] = [
             Pass { name: "leave out declarations", edits: declarations, most: MOST },
             Pass { name: "leave out statements", edits: statements, most: MOST },
             Pass { name: "keep one branch of directives", edits: conditionals, most: 1 },
@@ -22,7 +22,10 @@ impl Language for OpenClC {
             Pass { name: "leave out names", edits: names::uses, most: 1 },
             Pass { name: "keep one operand", edits: operands, most: 1 },
             Pass { name: "put what names stand for in their places", edits: names::inlined, most: 1 },
+            Pass { name: "leave out casts", edits: casts, most: MOST },
+            Pass { name: "keep one element of vectors", edits: vector_elements, most: 1 },
             Pass { name: "make types narrow", edits: names::types, most: 1 },
+            Pass { name: "put members in the place of structures", edits: names::only_members, most: 1 },
             Pass { name: "leave out list elements", edits: elements, most: 4 },
             Pass { name: "make numbers simple", edits: numbers, most: MOST },
             Pass { name: "leave out tokens", edits: single_tokens, most: 1 },
@@ -112,6 +115,25 @@ fn elements(text: &str) -> Vec<Edit> {
     all.map(|(open, e)| s.with_comma(open, &e)).filter(|e| !e.is_empty()).map(|e| s.leave_out(e)).collect()
 }
 
+/// `(T)x` by `x`.
+fn casts(text: &str) -> Vec<Edit> {
+    let s = Source::new(text);
+    (0..s.all.len()).filter_map(|open| Some(s.leave_out(open..s.cast_end(open)?))).collect()
+}
+
+/// `(int4)(a, b, c, d)` by `(int4)(a)`, and by each of the other elements.
+fn vector_elements(text: &str) -> Vec<Edit> {
+    let s = Source::new(text);
+    let mut out = Vec::new();
+    for open in (0..s.all.len()).filter_map(|cast| s.cast_end(cast)).filter(|open| s.word(*open) == "(") {
+        let (list, all) = (s.list(open), s.close(open).map(|close| open + 1..close));
+        if let (Some(all), true) = (all, list.len() > 1) {
+            out.extend(list.into_iter().map(|e| Edit::replace(s.piece(all.clone()), s.text_of(e))));
+        }
+    }
+    out
+}
+
 /// What is assigned, by `0`: what it was computed from is then no longer needed.
 fn values(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
@@ -195,13 +217,17 @@ fn numbers(text: &str) -> Vec<Edit> {
     out
 }
 
-/// Each token, and each pair of brackets.
+/// Each token, each pair of brackets, and each label with its colon.
 fn single_tokens(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
     let single = (0..s.all.len()).filter(|i| s.all[*i].partner.is_none());
     let pairs = (0..s.all.len()).filter_map(|i| Some((i, s.close(i)?)));
     let pairs = pairs.map(|(open, close)| s.leave_out(open..open + 1).and(s.leave_out(close..close + 1)));
-    single.map(|i| s.leave_out(i..i + 1)).chain(pairs).collect()
+    let begins = |i: usize| i.checked_sub(1).is_none_or(|k| matches!(s.word(k), ";" | "{" | "}" | ")" | ":"));
+    let labels =
+        (0..s.all.len()).filter(|i| s.kind(*i) == Some(Kind::Word) && s.word(i + 1) == ":" && begins(*i));
+    let labels = labels.map(|i| s.leave_out(i..i + 2));
+    single.map(|i| s.leave_out(i..i + 1)).chain(pairs).chain(labels).collect()
 }
 
 /// What stands between tokens, down to nothing, or to one blank or line feed.
@@ -226,4 +252,36 @@ fn space(text: &str) -> Vec<Edit> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edits::apply;
+
+    fn texts(text: &str, edits: fn(&str) -> Vec<Edit>) -> Vec<String> {
+        edits(text).into_iter().filter_map(|e| apply(text, &[e])).collect()
+    }
+
+    #[test]
+    fn a_cast_is_left_out_and_what_is_none_stays() {
+        let text = "a = (int)(ulong)b + f(c) - (d) + (int4)(1, 2) * (global uint *)p; if (x) y = 1;";
+        let left = texts(text, casts);
+        assert_eq!(left.len(), 4, "{left:#?}");
+        assert!(left.contains(&text.replacen("(int)", "", 1)), "{left:#?}");
+        assert!(left.contains(&text.replacen("(ulong)", "", 1)), "{left:#?}");
+        assert!(left.contains(&text.replacen("(global uint *)", "", 1)), "{left:#?}");
+    }
+
+    #[test]
+    fn a_vector_has_one_of_its_elements() {
+        let left = texts("v = (int3)(a, f(b, 1), c);", vector_elements);
+        assert_eq!(left, ["v = (int3)(a);", "v = (int3)(f(b, 1));", "v = (int3)(c);"]);
+    }
+
+    #[test]
+    fn a_label_goes_with_its_colon() {
+        let left = texts("{ end: x = c ? a : b; }", single_tokens);
+        assert!(left.contains(&"{  x = c ? a : b; }".to_owned()), "{left:#?}");
+    }
 }

@@ -179,6 +179,19 @@ impl<'a> Source<'a> {
         at.min(self.all.len())
     }
 
+    /// Where what is cast begins, if a cast begins at `open`: a type in brackets, and a value behind it.
+    pub fn cast_end(&self, open: usize) -> Option<usize> {
+        let close = self.close(open).filter(|close| self.word(open) == "(" && *close > open + 1)?;
+        let called = open.checked_sub(1).is_some_and(|before| match self.kind(before) {
+            Some(Kind::Word) => self.word(before) != "return",
+            Some(Kind::Close) => self.word(before) == "]",
+            _ => false,
+        });
+        let is_type = (open + 1..close).all(|i| self.kind(i) == Some(Kind::Word) || self.word(i) == "*");
+        let signed = matches!(self.word(close + 1), "~" | "!");
+        (!called && is_type && (self.begins_value(close + 1) || signed)).then_some(close + 1)
+    }
+
     fn begins_value(&self, i: usize) -> bool {
         matches!(self.kind(i), Some(Kind::Word | Kind::Literal)) || self.word(i) == "("
     }
