@@ -108,7 +108,7 @@ impl<'f> View<'f> {
     /// Gives all virtual registers physical ones.
     ///
     /// # Errors
-    /// Why that is impossible: a mistake of this compiler.
+    /// Unsupported that is impossible: a mistake of this compiler.
     pub fn allocate(&self, target: Target) -> Result<Output, String> {
         let env = target.registers();
         let options = RegallocOptions { validate_ssa: cfg!(debug_assertions), ..RegallocOptions::default() };

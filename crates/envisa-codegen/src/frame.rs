@@ -4,7 +4,7 @@ use envisa_lower::{Pc, RegOffset};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 use crate::emit::{Emitted, SPILLS, label};
-use crate::select::{Help, Why};
+use crate::select::{Help, Unsupported};
 use crate::target::Target;
 use crate::{Compiled, Given};
 use envisa_native_layout::{CTX, RECORD, REGS, RENEW, SITES, at, exit};
@@ -80,7 +80,7 @@ pub(crate) fn around(
     body: Emitted,
     pool: Vec<u32>,
     help: Vec<Help>,
-    left: Vec<(Pc, Why)>,
+    left: Vec<(Pc, Unsupported)>,
     resumptions: Vec<(Pc, u32)>,
 ) -> Result<Compiled, Bug> {
     let mut context = (at::POOL + 4 * pool.len() as u32).next_multiple_of(64);
@@ -357,11 +357,11 @@ impl Frame {
         let to = MemoryOperand::with_base_displ(REGS, w.to.into());
         match w.value {
             Value::Fill(x) => return self.fill(w.to, w.bytes, x),
-            Value::Image(_) => return self.bring(CTX, image, w.to, w.bytes),
-            Value::GroupId => return self.bring(CTX, at::GROUP, w.to, w.bytes),
+            Value::Image(_) => return self.copy_to_registers(CTX, image, w.to, w.bytes),
+            Value::GroupId => return self.copy_to_registers(CTX, at::GROUP, w.to, w.bytes),
             Value::Payload(from) => {
                 self.rm(Code::Mov_r64_rm64, Register::RSI, ctx(at::PAYLOAD))?;
-                return self.bring(Register::RSI, from, w.to, w.bytes);
+                return self.copy_to_registers(Register::RSI, from, w.to, w.bytes);
             }
             Value::Index => self.rm(Code::Movzx_r32_rm8, Register::EAX, ctx(at::INDEX))?,
             Value::Channels => self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::DISPATCH))?,
@@ -399,7 +399,7 @@ impl Frame {
     }
 
     /// Copies bytes from somewhere into the register file.
-    fn bring(&mut self, base: Register, from: u32, to: RegOffset, bytes: u32) -> Result<(), Bug> {
+    fn copy_to_registers(&mut self, base: Register, from: u32, to: RegOffset, bytes: u32) -> Result<(), Bug> {
         let mut done = 0;
         while done < bytes {
             let from = MemoryOperand::with_base_displ(base, (from + done).into());

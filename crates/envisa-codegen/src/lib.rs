@@ -33,7 +33,7 @@ use envisa_vir::Func;
 use iced_x86::Instruction;
 
 pub use frame::{Brought, Threads, Value, Write};
-pub use select::{Help, Why};
+pub use select::{Help, Unsupported};
 pub use target::Target;
 
 /// Code of a function, and what it needs to run.
@@ -58,7 +58,7 @@ pub struct Compiled {
     /// What the machine computes, by number.
     pub help: Vec<Help>,
     /// Instructions of the program that the machine executes each time, and why.
-    pub left: Vec<(Pc, Why)>,
+    pub left: Vec<(Pc, Unsupported)>,
 }
 
 impl Compiled {

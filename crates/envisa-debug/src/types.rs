@@ -209,19 +209,21 @@ impl Types {
 
     /// Bytes of a value; 0 of what has none.
     pub fn bytes(&self, id: TypeId) -> u64 {
-        self.bytes_within(id, MAX_CHAIN)
+        self.size_to_depth(id, MAX_CHAIN)
     }
 
-    fn bytes_within(&self, id: TypeId, left: usize) -> u64 {
-        let Some(left) = left.checked_sub(1) else { return 0 };
+    fn size_to_depth(&self, id: TypeId, depth: usize) -> u64 {
+        let Some(depth) = depth.checked_sub(1) else { return 0 };
         match self.real(id) {
             Type::Void | Type::Unknown | Type::Alias(..) => 0,
             Type::Base(_, base) => base.bytes(),
             Type::Pointer(..) => 8,
             Type::Enum(_, n, _) | Type::Struct(_, n, _) => *n,
-            Type::Array(of, n) => self.bytes_within(*of, left).saturating_mul(*n),
+            Type::Array(of, n) => self.size_to_depth(*of, depth).saturating_mul(*n),
             // Three take the room of four.
-            Type::Vector(of, n) => self.bytes_within(*of, left).saturating_mul(if *n == 3 { 4 } else { *n }),
+            Type::Vector(of, n) => {
+                self.size_to_depth(*of, depth).saturating_mul(if *n == 3 { 4 } else { *n })
+            }
         }
     }
 

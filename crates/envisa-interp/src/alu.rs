@@ -11,7 +11,7 @@ use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, SrcCell, SrcKind, exec_mask};
 use envisa_machine::cpu::Isa;
-use envisa_machine::regs::{Pod, Un, all_channels};
+use envisa_machine::register_file::{Pod, Un, all_channels};
 use envisa_machine::thread::{Machine, Mask, STOP};
 
 /// What a channel computes.

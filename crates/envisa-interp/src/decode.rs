@@ -7,13 +7,13 @@ use envisa_sem::{Bf, Hf, MathUnit};
 use crate::alu::{Alu, GeneralK, LanesK, OneK, is_plain};
 use crate::control::*;
 use crate::level::{Handler, Kernel, Vectors, handler};
+use crate::math_unit::{Unit, UnitK};
 use crate::messages;
 use crate::operand::Exec;
+use crate::operand_parts::{self, Parts, PartsK, Splitter};
 use crate::ops::*;
-use crate::parts::{self, Parts, PartsK, Splitter};
 use crate::predicates::{MovPredK, PredLogicK, SetpK};
-use crate::special::*;
-use crate::unit::{Unit, UnitK};
+use crate::special_forms::*;
 use crate::wide::{ByValueK, is_by_value};
 use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
@@ -459,8 +459,8 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
                 c = cells.swap_remove(0);
             } else {
                 let general = general(level, i, p);
-                c = described(i, handler::<PartsK>(), parts::index(code.parts.len()));
-                code.parts.push(Parts { cells, float: parts::is_float(i), general });
+                c = described(i, handler::<PartsK>(), operand_parts::index(code.parts.len()));
+                code.parts.push(Parts { cells, float: operand_parts::is_float(i), general });
             }
         }
         if let Dst::Reg { offset, .. } = i.dst

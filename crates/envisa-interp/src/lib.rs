@@ -4,16 +4,16 @@ mod alu;
 mod control;
 mod decode;
 mod level;
+mod math_unit;
 mod messages;
 mod moves;
 mod operand;
+mod operand_parts;
 mod ops;
-mod parts;
 mod predicates;
 mod registers;
 mod run;
-mod special;
-mod unit;
+mod special_forms;
 mod wide;
 
 pub use run::{Executable, Job, Pays, left, run, run_if_made, run_observed, run_translated};
@@ -106,7 +106,7 @@ pub struct Code {
     /// What fast code knows of messages, by message.
     plans: Vec<messages::Fast>,
     /// Instructions done in several steps.
-    parts: Vec<parts::Parts>,
+    parts: Vec<operand_parts::Parts>,
 }
 
 /// Vectors behind the register file that [`parts`] keeps intermediate results in.

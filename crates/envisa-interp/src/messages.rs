@@ -8,7 +8,7 @@ use envisa_lower::{Inst, Message, Program};
 use envisa_machine::cpu::{Isa, Level};
 use envisa_machine::messages::Drops;
 use envisa_machine::messages::precomputed::{self, Done, Element, Plan, Reach, Sum};
-use envisa_machine::regs::Registers;
+use envisa_machine::register_file::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
 use crate::level::{Handler, Kernel, Vectors, handler};

@@ -14,7 +14,7 @@ use crate::ops::Copy;
 use crate::registers::Operands;
 use crate::{At, exec_mask};
 use envisa_machine::cpu::Level;
-use envisa_machine::regs::Pod;
+use envisa_machine::register_file::Pod;
 use envisa_machine::thread::{Machine, Mask};
 
 /// `mov` of elements `S`, consecutive or one for all channels, to consecutive elements `D`; `SAT`: saturating.

@@ -5,7 +5,7 @@ use envisa_lower::{Dst, Inst, Op, Src};
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane, Modifier};
 
 use crate::registers::Operands;
-use envisa_machine::regs::Pod;
+use envisa_machine::register_file::Pod;
 use envisa_machine::thread::{Machine, Mask};
 use envisa_machine::trap::Cause;
 

@@ -8,11 +8,11 @@ use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Shape, Src, Strides};
 use crate::decode::{alu, cell, dst_cell, src_cell};
 use crate::level::{Handler, Kernel, call};
 use crate::moves::{Move, Place, pick};
-use crate::special::is_other;
+use crate::special_forms::is_other;
 use crate::wide::is_by_value;
 use crate::{At, Cell, SrcCell, SrcKind, active};
 use envisa_machine::cpu::Level;
-use envisa_machine::regs::Registers;
+use envisa_machine::register_file::Registers;
 use envisa_machine::thread::{Machine, STOP};
 
 /// An instruction's parts.
@@ -91,7 +91,7 @@ impl<'a> Splitter<'a> {
         if !masked {
             c.pred = 0;
             c.always = u32::MAX;
-            c.full = envisa_machine::regs::all_channels(channels as usize);
+            c.full = envisa_machine::register_file::all_channels(channels as usize);
         }
         // The predicate of `sel` picks a source.
         if self.inst.op == Op::Sel {
@@ -259,7 +259,8 @@ impl<'a> Splitter<'a> {
         };
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
         let mut c = cell(&i, alu(self.level, &i, &src)?, src, dst_cell(&i));
-        (c.pred, c.always, c.full) = (0, u32::MAX, envisa_machine::regs::all_channels(channels as usize));
+        (c.pred, c.always, c.full) =
+            (0, u32::MAX, envisa_machine::register_file::all_channels(channels as usize));
         self.cells.push(c);
         Some(plain(if modifier == Modifier::NegAbs { Modifier::Neg } else { Modifier::None }))
     }

@@ -4,7 +4,7 @@ use envisa_sem::math::{Function, MathUnit};
 use envisa_sem::{Bf, Float, Hf, Int, Mode, Sum, int, math, round_to_odd};
 
 use crate::alu::Alu;
-use crate::unit::Unit;
+use crate::math_unit::Unit;
 
 macro_rules! int_ops {
     ($t:ty: $($name:ident |$a:pat_param, $b:pat_param, $c:pat_param, $aux:pat_param| $e:expr;)*) => {$(

@@ -5,7 +5,7 @@ use envisa_lower::{Dst, Shape, Src};
 use crate::level::Kernel;
 use crate::operand::{inst, read_general, write_general};
 use crate::registers::Operands;
-use crate::special::{as_int, set_predicate};
+use crate::special_forms::{as_int, set_predicate};
 use crate::{At, exec_mask};
 use envisa_machine::thread::{Machine, STOP};
 

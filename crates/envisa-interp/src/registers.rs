@@ -1,7 +1,7 @@
 //! The register file as handlers access it: by offsets that were checked when they were made.
 #![allow(unsafe_code)]
 
-use envisa_machine::regs::{Pod, Registers, Un, blend};
+use envisa_machine::register_file::{Pod, Registers, Un, blend};
 
 /// Access by offsets that nobody checks in release builds.
 ///

@@ -15,7 +15,7 @@ use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, Code, active, exec_mask, pred_mask};
 use envisa_machine::cpu::Isa;
-use envisa_machine::regs::{Un, all_channels, blend, movemask};
+use envisa_machine::register_file::{Un, all_channels, blend, movemask};
 use envisa_machine::thread::{Fused, Machine, Mask, STOP, Status};
 use envisa_machine::trap::Cause;
 

@@ -7,7 +7,7 @@ use envisa_sem::{Relation, wide_integers};
 
 use crate::level::Kernel;
 use crate::operand::{inst, read_general, write_general};
-use crate::special::{as_int, compared, set_predicate};
+use crate::special_forms::{as_int, compared, set_predicate};
 use crate::{At, active, exec_mask, pred_mask};
 use envisa_machine::thread::{Machine, Mask, STOP};
 use envisa_machine::trap::Cause;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use iced_x86::{Code, IcedError, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 
 use crate::encode::encode;
-use crate::forms::CODES;
-use crate::ops::Op;
-pub(crate) use crate::ops::Width;
+use crate::encoding_forms::CODES;
 use crate::rounding::Embedded;
+use crate::vector_encodings::Op;
+pub(crate) use crate::vector_encodings::Width;
 
 /// How far back a load is looked for that gave the same.
 const BACK: usize = 8;
@@ -50,8 +50,8 @@ fn with_immediate(c: Code, a: Register, i: i32) -> Result<Instruction, IcedError
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Label(u32);
 
-/// Why an instruction has no native code.
-pub(crate) type Why = &'static str;
+/// Unsupported an instruction has no native code.
+pub(crate) type Unsupported = &'static str;
 
 /// A vector register's number, 0 to 31.
 pub(crate) type V = u8;
@@ -151,7 +151,7 @@ struct Piece {
 
 /// Where code stopped that something was put aside of, for [`Asm::in_line`].
 #[must_use]
-pub(crate) struct Aside {
+pub(crate) struct SlowPath {
     code: usize,
     marks: usize,
     wanted: usize,
@@ -356,7 +356,7 @@ impl Asm {
 
     /// The register that an operand of this encoding is in: narrower than the result for some.
     fn narrow(c: Code, w: Width, operand: u32) -> Width {
-        crate::ops::operand(c, operand).unwrap_or(w)
+        crate::vector_encodings::operand(c, operand).unwrap_or(w)
     }
 
     /// `dst = op(a, b)`.
@@ -469,7 +469,7 @@ impl Asm {
     /// Stores sixteen bytes of a vector of 64, the first ones or those behind so many.
     pub fn store_quarter(&mut self, m: Mem, v: V, q: u32, lanes: Lanes) {
         if q == 0 {
-            return self.store(crate::ops::STORE32, Width::X, m, v, lanes);
+            return self.store(crate::vector_encodings::STORE32, Width::X, m, v, lanes);
         }
         let c = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
         self.push(Self::masked(Instruction::with3(c, m.operand(false), vreg(v, Width::Z), q), lanes));
@@ -520,8 +520,8 @@ impl Asm {
 
     /// What comes next is rarely come to, begins with a label, is of what the tag names, and goes elsewhere at its end: it
     /// is put behind the rest, so that what runs often lies together.
-    pub fn step_aside(&mut self, tag: u32) -> Aside {
-        let at = Aside {
+    pub fn begin_slow_path(&mut self, tag: u32) -> SlowPath {
+        let at = SlowPath {
             code: self.code.len(),
             marks: self.marks.len(),
             wanted: self.wanted.len(),
@@ -533,7 +533,7 @@ impl Asm {
     }
 
     /// The code goes on where it stopped.
-    pub fn in_line(&mut self, at: Aside) {
+    pub fn in_line(&mut self, at: SlowPath) {
         if self.pending.is_some() {
             self.op0(Code::Ud2);
         }
@@ -642,7 +642,7 @@ impl Asm {
 
     /// The dwords of the lanes of a mask, side by side from the first on, and zeros behind them.
     pub fn compress(&mut self, w: Width, dst: V, src: V, k: K) {
-        let c = crate::ops::VPCOMPRESSD[w as usize];
+        let c = crate::vector_encodings::VPCOMPRESSD[w as usize];
         let i = Instruction::with2(c, vreg(dst, w), vreg(src, w)).map(|mut i| {
             i.set_op_mask(kreg(k));
             i.set_zeroing_masking(true);
@@ -653,16 +653,17 @@ impl Asm {
 
     /// A dword of a general register in the lanes of a mask.
     pub fn put_lane(&mut self, w: Width, dst: V, r: Register, k: K) {
-        let i = Instruction::with2(crate::ops::SPREAD[w as usize], vreg(dst, w), r).map(|mut i| {
-            i.set_op_mask(kreg(k));
-            i
-        });
+        let i =
+            Instruction::with2(crate::vector_encodings::SPREAD[w as usize], vreg(dst, w), r).map(|mut i| {
+                i.set_op_mask(kreg(k));
+                i
+            });
         self.push(i);
     }
 
     /// Singles to halves in a register, rounded by the CPU's number of a direction.
     pub fn cvt_half(&mut self, w: Width, dst: V, src: V, how: u32) {
-        let c = crate::ops::VCVTPS2PH[w as usize];
+        let c = crate::vector_encodings::VCVTPS2PH[w as usize];
         let d = vreg(dst, Self::narrow(c, w, 0));
         self.push(Instruction::with3(c, d, vreg(src, Self::narrow(c, w, 1)), how));
     }

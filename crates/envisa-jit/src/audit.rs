@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
-use crate::emit::streams::{ROWS, TILE};
+use crate::emit::row_streams::{ROWS, TILE};
 use envisa_native_layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.

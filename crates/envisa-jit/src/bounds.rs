@@ -16,7 +16,7 @@ use envisa_lower::analysis::{CellId, CellKind, Cells, Flow};
 use envisa_lower::{Addend, Dst, ExecType, Inst, Message, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::dispatch::Prepared;
 
-use crate::maps::{Map, Set};
+use crate::number_maps::{Map, Set};
 use crate::shape::constant;
 
 mod counter;

@@ -9,8 +9,8 @@ use envisa_isa::{Combine, Modifier};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
-use crate::maps::{Map, Set};
-use crate::modes::Modes;
+use crate::float_modes::Modes;
+use crate::number_maps::{Map, Set};
 use crate::shape::{Shapes, constant};
 
 /// Most leaves of a chain.

@@ -4,7 +4,7 @@
 
 use iced_x86::{Code, IcedError, Instruction, OpKind, Register};
 
-use crate::forms::{MOST, Writer};
+use crate::encoding_forms::{MOST, Writer};
 
 /// How far a short branch goes, less the bytes of the branch itself.
 const NEAR: i64 = 124;

@@ -23,33 +23,33 @@ use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::bounds::Fitting;
-use crate::defer::Deferred;
+use crate::deferred::Deferred;
 use crate::emit::{Compiled, Emit};
-use crate::known::Known;
+use crate::float_modes::{Modes, keeps_mode};
+use crate::group_order::Walk;
+use crate::image_plans::{self, Kind};
+use crate::known_integers::Known;
 use crate::level::Level;
 use crate::listing::Tell;
-use crate::maps::Set;
-use crate::modes::{Modes, keeps_mode};
+use crate::number_maps::Set;
 use crate::pages::{Code, to_nearest};
 use crate::passes::{Making, Passes};
-use crate::plan::{self, Kind};
 use crate::shape::Shapes;
 use crate::sites::{self, Of};
-use crate::walk::Walk;
-use context::{Context, Line};
 use envisa_native_layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
 use functions::Functions;
-use key::{Key, Tails};
+use launch_key::{Key, Tails};
 use runner::{Host, Runner, Spare, callback, given, limit, step};
+use thread_context::{Context, Line};
 use turns::{Turn, Turning};
 use vector::Help;
 
 mod backend;
-mod context;
 mod functions;
-mod key;
+mod launch_key;
 mod observed;
 mod runner;
+mod thread_context;
 mod turns;
 #[cfg_attr(not(feature = "vector-ir"), path = "engine/no_vector.rs")]
 pub mod vector;
@@ -75,7 +75,7 @@ impl Jit {
     /// program's instructions, what `tell` tells of them, and why any of them is left to the interpreter.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Unsupported there is none.
     pub fn listing(
         &self,
         program: &Program,
@@ -93,7 +93,7 @@ impl Jit {
     /// Makes the same code, and tells what that took: all passes, from the flow of control to pages of code.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Unsupported there is none.
     pub fn making(&self, program: &Program, rest: &Arc<dyn Instructions>) -> Result<Making, String> {
         let mut passes = Passes::begin();
         let mut made = Making { instructions: program.code().len(), bytes: 0, passes: Vec::new() };
@@ -177,7 +177,7 @@ struct Chosen {
     number: AtomicU64,
     /// For threads with all channels, and for others: the same where all threads are others.
     variants: [Result<Arc<Variant>, String>; 2],
-    /// Why the code does not start threads itself.
+    /// Unsupported the code does not start threads itself.
     unstarted: Option<&'static str>,
     /// How threads start that the code does not start itself.
     loader: Arc<Loader>,
@@ -195,7 +195,7 @@ impl Chosen {
             && prepared.varying().eq(self.varying.iter().cloned())
             && self.classes == prepared.classes()
             && self.walk == Walk::new(prepared, native.together)
-            && self.kinds == plan::kinds(&native.program, prepared)
+            && self.kinds == image_plans::kinds(&native.program, prepared)
             && self.fitting.holds(prepared);
         if is {
             self.number.store(prepared.number(), Ordering::Relaxed);
@@ -264,7 +264,7 @@ impl Native {
     fn none(&self, prepared: &Prepared, why: String) -> Chosen {
         Chosen {
             classes: prepared.classes().to_vec(),
-            kinds: plan::kinds(&self.program, prepared),
+            kinds: image_plans::kinds(&self.program, prepared),
             walk: Walk::new(prepared, self.together),
             fitting: Fitting::default(),
             payload: prepared.payload(),
@@ -294,7 +294,7 @@ impl Native {
             active: Active::new(&self.program, &self.flow, &self.cells, live, &given),
             start: None,
             walk: Walk::new(prepared, self.together),
-            kinds: plan::kinds(&self.program, prepared),
+            kinds: image_plans::kinds(&self.program, prepared),
             fitting: fitting.messages.clone(),
             stops: Vec::new(),
         })
@@ -406,7 +406,7 @@ impl Native {
     /// scratch, and do not wait for each other by other means than the barrier.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// Unsupported it cannot.
     fn start(&self, prepared: &Prepared, loader: &Loader) -> Result<Start, &'static str> {
         let waits = |i: &Inst| i.op.waits() && i.op != Op::Barrier;
         if self.program.code().iter().any(waits) {
@@ -507,7 +507,7 @@ impl Variant {
         let sizes = Sizes {
             registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,
-            sites: SITE * plan::sites(p) as u32,
+            sites: SITE * image_plans::sites(p) as u32,
             payload: start.map_or(0, |s| s.payload_bytes),
             record: compiled.record,
             together: compiled.together,

@@ -8,8 +8,8 @@ use envisa_isa::{Modifier, Type};
 use envisa_lower::analysis::{CellId, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 
-use crate::defer::{Deferred, blocks, by_lanes};
-use crate::maps::{Map, Set};
+use crate::deferred::{Deferred, blocks, by_lanes};
+use crate::number_maps::{Map, Set};
 use crate::shape::Shapes;
 
 /// Most vectors that are known at once.

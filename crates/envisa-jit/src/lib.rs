@@ -17,32 +17,32 @@ mod alloc;
 mod asm;
 mod audit;
 mod bounds;
-mod defer;
+mod deferred;
 mod emit;
 mod encode;
+mod encoding_forms;
 mod engine;
-mod forms;
+mod float_modes;
 mod general;
-mod known;
+mod group_order;
+mod image_plans;
+mod known_integers;
 mod level;
 mod listing;
-mod maps;
-mod modes;
 mod multiples;
 mod narrow;
-#[allow(dead_code)]
-mod ops;
+mod number_maps;
 mod packable;
 mod pages;
 mod passes;
 #[cfg(target_os = "linux")]
 mod perf;
-mod plan;
 mod rounding;
-mod rows;
 mod shape;
 mod sites;
-mod walk;
+mod strided_rows;
+#[allow(dead_code)]
+mod vector_encodings;
 
 pub use engine::Jit;
 #[cfg(feature = "vector-ir")]

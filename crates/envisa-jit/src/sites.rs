@@ -194,7 +194,7 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
                 *site = Site::NOWHERE;
             }
         }
-        Message::Sample(_) | Message::Typed(_) | Message::Media(_) => crate::plan::aim(m, aux, sites),
+        Message::Sample(_) | Message::Typed(_) | Message::Media(_) => crate::image_plans::aim(m, aux, sites),
         Message::Block(b) => {
             let (start, len, key) = match b.space {
                 Space::Flat => {

@@ -5,7 +5,7 @@ use envisa_isa::lsc::{scope, sfid};
 use envisa_isa::operation::{Barrier, Compute, Control, Operation};
 use envisa_isa::{Combine, Inst as IsaInst, Operand, PartName, SlotName, Type, predefined};
 
-use crate::lower::{FunctionLowering, Reason};
+use crate::kernel::{FunctionLowering, Reason};
 use crate::messages::{self, SCRATCH_STATE};
 use crate::program::*;
 use crate::types::{exec_type, retype};

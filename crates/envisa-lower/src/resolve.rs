@@ -4,7 +4,7 @@ use envisa_isa::operation::Message as Kind;
 use envisa_isa::systolic::{Matrices, SCALE_STRIDE};
 use envisa_isa::{Inst as IsaInst, Operand, Platform, Type};
 
-use crate::lower::FunctionLowering;
+use crate::kernel::FunctionLowering;
 use crate::messages::{
     Decoded, Message, Parts, Reason, Register, Resolver, decode, element, raw, systolic_operands,
 };

@@ -34,7 +34,7 @@ impl<const L: u8> Isa<L> {
 }
 
 /// Work that is compiled once for each level, not as a part of each function that wants it.
-pub(crate) trait Apart {
+pub(crate) trait PerLevel {
     /// What comes of it.
     type Out;
     /// Does it.
@@ -44,18 +44,18 @@ pub(crate) trait Apart {
 impl<const L: u8> Isa<L> {
     /// Does work in code of its own.
     #[inline(always)]
-    pub(crate) fn apart<A: Apart>(self, work: A) -> A::Out {
+    pub(crate) fn compile_apart<A: PerLevel>(self, work: A) -> A::Out {
         match L {
             // SAFETY: this value says that the CPU has the features.
             #[cfg(target_arch = "x86_64")]
-            1 => unsafe { avx2(work) },
-            _ => base(work),
+            1 => unsafe { run_avx2(work) },
+            _ => run_baseline(work),
         }
     }
 }
 
 #[inline(never)]
-fn base<A: Apart>(work: A) -> A::Out {
+fn run_baseline<A: PerLevel>(work: A) -> A::Out {
     work.run(Isa::BASE)
 }
 
@@ -63,7 +63,7 @@ fn base<A: Apart>(work: A) -> A::Out {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
-fn avx2<A: Apart>(work: A) -> A::Out {
+fn run_avx2<A: PerLevel>(work: A) -> A::Out {
     work.run(Isa::<1>(()))
 }
 

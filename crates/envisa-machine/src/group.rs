@@ -382,7 +382,7 @@ impl<'a, R: Run> Groups<'a, R> {
 
     /// How many of a group's threads run as a row.
     fn threads_of_row(&self, class: &GroupClass) -> u32 {
-        let all = crate::regs::all_channels(self.launch.prepared.simd as usize);
+        let all = crate::register_file::all_channels(self.launch.prepared.simd as usize);
         class.threads - u32::from(class.tail_mask != all && !self.tails)
     }
 
@@ -513,7 +513,7 @@ impl<'a, R: Run> Groups<'a, R> {
             [slot, dword(4), dword(24), dword(28), Gaps::of(env.program.platform()).number(slot), channels]
         };
         let payload = prepared.payload_of(class, index);
-        let full = channels == crate::regs::all_channels(env.program.simd() as usize);
+        let full = channels == crate::register_file::all_channels(env.program.simd() as usize);
         let few = full && self.loader.load_few(env.program, t, (&self.image, payload), shared, set);
         t.scratch = u64::from(dword(20)) & !0x3ff;
         if !few {

@@ -15,8 +15,8 @@ pub mod memory;
 pub mod messages;
 pub mod observer;
 pub mod pool;
+pub mod register_file;
 pub mod regrouped;
-pub mod regs;
 pub mod sampler;
 pub mod scheduler;
 pub mod start;
@@ -24,7 +24,7 @@ pub mod thread;
 pub mod thread_order;
 pub mod trap;
 
-pub use envisa_zebin::reports;
+pub use envisa_zebin::check_reports;
 pub use link::{LinkError, Linked, ModuleData};
 pub use scheduler::{Learnt, Outcome, Progress, RunOptions, run};
 pub use trap::{Cause, Trap};

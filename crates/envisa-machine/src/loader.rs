@@ -7,7 +7,7 @@ use envisa_lower::{Dst, InputClass, Op, Program};
 
 use crate::dispatch::Prepared;
 use crate::inputs::GROUP_IDS;
-use crate::regs::all_channels;
+use crate::register_file::all_channels;
 use crate::thread::{Loaded, Mask, Thread};
 
 /// `(register, source, bytes)`.

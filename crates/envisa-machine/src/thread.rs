@@ -15,8 +15,8 @@ use crate::inputs::Inputs;
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, MemoryObserver, Ports};
+use crate::register_file::{Registers, all_channels};
 use crate::regrouped::{Place, Regrouped};
-use crate::regs::{Registers, all_channels};
 use crate::sampler::Sampler;
 use crate::trap::{Call, Cause, MAX_CALLS, Trap};
 
@@ -504,7 +504,7 @@ impl Machine<'_> {
     /// Resolves an address register's value to an offset of `bytes` bytes inside one variable's home.
     #[inline]
     pub fn indirect(&self, address: u16, bytes: i16, size: u32) -> Result<RegOffset, i64> {
-        crate::regs::indirect(self.env.program.registers(), address, bytes, size)
+        crate::register_file::indirect(self.env.program.registers(), address, bytes, size)
     }
 
     /// Executes message `number` of the program in full generality, for the channels of `mask` out of `channels`

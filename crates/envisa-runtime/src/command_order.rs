@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::call_sites::{self, CallSite};
-use crate::{held, unchanged_memory};
+use crate::{memory_in_use, unchanged_memory};
 
 /// Commands that are kept, at most: races with older ones are not found.
 const MOST: usize = 2048;
@@ -237,7 +237,7 @@ impl Ledger {
         self.commands.retain(|_, c| !(c.over && c.seen.is_some_and(|s| s <= open)));
         while self.commands.len() > MOST {
             if let Some((number, _)) = self.commands.pop_first() {
-                held::forget(number);
+                memory_in_use::forget(number);
             }
         }
     }
@@ -338,7 +338,7 @@ pub fn completion_known(number: u64) {
     }
     for number in known {
         let Some(c) = ledger.commands.get(&number) else { continue };
-        held::end(number, &c.what, |range| !c.touched.written.within(range).is_empty());
+        memory_in_use::end(number, &c.what, |range| !c.touched.written.within(range).is_empty());
     }
 }
 
@@ -400,9 +400,9 @@ pub fn user_event(number: u64) {
 pub fn is_not_waited_for(number: u64) {
     // Another thread may have waited for it.
     let Some((what, site)) = not_known_to_be_over(number) else { return };
-    held::begin(number, &what, site.as_ref());
+    memory_in_use::begin(number, &what, site.as_ref());
     if not_known_to_be_over(number).is_none() {
-        held::forget(number);
+        memory_in_use::forget(number);
     }
 }
 
@@ -480,7 +480,7 @@ pub fn begin(number: u64) {
     drop(ledger);
     call_sites::runs(site);
     current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
-    held::command_begins(number);
+    memory_in_use::command_begins(number);
 }
 
 /// Memory was freed that commands may have touched.

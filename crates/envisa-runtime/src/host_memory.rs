@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
-use crate::{held, no_content, unchanged_memory};
+use crate::{memory_in_use, unchanged_memory, undefined_content};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -28,7 +28,7 @@ pub struct Backing {
     attached: Mutex<Vec<envisa::Buffer>>,
     /// Addresses that something was written to; none if that is not known, or nobody looks.
     written: OnceLock<Mutex<Ranges>>,
-    /// What was not written has a content of its own ([`no_content`]), by which it is seen what the application wrote.
+    /// What was not written has a content of its own ([`undefined_content`]), by which it is seen what the application wrote.
     seen: OnceLock<()>,
 }
 
@@ -74,7 +74,7 @@ impl Backing {
     pub unsafe fn lent(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
         let memory = Memory { start: NonNull::new(start)?, len, owned: None };
         if crate::report::checking() {
-            held::lend(start as u64..start as u64 + len as u64);
+            memory_in_use::lend(start as u64..start as u64 + len as u64);
         }
         Some(Backing::of(memory))
     }
@@ -118,7 +118,7 @@ impl Backing {
 
     /// The same of memory that the application writes, too: what it writes is seen by what is there.
     pub fn watch_shared(self: &Arc<Self>) {
-        if crate::report::checking() && no_content::fill(&self.region()) {
+        if crate::report::checking() && undefined_content::fill(&self.region()) {
             self.watch();
             self.seen.get_or_init(|| ());
         }
@@ -154,7 +154,7 @@ impl Backing {
         let mut still = Vec::new();
         for hole in all {
             let part = self.region().part((hole.start - start) as usize, (hole.end - hole.start) as usize);
-            let unwritten = part.map(|part| no_content::unwritten(&part)).unwrap_or_default();
+            let unwritten = part.map(|part| undefined_content::unwritten(&part)).unwrap_or_default();
             written.add(hole.clone());
             for hole in unwritten.within(&hole) {
                 written.remove(&hole);
@@ -220,9 +220,9 @@ impl Drop for Memory {
         if crate::report::checking() {
             let start = self.start.as_ptr() as u64;
             command_order::freed(start..start + self.len as u64);
-            held::gone(&(start..start + self.len as u64));
+            memory_in_use::gone(&(start..start + self.len as u64));
             if self.owned.is_none() {
-                held::give_back(&(start..start + self.len as u64));
+                memory_in_use::give_back(&(start..start + self.len as u64));
             }
         }
         if let Some((base, layout)) = self.owned {

@@ -6,8 +6,8 @@
 pub use envisa_isa::atomic::AtomicOp;
 
 use crate::float::{Float, Relation};
+use crate::float_mode::Ieee;
 use crate::lane::{Bf, Hf, Lane};
-use crate::mode::Ieee;
 
 /// The width of an atomic's datum.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -4,9 +4,9 @@ use envisa_isa::Type;
 
 use crate::exact_arithmetic;
 use crate::float::Float;
+use crate::float_mode::{FpMode, Mode, Rounding};
 use crate::int;
 use crate::lane::{Bf, Hf, Lane};
-use crate::mode::{FpMode, Mode, Rounding};
 
 /// Rounds a double to a single.
 #[inline(always)]

@@ -27,9 +27,9 @@ use envisa_isa::systolic::{SCALE_BLOCK, ops_per_channel};
 
 use crate::convert::{bf8_to_hf, f32_to_bf, f32_to_hf, hf8_to_f32};
 use crate::float::Float;
+use crate::float_mode::{Ieee, Rounding};
 use crate::four_bit::e2m1_to_f32;
 use crate::lane::{Bf, Hf};
-use crate::mode::{Ieee, Rounding};
 
 pub use envisa_isa::systolic::Precision;
 

@@ -2,7 +2,7 @@
 //!
 //! Slow (tens of nanoseconds) but right in every mode; it is also what tests hold the fast paths against.
 
-use crate::mode::Rounding;
+use crate::float_mode::Rounding;
 
 /// A binary interchange format: widths of the stored significand and of the exponent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,8 +7,8 @@
 
 use crate::convert::{f32_to_bf, f32_to_hf, f64_to_bf, f64_to_f32, f64_to_hf};
 use crate::exact_arithmetic;
+use crate::float_mode::{Mode, Rounding};
 use crate::lane::{Bf, Hf, Lane, Modifier};
-use crate::mode::{Mode, Rounding};
 use crate::nan;
 
 /// The relation of a `cmp`, numbered as in the binary (page CMP).

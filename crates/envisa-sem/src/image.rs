@@ -4,8 +4,8 @@
 //! four dwords, R G B A: singles for normalised and float formats, integers for the others.
 
 use crate::convert::f32_to_hf;
+use crate::float_mode::Rounding;
 use crate::lane::Hf;
-use crate::mode::Rounding;
 
 /// Which channels a texel stores, in which order (`cl_channel_order`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -5,8 +5,8 @@
 //! would round twice.) Products of singles are exact in `df`.
 
 use crate::float::{Float, add_odd, div_odd, sqrt_odd};
+use crate::float_mode::Mode;
 use crate::lane::Lane;
-use crate::mode::Mode;
 
 /// `a + b` (page ADD).
 #[inline(always)]

@@ -10,8 +10,8 @@ use envisa_isa::Type;
 
 use crate::convert::Convert;
 use crate::float::Float;
+use crate::float_mode::Mode;
 use crate::lane::{Bf, Hf, Lane};
-use crate::mode::Mode;
 use crate::{Modifier, exact_arithmetic};
 
 /// An element's value: of an integer type's bits.

@@ -20,11 +20,11 @@
 //! # Ok::<(), envisa_zebin::Error>(())
 //! ```
 
+pub mod check_reports;
 pub mod dwarf;
 pub mod elf;
 mod file;
 mod notes;
-pub mod reports;
 pub mod spirv;
 mod writer;
 mod yaml;

@@ -75,6 +75,7 @@ pub use envisa_zebin as zebin;
 
 mod bind;
 mod buffer;
+mod debug_stage;
 mod device;
 mod engine_choice;
 mod error;
@@ -95,12 +96,12 @@ mod module;
 mod observe;
 mod profile;
 mod run;
+mod run_statistics;
 mod source;
-mod stage;
-mod statistics;
 mod work_items;
 
 pub use buffer::Buffer;
+pub use debug_stage::{Given, Stage};
 pub use device::{
     Caps, Config, Device, Engine, OPENCL_DEVICES, UnknownEngine, UnknownPlatform, host_level, platform,
 };
@@ -124,7 +125,6 @@ pub use profile::{
     Counts, InstructionProfile, LineProfile, Model, Profile, ProfiledText, Trace, TraceSpan, TraceThread,
 };
 pub use run::{Compiled, Dropped, Footprint, Outcome, Run, ThreadRegisters};
+pub use run_statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};
 pub use source::SourceText;
-pub use stage::{Given, Stage};
-pub use statistics::{FidelityEntry, LeftEntry, MemoryLine, Native, Statistics};
 pub use work_items::WorkItem;

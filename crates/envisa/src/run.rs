@@ -10,7 +10,7 @@ use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, ArgKey, Launch, Regroup};
 use crate::launch_observers::{FinalRegisters, Instruments};
 use crate::profile::Profile;
-use crate::statistics::{Native, Statistics};
+use crate::run_statistics::{Native, Statistics};
 use crate::work_items::WorkItems;
 use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
 use envisa_machine::memory::{Memory, Names};

@@ -25,7 +25,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
             "profile",
             "run",
             "source",
-            "statistics",
+            "run_statistics",
         ],
         "an interface of objects that give each other out: a device makes buffers and runs launches of kernels, which \
          say what device they are of",
@@ -42,7 +42,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-interp",
-        &["decode", "parts"],
+        &["decode", "operand_parts"],
         "an instruction without a handler of its own becomes several that are decoded like any other",
     ),
     (
@@ -57,7 +57,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "envisa-runtime",
-        &["host_memory", "no_content"],
+        &["host_memory", "undefined_content"],
         "memory that has no content is filled with words by which it is seen what the application wrote",
     ),
     (

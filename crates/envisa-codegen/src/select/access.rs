@@ -5,7 +5,7 @@ use envisa_vir::{Access, AccessKind, Elem, InstId, Type, Value, Window};
 use iced_x86::{Code, ConditionCode};
 
 use super::place::Form;
-use super::{Held, Select, Why};
+use super::{Held, Select, Unsupported};
 use crate::inst::{Base, Block, Class, Inst, Lanes, Mem, Op, Reg, Size};
 use crate::ops;
 use envisa_native_layout::{SITE, site};
@@ -26,7 +26,7 @@ struct Passed<'a> {
 
 impl Select<'_> {
     /// An access.
-    pub(super) fn access(&mut self, id: InstId, a: &Access) -> Result<(), Why> {
+    pub(super) fn access(&mut self, id: InstId, a: &Access) -> Result<(), Unsupported> {
         let (at, made) = (self.at, self.m.body(self.at).insts.len());
         let Err(why) = self.access_natively(id, a) else { return Ok(()) };
         // What was made of it is taken back: nothing comes to its other blocks.
@@ -41,7 +41,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn access_natively(&mut self, id: InstId, a: &Access) -> Result<(), Why> {
+    fn access_natively(&mut self, id: InstId, a: &Access) -> Result<(), Unsupported> {
         let program = self.given.program;
         let aux = program.code()[a.pc as usize].aux;
         match program.messages().get(aux as usize) {
@@ -78,7 +78,7 @@ impl Select<'_> {
     }
 
     /// Both ways have come to one: the one that missed goes by the machine.
-    fn joined(&mut self, id: InstId, a: &Access, miss: Block, join: Block) -> Result<(), Why> {
+    fn joined(&mut self, id: InstId, a: &Access, miss: Block, join: Block) -> Result<(), Unsupported> {
         self.at = miss;
         let all = self.by_machine(id, a)?;
         self.hand(join, &all);
@@ -91,7 +91,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn simt(&mut self, id: InstId, a: &Access, s: &Simt, message: u32) -> Result<(), Why> {
+    fn simt(&mut self, id: InstId, a: &Access, s: &Simt, message: u32) -> Result<(), Unsupported> {
         let form = Form::new(s, message)?;
         let results: Vec<Type> = (0..self.f.inst(id).results).map(|k| self.ty(self.result(id, k))).collect();
         let element = u32::from(a.element);
@@ -168,7 +168,7 @@ impl Select<'_> {
     }
 
     /// One channel.
-    fn one(&mut self, p: &Passed<'_>) -> Result<(), Why> {
+    fn one(&mut self, p: &Passed<'_>) -> Result<(), Unsupported> {
         let always = self.constant(p.a.mask) == Some(1);
         if !always {
             // Where it is off, results have any bits.
@@ -200,7 +200,7 @@ impl Select<'_> {
     }
 
     /// All channels load from one place. Where none is on, that is not looked at.
-    fn same(&mut self, p: &Passed<'_>) -> Result<(), Why> {
+    fn same(&mut self, p: &Passed<'_>) -> Result<(), Unsupported> {
         if !self.always(p.a.mask) {
             let (on, off) = (self.m.block(), self.m.block());
             let when = self.any(p.a.mask)?;
@@ -237,7 +237,7 @@ impl Select<'_> {
     }
 
     /// Consecutive elements.
-    fn row(&mut self, p: &Passed<'_>, step: i64) -> Result<(), Why> {
+    fn row(&mut self, p: &Passed<'_>, step: i64) -> Result<(), Unsupported> {
         let always = self.always(p.a.mask);
         let index = self.first_index(p.a, p.form)?;
         let limit = if p.a.lanes == 16 { site::LAST16 } else { site::LAST };
@@ -265,12 +265,12 @@ impl Select<'_> {
     }
 
     /// The lanes of a mask that sixteen of an access have, in a mask register.
-    fn mask_of(&mut self, mask: Value, part: usize) -> Result<Reg, Why> {
+    fn mask_of(&mut self, mask: Value, part: usize) -> Result<Reg, Unsupported> {
         self.piece(mask, part)
     }
 
     /// Which lanes that are on are outside.
-    fn outside(&mut self, p: &Passed<'_>, places: Reg, part: usize) -> Result<Reg, Why> {
+    fn outside(&mut self, p: &Passed<'_>, places: Reg, part: usize) -> Result<Reg, Unsupported> {
         let size = self.size(Type::new(Elem::I32, u32::from(p.a.lanes).min(16)));
         self.outside_of(p, places, part, size, site::COUNT)
     }
@@ -282,7 +282,7 @@ impl Select<'_> {
         part: usize,
         size: Size,
         count: u32,
-    ) -> Result<Reg, Why> {
+    ) -> Result<Reg, Unsupported> {
         let on = self.mask_of(p.a.mask, part)?;
         let (code, to) = (self.code(&ops::CMPU32, size)?, self.m.reg(Class::Mask));
         let limit = p.form.site(count).for_all();
@@ -297,7 +297,7 @@ impl Select<'_> {
     }
 
     /// Moves a row that is inside, or of which what is on is.
-    fn row_inside(&mut self, p: &Passed<'_>, index: Reg, masked: bool) -> Result<(), Why> {
+    fn row_inside(&mut self, p: &Passed<'_>, index: Reg, masked: bool) -> Result<(), Unsupported> {
         let elem = Elem::of_bytes(p.bytes).ok_or("an element of an odd size")?;
         // A pair of dwords a channel: what is in memory is a row of quads.
         let paired = p.form.element != p.bytes;
@@ -338,7 +338,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn narrow_part(&mut self, ty: Type, elem: Elem, r: Reg) -> Result<Reg, Why> {
+    fn narrow_part(&mut self, ty: Type, elem: Elem, r: Reg) -> Result<Reg, Unsupported> {
         let op = match (ty.elem, elem) {
             (Elem::I32, Elem::I16) => &ops::DOWN32TO16,
             (Elem::I32, Elem::I8) => &ops::DOWN32TO8,
@@ -349,7 +349,7 @@ impl Select<'_> {
     }
 
     /// Loads lanes of a part, which are elements in memory, extended by zeros.
-    fn load_part(&mut self, ty: Type, elem: Elem, m: Mem, on: Option<Reg>) -> Result<Reg, Why> {
+    fn load_part(&mut self, ty: Type, elem: Elem, m: Mem, on: Option<Reg>) -> Result<Reg, Unsupported> {
         let size = self.size(ty);
         let bytes = self.lanes_of_part(ty) * elem.bytes();
         let op = match (elem, ty.elem) {
@@ -370,7 +370,14 @@ impl Select<'_> {
     }
 
     /// Stores so many elements of a register.
-    fn store_part(&mut self, elem: Elem, lanes: u32, m: Mem, r: Reg, on: Option<Reg>) -> Result<(), Why> {
+    fn store_part(
+        &mut self,
+        elem: Elem,
+        lanes: u32,
+        m: Mem,
+        r: Reg,
+        on: Option<Reg>,
+    ) -> Result<(), Unsupported> {
         let bytes = lanes * elem.bytes();
         let Some(k) = on else { return self.store_bytes(bytes, m, r) };
         let size = match bytes {
@@ -390,7 +397,7 @@ impl Select<'_> {
     }
 
     /// Elements anywhere.
-    fn anywhere(&mut self, p: &Passed<'_>, step: Option<i64>) -> Result<(), Why> {
+    fn anywhere(&mut self, p: &Passed<'_>, step: Option<i64>) -> Result<(), Unsupported> {
         let n = usize::from(p.a.lanes).div_ceil(16);
         let ty = Type::new(Elem::I32, u32::from(p.a.lanes).min(16));
         let size = self.size(ty);
@@ -442,7 +449,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn gathered(&mut self, p: &Passed<'_>, mems: &[Mem]) -> Result<Vec<Held>, Why> {
+    fn gathered(&mut self, p: &Passed<'_>, mems: &[Mem]) -> Result<Vec<Held>, Unsupported> {
         let mut all = Vec::new();
         for (ty, o) in p.results.iter().zip(&p.offsets) {
             let size = self.size(*ty);
@@ -471,7 +478,7 @@ impl Select<'_> {
     }
 
     /// The indices of a part of a type, of those of sixteen lanes each.
-    fn mem_of_part(&mut self, mems: &[Mem], ty: Type, k: usize) -> Result<Mem, Why> {
+    fn mem_of_part(&mut self, mems: &[Mem], ty: Type, k: usize) -> Result<Mem, Unsupported> {
         let per = self.lanes_of_part(ty);
         let first = per * k as u32;
         let mut m = mems[(first / 16) as usize];
@@ -484,7 +491,7 @@ impl Select<'_> {
         Ok(m)
     }
 
-    fn scattered(&mut self, p: &Passed<'_>, places: &[Reg]) -> Result<(), Why> {
+    fn scattered(&mut self, p: &Passed<'_>, places: &[Reg]) -> Result<(), Unsupported> {
         let mut all = Vec::new();
         for v in &p.a.data {
             let ty = self.ty(*v);
@@ -509,7 +516,7 @@ impl Select<'_> {
     }
 
     /// Consecutive bytes at one address.
-    fn consecutive(&mut self, id: InstId, a: &Access, message: u32, wraps: bool) -> Result<(), Why> {
+    fn consecutive(&mut self, id: InstId, a: &Access, message: u32, wraps: bool) -> Result<(), Unsupported> {
         let flat = a.window == Window::Flat;
         if flat && wraps {
             return Err("a block of a rare kind");
@@ -581,7 +588,13 @@ impl Select<'_> {
         self.joined(id, a, miss, join)
     }
 
-    fn move_block(&mut self, a: &Access, message: u32, r: Reg, results: &[Type]) -> Result<Vec<Held>, Why> {
+    fn move_block(
+        &mut self,
+        a: &Access,
+        message: u32,
+        r: Reg,
+        results: &[Type],
+    ) -> Result<Vec<Held>, Unsupported> {
         let mut m = Mem::at(Base::Guest, 0);
         m.index = Some((r, Size::R64));
         let mut out = Vec::new();

@@ -6,7 +6,7 @@ use envisa_sem::Modifier;
 use envisa_vir::{Arith, Elem, InstId, Type, Value};
 use iced_x86::Code;
 
-use super::{Held, Select, Why};
+use super::{Held, Select, Unsupported};
 use crate::inst::{Lanes, Op, Reg, Size};
 use crate::ops::{self, Vop};
 
@@ -20,7 +20,7 @@ enum Plan {
 
 impl Select<'_> {
     /// An operation on numbers: `false` if it has no code.
-    pub(super) fn arith(&mut self, id: InstId, what: &Arith, args: &[Value]) -> Result<bool, Why> {
+    pub(super) fn arith(&mut self, id: InstId, what: &Arith, args: &[Value]) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(v);
         if what.odd || self.f.inst(id).results > 1 || self.target.bytes() != 64 {
@@ -39,7 +39,7 @@ impl Select<'_> {
     }
 
     /// An instruction of two operands, part by part.
-    pub(super) fn two(&mut self, v: Value, op: &Vop, a: Value, b: Value) -> Result<bool, Why> {
+    pub(super) fn two(&mut self, v: Value, op: &Vop, a: Value, b: Value) -> Result<bool, Unsupported> {
         let ty = self.ty(v);
         let (size, mut out) = (self.size(ty), Vec::new());
         for k in 0..self.parts(ty) {
@@ -55,8 +55,8 @@ impl Select<'_> {
         &mut self,
         v: Value,
         a: Value,
-        mut make: impl FnMut(&mut Self, Size, Reg) -> Result<Reg, Why>,
-    ) -> Result<bool, Why> {
+        mut make: impl FnMut(&mut Self, Size, Reg) -> Result<Reg, Unsupported>,
+    ) -> Result<bool, Unsupported> {
         let ty = self.ty(v);
         let (size, mut out) = (self.size(ty), Vec::new());
         for k in 0..self.parts(ty) {
@@ -92,7 +92,7 @@ impl Select<'_> {
         }
     }
 
-    fn integers(&mut self, v: Value, ty: Type, what: &Arith, args: &[Value]) -> Result<bool, Why> {
+    fn integers(&mut self, v: Value, ty: Type, what: &Arith, args: &[Value]) -> Result<bool, Unsupported> {
         if let Plan::Two(op) = Self::plan(what, ty.elem) {
             // A constant comes second, where that is the same.
             let first = self.constant(args[0]).is_some() && what.negate == 0;
@@ -157,14 +157,14 @@ impl Select<'_> {
         size: Size,
         [a, b, c]: [Reg; 3],
         table: u8,
-    ) -> Result<Reg, Why> {
+    ) -> Result<Reg, Unsupported> {
         let (code, to) = (self.code(op, size)?, self.m.reg(crate::inst::Class::Vector));
         let ops = [Op::Mod { from: a, to, size }, Op::Use(b, size), Op::Use(c, size), Op::Imm8(table)];
         self.m.lanes(self.at, code, &ops, Lanes::All);
         Ok(to)
     }
 
-    fn shifts(&mut self, v: Value, ty: Type, op: Lowered, args: &[Value]) -> Result<bool, Why> {
+    fn shifts(&mut self, v: Value, ty: Type, op: Lowered, args: &[Value]) -> Result<bool, Unsupported> {
         let quads = ty.elem == Elem::I64;
         let bits = ty.elem.bits();
         if let Some(n) = self.constant(args[1]) {
@@ -199,7 +199,7 @@ impl Select<'_> {
         Ok(true)
     }
 
-    fn rotations(&mut self, v: Value, ty: Type, op: Lowered, args: &[Value]) -> Result<bool, Why> {
+    fn rotations(&mut self, v: Value, ty: Type, op: Lowered, args: &[Value]) -> Result<bool, Unsupported> {
         let quads = ty.elem == Elem::I64;
         let left = op == Lowered::Rol;
         if let Some(n) = self.constant(args[1]) {
@@ -221,7 +221,13 @@ impl Select<'_> {
     }
 
     /// The upper halves of products of dwords.
-    fn high_products(&mut self, v: Value, ty: Type, signed: bool, args: &[Value]) -> Result<bool, Why> {
+    fn high_products(
+        &mut self,
+        v: Value,
+        ty: Type,
+        signed: bool,
+        args: &[Value],
+    ) -> Result<bool, Unsupported> {
         let mul = if signed { &ops::MULS32 } else { &ops::MULU32 };
         let (size, mut out) = (self.size(ty), Vec::new());
         for k in 0..self.parts(ty) {
@@ -239,7 +245,7 @@ impl Select<'_> {
     }
 
     /// `(a | b) - ((a ^ b) >> 1)`.
-    fn averages(&mut self, v: Value, ty: Type, signed: bool, args: &[Value]) -> Result<bool, Why> {
+    fn averages(&mut self, v: Value, ty: Type, signed: bool, args: &[Value]) -> Result<bool, Unsupported> {
         let quads = ty.elem == Elem::I64;
         let (xor, or, sub) = match quads {
             true => (&ops::XOR64, &ops::OR64, &ops::SUB64),
@@ -265,7 +271,13 @@ impl Select<'_> {
     }
 
     /// Bytes and words: shifts of words, and what is made of these.
-    fn narrow_integers(&mut self, v: Value, ty: Type, what: &Arith, args: &[Value]) -> Result<bool, Why> {
+    fn narrow_integers(
+        &mut self,
+        v: Value,
+        ty: Type,
+        what: &Arith,
+        args: &[Value],
+    ) -> Result<bool, Unsupported> {
         match what.op {
             Lowered::Not => {
                 self.each(v, args[0], |s, size, x| s.ternary(&ops::TERNLOG32, size, [x; 3], 0x55))
@@ -295,7 +307,7 @@ impl Select<'_> {
     }
 
     /// Operations of singles and doubles.
-    fn floats(&mut self, v: Value, ty: Type, what: &Arith, args: &[Value]) -> Result<bool, Why> {
+    fn floats(&mut self, v: Value, ty: Type, what: &Arith, args: &[Value]) -> Result<bool, Unsupported> {
         let wide = match what.number {
             Number::F => false,
             Number::Df => true,
@@ -372,7 +384,14 @@ impl Select<'_> {
     }
 
     /// `second * first + third`, into the first factor's register.
-    pub(super) fn fused(&mut self, op: &Vop, size: Size, first: Reg, second: Reg, c: Op) -> Result<Reg, Why> {
+    pub(super) fn fused(
+        &mut self,
+        op: &Vop,
+        size: Size,
+        first: Reg,
+        second: Reg,
+        c: Op,
+    ) -> Result<Reg, Unsupported> {
         let (code, to) = (self.code(op, size)?, self.m.reg(crate::inst::Class::Vector));
         let ops = [Op::Mod { from: first, to, size }, Op::Use(second, size), c];
         self.m.lanes(self.at, code, &ops, Lanes::All);
@@ -381,7 +400,14 @@ impl Select<'_> {
 
     /// Minimum or maximum. The CPU's gives the second of two that are equal or unordered, as the page does, but for a
     /// second one that is NaN, where the page gives the first.
-    fn least(&mut self, v: Value, ty: Type, min: bool, wide: bool, args: &[Value]) -> Result<bool, Why> {
+    fn least(
+        &mut self,
+        v: Value,
+        ty: Type,
+        min: bool,
+        wide: bool,
+        args: &[Value],
+    ) -> Result<bool, Unsupported> {
         let (op, cmp, copy) = match (min, wide) {
             (true, false) => (&ops::MINPS, &ops::CMPPS, &ops::BLEND32),
             (false, false) => (&ops::MAXPS, &ops::CMPPS, &ops::BLEND32),
@@ -411,7 +437,7 @@ impl Select<'_> {
         modifier: Modifier,
         number: Number,
         arg: Value,
-    ) -> Result<bool, Why> {
+    ) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(v);
         if modifier == Modifier::None || self.target.bytes() != 64 {

@@ -4,7 +4,7 @@ use envisa_lower::{Op as Lowered, fence};
 use envisa_vir::{Block as VirBlock, Inst as VirInst, InstId, Terminator, Value};
 use iced_x86::{Code, ConditionCode};
 
-use super::{Held, Select, Why};
+use super::{Held, Select, Unsupported};
 use crate::inst::{Base, Block, Class, Inst, Mem, Op, Reg, Size};
 use envisa_native_layout::at;
 
@@ -38,7 +38,7 @@ impl Select<'_> {
     }
 
     /// What is handed on for a parameter.
-    fn handed(&mut self, param: Value, arg: Value, out: &mut Vec<Reg>) -> Result<(), Why> {
+    fn handed(&mut self, param: Value, arg: Value, out: &mut Vec<Reg>) -> Result<(), Unsupported> {
         let ty = self.ty(arg);
         if ty.lanes == 1 {
             out.push(self.general(arg)?);
@@ -57,7 +57,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn goes(&mut self, t: &envisa_vir::Target) -> Result<(), Why> {
+    fn goes(&mut self, t: &envisa_vir::Target) -> Result<(), Unsupported> {
         let mut args = Vec::new();
         let f = self.f;
         for (param, arg) in f.block(t.block).params.iter().zip(&t.args) {
@@ -69,7 +69,7 @@ impl Select<'_> {
     }
 
     /// Where a block goes.
-    pub(super) fn end(&mut self, b: VirBlock) -> Result<(), Why> {
+    pub(super) fn end(&mut self, b: VirBlock) -> Result<(), Unsupported> {
         let f = self.f;
         match &f.block(b).end {
             Terminator::Jump(t) => self.goes(t),
@@ -105,7 +105,7 @@ impl Select<'_> {
     }
 
     /// Sets the flags by whether any lane of a mask is true: the condition that says so.
-    pub(super) fn any(&mut self, mask: Value) -> Result<ConditionCode, Why> {
+    pub(super) fn any(&mut self, mask: Value) -> Result<ConditionCode, Unsupported> {
         if self.ty(mask).lanes == 1 {
             let r = self.general(mask)?;
             self.plain(Code::Test_rm32_r32, &[Op::Use(r, Size::R32), Op::Use(r, Size::R32)]);
@@ -149,7 +149,7 @@ impl Select<'_> {
     }
 
     /// Selects an instruction.
-    pub(super) fn inst(&mut self, id: InstId) -> Result<(), Why> {
+    pub(super) fn inst(&mut self, id: InstId) -> Result<(), Unsupported> {
         let f = self.f;
         match &f.inst(id).inst {
             // Made where they are wanted.
@@ -176,7 +176,7 @@ impl Select<'_> {
     }
 
     /// One whose results follow from its operands.
-    fn pure(&mut self, id: InstId) -> Result<(), Why> {
+    fn pure(&mut self, id: InstId) -> Result<(), Unsupported> {
         let v = self.result(id, 0);
         if self.stepped(v).is_some() && self.f.inst(id).results == 1 && self.first_of(id, v)? {
             if self.f.facts(v).uniform {
@@ -194,7 +194,7 @@ impl Select<'_> {
     }
 
     /// All lanes.
-    fn whole(&mut self, id: InstId) -> Result<(), Why> {
+    fn whole(&mut self, id: InstId) -> Result<(), Unsupported> {
         let f = self.f;
         let done = match &f.inst(id).inst {
             VirInst::Arith { what, args } => self.arith(id, what, args)?,

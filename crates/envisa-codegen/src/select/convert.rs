@@ -4,7 +4,7 @@ use envisa_isa::Type as Number;
 use envisa_vir::{Elem, InstId, Type, Value};
 use iced_x86::Code;
 
-use super::{Held, Select, Why};
+use super::{Held, Select, Unsupported};
 use crate::inst::{Lanes, Op, Reg, Size};
 use crate::ops;
 
@@ -17,7 +17,7 @@ impl Select<'_> {
         to: Number,
         sat: bool,
         arg: Value,
-    ) -> Result<bool, Why> {
+    ) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let (old, new) = (self.ty(arg), self.ty(v));
         if from == to && !sat {
@@ -75,11 +75,11 @@ impl Select<'_> {
         }
     }
 
-    fn by_one(&mut self, v: Value, op: &ops::Vop, arg: Value) -> Result<bool, Why> {
+    fn by_one(&mut self, v: Value, op: &ops::Vop, arg: Value) -> Result<bool, Unsupported> {
         self.each(v, arg, |s, size, x| s.vop(op, size, &[Op::Use(x, size)]))
     }
 
-    fn same_bits(&mut self, v: Value, arg: Value) -> Result<bool, Why> {
+    fn same_bits(&mut self, v: Value, arg: Value) -> Result<bool, Unsupported> {
         let ty = self.ty(v);
         if ty.lanes == 1 {
             let held = match self.held[arg.index()].clone() {
@@ -94,14 +94,27 @@ impl Select<'_> {
         Ok(true)
     }
 
-    fn widened(&mut self, v: Value, old: Type, new: Type, signed: bool, arg: Value) -> Result<bool, Why> {
+    fn widened(
+        &mut self,
+        v: Value,
+        old: Type,
+        new: Type,
+        signed: bool,
+        arg: Value,
+    ) -> Result<bool, Unsupported> {
         let parts = self.widened_parts(old, new, signed, arg)?;
         self.set_parts(v, parts);
         Ok(true)
     }
 
     /// Integers of more bits, by part.
-    fn widened_parts(&mut self, old: Type, new: Type, signed: bool, arg: Value) -> Result<Vec<Reg>, Why> {
+    fn widened_parts(
+        &mut self,
+        old: Type,
+        new: Type,
+        signed: bool,
+        arg: Value,
+    ) -> Result<Vec<Reg>, Unsupported> {
         let two_steps = matches!((old.elem, new.elem), (Elem::I8 | Elem::I16, Elem::I64));
         let middle = if two_steps { new.of(Elem::I32) } else { new };
         let op = match (old.elem, middle.elem, signed) {
@@ -135,7 +148,14 @@ impl Select<'_> {
     }
 
     /// Lanes of more bits, of the lowest ones of a register.
-    fn lengthened(&mut self, op: &ops::Vop, size: Size, from: Elem, to: Elem, r: Reg) -> Result<Reg, Why> {
+    fn lengthened(
+        &mut self,
+        op: &ops::Vop,
+        size: Size,
+        from: Elem,
+        to: Elem,
+        r: Reg,
+    ) -> Result<Reg, Unsupported> {
         let bytes = match size {
             Size::Z => 64,
             Size::Y => 32,
@@ -146,7 +166,7 @@ impl Select<'_> {
     }
 
     /// Integers of fewer bits: the low ones.
-    fn cut(&mut self, v: Value, old: Type, new: Type, arg: Value) -> Result<bool, Why> {
+    fn cut(&mut self, v: Value, old: Type, new: Type, arg: Value) -> Result<bool, Unsupported> {
         let op = match (old.elem, new.elem) {
             (Elem::I64, Elem::I32) => &ops::DOWN64TO32,
             (Elem::I64, Elem::I16) => &ops::DOWN64TO16,
@@ -169,7 +189,7 @@ impl Select<'_> {
     }
 
     /// Singles to integers: towards zero, out of range the nearest, NaN 0.
-    fn truncated(&mut self, size: Size, x: Reg, signed: bool) -> Result<Reg, Why> {
+    fn truncated(&mut self, size: Size, x: Reg, signed: bool) -> Result<Reg, Unsupported> {
         if !signed {
             // Below zero, and of NaN: zero. Above, the conversion gives all ones.
             let zero = self.zeros(size)?;
@@ -186,7 +206,7 @@ impl Select<'_> {
     }
 
     /// To doubles, which take twice the bytes.
-    fn doubled(&mut self, v: Value, op: &ops::Vop, arg: Value) -> Result<bool, Why> {
+    fn doubled(&mut self, v: Value, op: &ops::Vop, arg: Value) -> Result<bool, Unsupported> {
         let new = self.ty(v);
         let (n, size) = (self.lanes_of_part(new), self.size(new));
         let mut parts = Vec::new();
@@ -198,7 +218,7 @@ impl Select<'_> {
         Ok(true)
     }
 
-    fn singles_of_doubles(&mut self, v: Value, arg: Value) -> Result<bool, Why> {
+    fn singles_of_doubles(&mut self, v: Value, arg: Value) -> Result<bool, Unsupported> {
         let old = self.ty(arg);
         let size = self.size(old);
         let (code, small) = match size {
@@ -218,7 +238,7 @@ impl Select<'_> {
         Ok(true)
     }
 
-    fn singles_of_halves(&mut self, v: Value, arg: Value) -> Result<bool, Why> {
+    fn singles_of_halves(&mut self, v: Value, arg: Value) -> Result<bool, Unsupported> {
         let new = self.ty(v);
         let (n, size) = (self.lanes_of_part(new), self.size(new));
         let mut parts = Vec::new();

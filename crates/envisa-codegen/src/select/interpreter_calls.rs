@@ -4,7 +4,7 @@ use envisa_lower::{Block as Consecutive, Message, RegOffset, Simt, Space, Src};
 use envisa_vir::{Access, AccessKind, Elem, Escape, InstId, Type, Value, Window};
 use iced_x86::Code;
 
-use super::{Held, Select, Why};
+use super::{Held, Select, Unsupported};
 use crate::inst::{Base, Inst, Mem, Op, Reg, Size};
 use envisa_native_layout::{MESSAGE, at};
 
@@ -13,7 +13,7 @@ type Place = (RegOffset, u32);
 
 impl Select<'_> {
     /// An instruction that has no form in the IR.
-    pub(super) fn escape(&mut self, id: InstId, e: &Escape) -> Result<(), Why> {
+    pub(super) fn escape(&mut self, id: InstId, e: &Escape) -> Result<(), Unsupported> {
         for h in &e.reads {
             self.put(h.value, Self::register_file(h.offset))?;
         }
@@ -33,7 +33,7 @@ impl Select<'_> {
     }
 
     /// Has the machine execute an access: its operands go to the message's registers. Gives the results.
-    pub(super) fn by_machine(&mut self, id: InstId, a: &Access) -> Result<Vec<Held>, Why> {
+    pub(super) fn by_machine(&mut self, id: InstId, a: &Access) -> Result<Vec<Held>, Unsupported> {
         let code = &self.given.program.code()[a.pc as usize];
         let message = self.given.program.messages().get(code.aux as usize).ok_or("no message")?;
         let results: Vec<Type> = (0..self.f.inst(id).results).map(|k| self.ty(self.result(id, k))).collect();
@@ -68,7 +68,7 @@ impl Select<'_> {
     }
 
     /// Elements at a step in the register file.
-    fn out_of_registers(&mut self, (offset, step): Place, ty: Type) -> Result<Held, Why> {
+    fn out_of_registers(&mut self, (offset, step): Place, ty: Type) -> Result<Held, Unsupported> {
         let bytes = ty.elem.bytes();
         if ty.lanes == 1 {
             return Ok(Held::General(self.load_general(ty.elem, Self::register_file(offset))));
@@ -84,7 +84,7 @@ impl Select<'_> {
     }
 
     /// Puts a scalar where a message has it.
-    fn scalar_operand(&mut self, s: &Src, v: Option<Value>) -> Result<(), Why> {
+    fn scalar_operand(&mut self, s: &Src, v: Option<Value>) -> Result<(), Unsupported> {
         if let (Src::Reg { offset, ty, constant: false, .. }, Some(v)) = (s, v) {
             let elem = Elem::of_bytes(ty.size()).ok_or("a scalar of an odd size")?;
             let r = self.general(v)?;
@@ -93,7 +93,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn space_operand(&mut self, space: &Space, a: &Access) -> Result<(), Why> {
+    fn space_operand(&mut self, space: &Space, a: &Access) -> Result<(), Unsupported> {
         let (Space::Bti(s) | Space::Bindless(s) | Space::Scratch(s)) = space else { return Ok(()) };
         match a.window {
             Window::Surface(v) | Window::Handle(v) | Window::Scratch(v) => self.scalar_operand(s, Some(v)),
@@ -102,7 +102,7 @@ impl Select<'_> {
     }
 
     /// Puts the low bytes of lanes at a step.
-    fn row_operand(&mut self, to: RegOffset, step: u32, v: Value, bytes: u32) -> Result<(), Why> {
+    fn row_operand(&mut self, to: RegOffset, step: u32, v: Value, bytes: u32) -> Result<(), Unsupported> {
         let ty = self.ty(v);
         let m = Self::register_file(to);
         if ty.elem.bytes() == bytes && (step == bytes || ty.lanes == 1) {
@@ -120,7 +120,7 @@ impl Select<'_> {
     }
 
     /// Puts a value into memory: where its lanes lie at a step, made of the first one. Nobody needs the others then.
-    fn put_anew(&mut self, v: Value, m: Mem) -> Result<(), Why> {
+    fn put_anew(&mut self, v: Value, m: Mem) -> Result<(), Unsupported> {
         let ty = self.ty(v);
         let Some(step) = self.stepped(v).filter(|_| matches!(ty.elem, Elem::I32 | Elem::I64)) else {
             return self.put(v, m);
@@ -133,7 +133,7 @@ impl Select<'_> {
         Ok(())
     }
 
-    fn simt_operands(&mut self, a: &Access, s: &Simt, results: usize) -> Result<Vec<Place>, Why> {
+    fn simt_operands(&mut self, a: &Access, s: &Simt, results: usize) -> Result<Vec<Place>, Unsupported> {
         self.space_operand(&s.space, a)?;
         let bytes = u32::from(s.address_bytes);
         self.row_operand(s.address, bytes, a.address, bytes)?;
@@ -148,7 +148,12 @@ impl Select<'_> {
         Ok((0..results as u32).map(|c| (data + c * s.component_stride, step)).collect())
     }
 
-    fn block_operands(&mut self, a: &Access, b: &Consecutive, results: &[Type]) -> Result<Vec<Place>, Why> {
+    fn block_operands(
+        &mut self,
+        a: &Access,
+        b: &Consecutive,
+        results: &[Type],
+    ) -> Result<Vec<Place>, Unsupported> {
         self.space_operand(&b.space, a)?;
         self.scalar_operand(&b.address, Some(a.address))?;
         self.scalar_operand(&b.origin, a.origin)?;

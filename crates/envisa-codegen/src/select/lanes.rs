@@ -3,7 +3,7 @@
 use envisa_vir::{Elem, Func, InstData, InstId, Shuffle, Type, Value, eval};
 use iced_x86::Code;
 
-use super::{Held, PIECE, Select, Why};
+use super::{Held, PIECE, Select, Unsupported};
 use crate::inst::{Base, Class, Inst, Lanes, Mem, Op, Reg, Size};
 use crate::ops;
 use envisa_native_layout::{HELP, HELP_BYTES, HELP_OPERANDS, at};
@@ -58,7 +58,7 @@ impl Help {
 
 impl Select<'_> {
     /// What has no code is computed by the machine.
-    pub(super) fn helped(&mut self, id: InstId) -> Result<(), Why> {
+    pub(super) fn helped(&mut self, id: InstId) -> Result<(), Unsupported> {
         let f = self.f;
         let inst = f.inst(id).clone();
         let mut args: Vec<(Value, Type)> = Vec::new();
@@ -85,7 +85,7 @@ impl Select<'_> {
     }
 
     /// Puts a value into memory: lanes one after another; of masks a dword.
-    pub(super) fn put(&mut self, v: Value, m: Mem) -> Result<(), Why> {
+    pub(super) fn put(&mut self, v: Value, m: Mem) -> Result<(), Unsupported> {
         let ty = self.ty(v);
         if ty.is_mask() {
             let r = self.bits(v)?;
@@ -105,7 +105,7 @@ impl Select<'_> {
     }
 
     /// Takes a value out of memory.
-    pub(super) fn take(&mut self, v: Value, m: Mem) -> Result<(), Why> {
+    pub(super) fn take(&mut self, v: Value, m: Mem) -> Result<(), Unsupported> {
         let ty = self.ty(v);
         if ty.is_mask() {
             let r = self.load_general(Elem::I32, m);
@@ -126,7 +126,7 @@ impl Select<'_> {
 
     /// So many lanes of a vector from one on, in the lowest ones of a register: both are powers of two, and all of
     /// them are in one part.
-    pub(super) fn slice(&mut self, v: Value, first: u32, lanes: u32) -> Result<Reg, Why> {
+    pub(super) fn slice(&mut self, v: Value, first: u32, lanes: u32) -> Result<Reg, Unsupported> {
         let ty = self.ty(v);
         let of = self.lanes_of_part(ty);
         let part = self.part(v, (first / of) as usize)?;
@@ -134,7 +134,7 @@ impl Select<'_> {
     }
 
     /// Bytes of a register from one on, at its beginning.
-    pub(super) fn upper(&mut self, r: Reg, from: u32, bytes: u32) -> Result<Reg, Why> {
+    pub(super) fn upper(&mut self, r: Reg, from: u32, bytes: u32) -> Result<Reg, Unsupported> {
         if from == 0 {
             return Ok(r);
         }
@@ -194,7 +194,7 @@ impl Select<'_> {
     }
 
     /// Lanes from anywhere.
-    pub(super) fn shuffle(&mut self, id: InstId, s: &Shuffle) -> Result<bool, Why> {
+    pub(super) fn shuffle(&mut self, id: InstId, s: &Shuffle) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(v);
         if ty.is_mask() {
@@ -236,7 +236,7 @@ impl Select<'_> {
     }
 
     /// A shuffle through memory.
-    fn unit_by_unit(&mut self, v: Value, s: &Shuffle) -> Result<bool, Why> {
+    fn unit_by_unit(&mut self, v: Value, s: &Shuffle) -> Result<bool, Unsupported> {
         let (ty, unit) = (self.ty(v), u32::from(s.unit));
         let room = Mem::at(Base::Context, at::HELP);
         let mut bytes = 0;
@@ -259,7 +259,7 @@ impl Select<'_> {
     }
 
     /// A part of units by where they come from.
-    fn permuted(&mut self, code: Code, unit: u32, from: &[(Value, u32, u32)]) -> Result<Reg, Why> {
+    fn permuted(&mut self, code: Code, unit: u32, from: &[(Value, u32, u32)]) -> Result<Reg, Unsupported> {
         let mut sources: Vec<(Value, u32)> = Vec::new();
         for (v, part, _) in from {
             if !sources.contains(&(*v, *part)) {
@@ -301,12 +301,12 @@ impl Select<'_> {
     }
 
     /// A part of any value in a vector register.
-    fn whole_part(&mut self, v: Value, part: u32) -> Result<Reg, Why> {
+    fn whole_part(&mut self, v: Value, part: u32) -> Result<Reg, Unsupported> {
         if self.ty(v).lanes == 1 { self.lane(v) } else { self.part(v, part as usize) }
     }
 
     /// The low bits of wider lanes of one value; `false` if it is none.
-    fn narrowed(&mut self, v: Value, s: &Shuffle) -> Result<bool, Why> {
+    fn narrowed(&mut self, v: Value, s: &Shuffle) -> Result<bool, Unsupported> {
         let ty = self.ty(v);
         let (unit, [arg]) = (u32::from(s.unit), &s.args[..]) else { return Ok(false) };
         let from = self.ty(*arg);
@@ -354,7 +354,7 @@ impl Select<'_> {
         from: Elem,
         to: Elem,
         r: Reg,
-    ) -> Result<Reg, Why> {
+    ) -> Result<Reg, Unsupported> {
         let bytes = match size {
             Size::Z => 64,
             Size::Y => 32,
@@ -368,7 +368,7 @@ impl Select<'_> {
     }
 
     /// One lane.
-    fn pick(&mut self, v: Value, s: &Shuffle) -> Result<bool, Why> {
+    fn pick(&mut self, v: Value, s: &Shuffle) -> Result<bool, Unsupported> {
         let (ty, unit) = (self.ty(v), u32::from(s.unit));
         let mut made: Option<Reg> = None;
         for (u, nth) in s.units.iter().zip(0u32..) {
@@ -424,7 +424,7 @@ impl Select<'_> {
     }
 
     /// Lanes of masks: by runs of bits.
-    fn shuffle_masks(&mut self, v: Value, s: &Shuffle) -> Result<bool, Why> {
+    fn shuffle_masks(&mut self, v: Value, s: &Shuffle) -> Result<bool, Unsupported> {
         let lanes = u32::from(self.ty(v).lanes);
         // Pieces as they are.
         if lanes >= PIECE

@@ -6,7 +6,7 @@ use envisa_sem::math::Function;
 use envisa_vir::{Elem, Type, Value};
 use iced_x86::{Code, ConditionCode};
 
-use super::{Select, Why};
+use super::{Select, Unsupported};
 use crate::inst::{Class, Op, Reg, Size};
 use crate::ops::{self, Vop};
 
@@ -28,7 +28,13 @@ fn function(op: Lowered) -> Option<Function> {
 
 impl Select<'_> {
     /// A function of singles: `false` if it is none.
-    pub(super) fn math(&mut self, v: Value, ty: Type, op: Lowered, args: &[Value]) -> Result<bool, Why> {
+    pub(super) fn math(
+        &mut self,
+        v: Value,
+        ty: Type,
+        op: Lowered,
+        args: &[Value],
+    ) -> Result<bool, Unsupported> {
         let Some(f) = function(op) else { return Ok(false) };
         let (size, mut out) = (self.size(ty), Vec::new());
         for k in 0..self.parts(ty) {
@@ -52,7 +58,7 @@ struct Writer<'s, 'a> {
     s: &'s mut Select<'a>,
     size: Size,
     lanes: u32,
-    failed: Option<Why>,
+    failed: Option<Unsupported>,
 }
 
 impl Writer<'_, '_> {
@@ -62,7 +68,7 @@ impl Writer<'_, '_> {
     }
 
     /// What was made, or why not, which is told in the end.
-    fn kept(&mut self, made: Result<Reg, Why>) -> Reg {
+    fn kept(&mut self, made: Result<Reg, Unsupported>) -> Reg {
         made.unwrap_or_else(|why| {
             self.failed.get_or_insert(why);
             self.s.m.reg(Class::Vector)

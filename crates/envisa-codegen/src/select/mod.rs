@@ -31,8 +31,8 @@ use crate::target::Target;
 
 pub use lanes::Help;
 
-/// Why there is no code.
-pub type Why = &'static str;
+/// Unsupported there is no code.
+pub type Unsupported = &'static str;
 
 /// Where a value is.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub(crate) const PIECE: u32 = 16;
 pub(crate) struct Selected {
     pub function: Function,
     pub help: Vec<Help>,
-    pub left: Vec<(Pc, Why)>,
+    pub left: Vec<(Pc, Unsupported)>,
     pub resumptions: Vec<(Pc, u32)>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Select<'a> {
     help: Vec<Help>,
     /// The function, for those.
     shared: Option<std::sync::Arc<vir::Func>>,
-    left: Vec<(Pc, Why)>,
+    left: Vec<(Pc, Unsupported)>,
     resumptions: Vec<(Pc, u32)>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) struct Select<'a> {
 ///
 /// # Errors
 /// What has none.
-pub(crate) fn select(given: &Given<'_>) -> Result<Selected, Why> {
+pub(crate) fn select(given: &Given<'_>) -> Result<Selected, Unsupported> {
     let (m, entry) = Function::new();
     let f = given.func;
     let n = f.value_count();
@@ -135,7 +135,7 @@ impl Select<'_> {
         self.f.ty(v)
     }
 
-    fn code(&self, op: &Vop, size: Size) -> Result<Code, Why> {
+    fn code(&self, op: &Vop, size: Size) -> Result<Code, Unsupported> {
         op.code(self.target, size)
     }
 }
@@ -161,7 +161,7 @@ impl Select<'_> {
     }
 
     /// A value of one lane in a general register, with zeros above its bits.
-    fn general(&mut self, v: Value) -> Result<Reg, Why> {
+    fn general(&mut self, v: Value) -> Result<Reg, Unsupported> {
         let ty = self.ty(v);
         if ty.lanes != 1 {
             return Err("a vector as a scalar");
@@ -209,7 +209,7 @@ impl Select<'_> {
     }
 
     /// A value of one lane in the lowest lane of a vector register.
-    fn lane(&mut self, v: Value) -> Result<Reg, Why> {
+    fn lane(&mut self, v: Value) -> Result<Reg, Unsupported> {
         let ty = self.ty(v);
         if let Some(x) = self.constant(v) {
             let m = self.literal(ty.elem, x)?;
@@ -232,7 +232,7 @@ impl Select<'_> {
     }
 
     /// An element in the pool: a dword, or a quad.
-    fn literal(&mut self, elem: Elem, x: u64) -> Result<Mem, Why> {
+    fn literal(&mut self, elem: Elem, x: u64) -> Result<Mem, Unsupported> {
         match elem {
             Elem::I64 => {
                 let all = std::array::from_fn(|k| if k % 2 == 0 { x as u32 } else { (x >> 32) as u32 });
@@ -246,7 +246,7 @@ impl Select<'_> {
     }
 
     /// The same number in all lanes of a part.
-    fn splat_number(&mut self, ty: Type, x: u64) -> Result<Reg, Why> {
+    fn splat_number(&mut self, ty: Type, x: u64) -> Result<Reg, Unsupported> {
         let size = self.size(ty);
         if x == 0 {
             return self.zeros(size);
@@ -258,13 +258,13 @@ impl Select<'_> {
     }
 
     /// Zeros.
-    fn zeros(&mut self, _: Size) -> Result<Reg, Why> {
+    fn zeros(&mut self, _: Size) -> Result<Reg, Unsupported> {
         // All of the register, whatever is read of it; without a source it depends on nothing.
         Ok(self.m.op(self.at, ZEROS, (Class::Vector, Size::X), &[]))
     }
 
     /// A part of a vector in a register.
-    fn part(&mut self, v: Value, k: usize) -> Result<Reg, Why> {
+    fn part(&mut self, v: Value, k: usize) -> Result<Reg, Unsupported> {
         let ty = self.ty(v);
         if let Some(x) = self.constant(v) {
             return self.splat_number(ty, x);
@@ -283,7 +283,7 @@ impl Select<'_> {
     }
 
     /// Bits by lane, in the pool.
-    fn lanes_in_pool(&mut self, ty: Type, all: &[u64], k: usize) -> Result<Mem, Why> {
+    fn lanes_in_pool(&mut self, ty: Type, all: &[u64], k: usize) -> Result<Mem, Unsupported> {
         let size = ty.elem.bytes() as usize;
         if size == 0 {
             return Err("a mask as a vector");
@@ -300,7 +300,7 @@ impl Select<'_> {
     }
 
     /// A part of a vector as the last operand of an instruction: in memory if it is a constant there.
-    fn operand(&mut self, v: Value, k: usize) -> Result<Op, Why> {
+    fn operand(&mut self, v: Value, k: usize) -> Result<Op, Unsupported> {
         let ty = self.ty(v);
         let size = self.size(ty);
         let wide = matches!(ty.elem, Elem::I32 | Elem::I64);
@@ -316,7 +316,7 @@ impl Select<'_> {
     }
 
     /// A piece of a mask.
-    fn piece(&mut self, v: Value, k: usize) -> Result<Reg, Why> {
+    fn piece(&mut self, v: Value, k: usize) -> Result<Reg, Unsupported> {
         let lanes = self.ty(v).lanes;
         if self.target != Target::Avx512 {
             return Err("masks of AVX2");
@@ -369,7 +369,7 @@ impl Select<'_> {
     }
 
     /// The lanes of a mask that a part of such elements has, in the low bits of a mask register.
-    fn mask_of_part(&mut self, mask: Value, ty: Type, k: usize) -> Result<Reg, Why> {
+    fn mask_of_part(&mut self, mask: Value, ty: Type, k: usize) -> Result<Reg, Unsupported> {
         let lanes = self.lanes_of_part(ty);
         if lanes > PIECE {
             // Two pieces in one.
@@ -392,7 +392,7 @@ impl Select<'_> {
     }
 
     /// A mask as bits in a general register; beyond its lanes zeros.
-    fn bits(&mut self, v: Value) -> Result<Reg, Why> {
+    fn bits(&mut self, v: Value) -> Result<Reg, Unsupported> {
         let lanes = u32::from(self.ty(v).lanes);
         if lanes == 1 {
             return self.general(v);
@@ -440,13 +440,13 @@ impl Select<'_> {
     }
 
     /// A vector instruction with a new result.
-    fn vop(&mut self, op: &Vop, size: Size, ops: &[Op]) -> Result<Reg, Why> {
+    fn vop(&mut self, op: &Vop, size: Size, ops: &[Op]) -> Result<Reg, Unsupported> {
         let code = self.code(op, size)?;
         Ok(self.m.op(self.at, code, (Class::Vector, size), ops))
     }
 
     /// A vector instruction of lanes of a mask; the others are zero.
-    fn zeroing(&mut self, op: &Vop, size: Size, mask: Reg, ops: &[Op]) -> Result<Reg, Why> {
+    fn zeroing(&mut self, op: &Vop, size: Size, mask: Reg, ops: &[Op]) -> Result<Reg, Unsupported> {
         let code = self.code(op, size)?;
         let to = self.m.reg(Class::Vector);
         let mut all = vec![Op::Def(to, size)];

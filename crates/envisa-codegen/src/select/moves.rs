@@ -6,14 +6,14 @@ use envisa_sem::Relation;
 use envisa_vir::{Elem, InstId, Logic, Type, Value};
 use iced_x86::{Code, ConditionCode};
 
-use super::{Held, PIECE, Select, Why};
+use super::{Held, PIECE, Select, Unsupported};
 use crate::inst::{Base, Class, Lanes, Mem, Op, Reg, Size};
 use crate::ops;
 use envisa_native_layout::at;
 
 impl Select<'_> {
     /// What the thread starts with.
-    pub(super) fn input(&mut self, id: InstId, offset: u32, step: u32) -> Result<(), Why> {
+    pub(super) fn input(&mut self, id: InstId, offset: u32, step: u32) -> Result<(), Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(v);
         if ty.lanes == 1 {
@@ -45,7 +45,7 @@ impl Select<'_> {
     }
 
     /// Consecutive elements in memory, by part.
-    pub(super) fn load_row(&mut self, ty: Type, m: Mem) -> Result<Vec<Reg>, Why> {
+    pub(super) fn load_row(&mut self, ty: Type, m: Mem) -> Result<Vec<Reg>, Unsupported> {
         let n = self.parts(ty);
         (0..n)
             .map(|k| self.load_bytes(ty.bytes().min(self.target.bytes()), m.further(64 * k as i32)))
@@ -53,7 +53,7 @@ impl Select<'_> {
     }
 
     /// So many bytes of memory in a vector register.
-    pub(super) fn load_bytes(&mut self, bytes: u32, m: Mem) -> Result<Reg, Why> {
+    pub(super) fn load_bytes(&mut self, bytes: u32, m: Mem) -> Result<Reg, Unsupported> {
         let class = Class::Vector;
         let to = |s: &mut Self, code, size| Ok(s.m.op(s.at, code, (class, size), &[Op::Mem(m)]));
         match bytes {
@@ -71,7 +71,7 @@ impl Select<'_> {
     }
 
     /// Stores so many bytes of a vector register.
-    pub(super) fn store_bytes(&mut self, bytes: u32, m: Mem, r: Reg) -> Result<(), Why> {
+    pub(super) fn store_bytes(&mut self, bytes: u32, m: Mem, r: Reg) -> Result<(), Unsupported> {
         let (code, size) = match bytes {
             0..=3 => {
                 let elem = if bytes == 1 { Elem::I8 } else { Elem::I16 };
@@ -100,7 +100,7 @@ impl Select<'_> {
     }
 
     /// The same number in all lanes of a register.
-    pub(super) fn spread_part(&mut self, elem: Elem, size: Size, r: Reg) -> Result<Reg, Why> {
+    pub(super) fn spread_part(&mut self, elem: Elem, size: Size, r: Reg) -> Result<Reg, Unsupported> {
         let (op, from) = match elem {
             Elem::I8 => (&ops::SPREAD8, Size::R32),
             Elem::I16 => (&ops::SPREAD16, Size::R32),
@@ -111,14 +111,14 @@ impl Select<'_> {
     }
 
     /// The thread's channels.
-    pub(super) fn dispatch(&mut self, id: InstId) -> Result<(), Why> {
+    pub(super) fn dispatch(&mut self, id: InstId) -> Result<(), Unsupported> {
         let bits = self.load_general(Elem::I32, Mem::at(Base::Context, at::DISPATCH));
         self.set_bits(self.result(id, 0), bits);
         Ok(())
     }
 
     /// One lane to all.
-    pub(super) fn splat(&mut self, id: InstId, arg: Value) -> Result<bool, Why> {
+    pub(super) fn splat(&mut self, id: InstId, arg: Value) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(v);
         if ty.lanes == 1 {
@@ -150,7 +150,12 @@ impl Select<'_> {
     }
 
     /// By lane of a mask, one or the other.
-    pub(super) fn select(&mut self, id: InstId, mask: Value, [a, b]: [Value; 2]) -> Result<bool, Why> {
+    pub(super) fn select(
+        &mut self,
+        id: InstId,
+        mask: Value,
+        [a, b]: [Value; 2],
+    ) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(v);
         if ty.is_mask() {
@@ -181,7 +186,14 @@ impl Select<'_> {
     }
 
     /// `m ? x : y`.
-    pub(super) fn blend(&mut self, op: &ops::Vop, size: Size, m: Reg, x: Op, y: Reg) -> Result<Reg, Why> {
+    pub(super) fn blend(
+        &mut self,
+        op: &ops::Vop,
+        size: Size,
+        m: Reg,
+        x: Op,
+        y: Reg,
+    ) -> Result<Reg, Unsupported> {
         let (code, to) = (self.code(op, size)?, self.m.reg(Class::Vector));
         self.m.lanes(self.at, code, &[Op::Def(to, size), Op::Use(y, size), x], Lanes::Of(m));
         Ok(to)
@@ -191,7 +203,7 @@ impl Select<'_> {
         self.kop(code, &[Op::Use(a, Size::K), Op::Use(b, Size::K)])
     }
 
-    fn select_masks(&mut self, v: Value, mask: Value, a: Value, b: Value) -> Result<bool, Why> {
+    fn select_masks(&mut self, v: Value, mask: Value, a: Value, b: Value) -> Result<bool, Unsupported> {
         let lanes = u32::from(self.ty(v).lanes);
         if lanes == 1 {
             let (m, x, y) = (self.general(mask)?, self.general(a)?, self.general(b)?);
@@ -212,7 +224,7 @@ impl Select<'_> {
     }
 
     /// An operation on masks.
-    pub(super) fn logic(&mut self, id: InstId, op: Logic, [a, b]: [Value; 2]) -> Result<bool, Why> {
+    pub(super) fn logic(&mut self, id: InstId, op: Logic, [a, b]: [Value; 2]) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let lanes = u32::from(self.ty(v).lanes);
         if lanes == 1 {
@@ -244,7 +256,7 @@ impl Select<'_> {
     }
 
     /// Is any lane true, or are all?
-    pub(super) fn vote(&mut self, id: InstId, all: bool, arg: Value) -> Result<bool, Why> {
+    pub(super) fn vote(&mut self, id: InstId, all: bool, arg: Value) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let lanes = u32::from(self.ty(arg).lanes);
         let r = if !all || lanes == 1 {
@@ -268,7 +280,7 @@ impl Select<'_> {
         number: Number,
         mode: FpMode,
         args: [Value; 2],
-    ) -> Result<bool, Why> {
+    ) -> Result<bool, Unsupported> {
         let v = self.result(id, 0);
         let ty = self.ty(args[0]);
         if ty.lanes == 1 && number.is_int() {

@@ -4,7 +4,7 @@ use envisa_lower::{Extend, Modifier, Simt, Space, Src};
 use envisa_vir::{Access, Elem, Inst as VirInst, Type, Value, Window};
 use iced_x86::{Code, ConditionCode};
 
-use super::{Select, Why};
+use super::{Select, Unsupported};
 use crate::inst::{Base, Block, Mem, Op, Reg, Size};
 use crate::ops;
 use envisa_native_layout::{SITE, site};
@@ -33,7 +33,7 @@ const MOST_SCALE: u32 = 1 << 16;
 
 impl Form {
     /// That of a message, if it has one.
-    pub fn new(s: &Simt, message: u32) -> Result<Form, Why> {
+    pub fn new(s: &Simt, message: u32) -> Result<Form, Unsupported> {
         if s.upper || s.stride != Src::None || s.elements == 0 {
             return Err("a message of a rare kind");
         }
@@ -86,7 +86,7 @@ impl Form {
 
 impl Select<'_> {
     /// What the site is for is held against what is asked for: else goes to `miss`.
-    pub(super) fn key(&mut self, a: &Access, s: &Simt, form: Form, miss: Block) -> Result<(), Why> {
+    pub(super) fn key(&mut self, a: &Access, s: &Simt, form: Form, miss: Block) -> Result<(), Unsupported> {
         let key = form.site(site::KEY);
         match a.window {
             Window::Flat => {
@@ -102,7 +102,12 @@ impl Select<'_> {
     }
 
     /// The same of windows alone.
-    pub(super) fn window_key(&mut self, window: Window, message: u32, miss: Block) -> Result<(), Why> {
+    pub(super) fn window_key(
+        &mut self,
+        window: Window,
+        message: u32,
+        miss: Block,
+    ) -> Result<(), Unsupported> {
         let key = Mem::at(Base::Sites, message * SITE + site::KEY);
         match window {
             Window::Surface(v) => {
@@ -139,7 +144,7 @@ impl Select<'_> {
     }
 
     /// The first lane's index, counted from the site's first.
-    pub(super) fn first_index(&mut self, a: &Access, form: Form) -> Result<Reg, Why> {
+    pub(super) fn first_index(&mut self, a: &Access, form: Form) -> Result<Reg, Unsupported> {
         let mut r = self.first(a.address)?;
         if form.wide {
             if form.before != 0 {
@@ -198,7 +203,7 @@ impl Select<'_> {
     }
 
     /// The indices of sixteen lanes, or as many as there are.
-    pub(super) fn indices(&mut self, a: &Access, form: Form, part: usize) -> Result<Reg, Why> {
+    pub(super) fn indices(&mut self, a: &Access, form: Form, part: usize) -> Result<Reg, Unsupported> {
         let lanes = u32::from(a.lanes).min(16);
         let ty = Type::new(Elem::I32, lanes);
         let size = self.size(ty);
@@ -228,7 +233,7 @@ impl Select<'_> {
     }
 
     /// The same of addresses of 64 bits: what is beyond 32 bits becomes the largest one.
-    fn wide_indices(&mut self, a: &Access, form: Form, part: usize, lanes: u32) -> Result<Reg, Why> {
+    fn wide_indices(&mut self, a: &Access, form: Form, part: usize, lanes: u32) -> Result<Reg, Unsupported> {
         let quads = Type::new(Elem::I64, lanes);
         let (n, size) = (self.parts(quads), self.size(quads));
         let first = form.site(site::WIDE).for_all();
@@ -248,7 +253,7 @@ impl Select<'_> {
     }
 
     /// Lanes from a first one on, at a step.
-    pub(super) fn ramp(&mut self, ty: Type, first: Reg, step: i64, part: usize) -> Result<Reg, Why> {
+    pub(super) fn ramp(&mut self, ty: Type, first: Reg, step: i64, part: usize) -> Result<Reg, Unsupported> {
         let size = self.size(ty);
         let r = self.spread_part(ty.elem, size, first)?;
         let n = self.lanes_of_part(ty) as usize;

@@ -6,7 +6,7 @@ use envisa_sem::Relation;
 use envisa_vir::{Arith, Elem, Inst as VirInst, InstId, Shuffle, Value};
 use iced_x86::{Code, ConditionCode};
 
-use super::{Held, Select, Why};
+use super::{Held, Select, Unsupported};
 use crate::inst::{Base, Class, Mem, Op, Reg, Size};
 
 /// A register and an immediate, and two registers: of 32 and of 64 bits.
@@ -29,7 +29,7 @@ const XOR: Two = two!(Xor_rm32_imm32 Xor_rm64_imm32 Xor_r32_rm32 Xor_r64_rm64);
 
 impl Select<'_> {
     /// The first lane of a value, in a general register with zeros above.
-    pub(super) fn first(&mut self, v: Value) -> Result<Reg, Why> {
+    pub(super) fn first(&mut self, v: Value) -> Result<Reg, Unsupported> {
         let ty = self.ty(v);
         if ty.lanes == 1 {
             return self.general(v);
@@ -48,7 +48,7 @@ impl Select<'_> {
     }
 
     /// The first lane of a vector.
-    pub(super) fn extract(&mut self, v: Value) -> Result<Reg, Why> {
+    pub(super) fn extract(&mut self, v: Value) -> Result<Reg, Unsupported> {
         let part = self.part(v, 0)?;
         Ok(self.out_of_lane(part, self.ty(v).elem))
     }
@@ -88,7 +88,7 @@ impl Select<'_> {
     }
 
     /// An operation whose second operand may be an immediate.
-    fn by(&mut self, two: &Two, wide: bool, a: Reg, b: Value) -> Result<Reg, Why> {
+    fn by(&mut self, two: &Two, wide: bool, a: Reg, b: Value) -> Result<Reg, Unsupported> {
         let (w, size) = (usize::from(wide), if wide { Size::R64 } else { Size::R32 });
         if let Some(x) = self.immediate(b, if wide { 64 } else { 32 }) {
             let x = if wide { Op::Imm64(x) } else { Op::Imm32(x) };
@@ -99,7 +99,12 @@ impl Select<'_> {
     }
 
     /// The first lane of an operation on integers; nothing where it has no code.
-    pub(super) fn scalar(&mut self, what: &Arith, elem: Elem, args: &[Value]) -> Result<Option<Reg>, Why> {
+    pub(super) fn scalar(
+        &mut self,
+        what: &Arith,
+        elem: Elem,
+        args: &[Value],
+    ) -> Result<Option<Reg>, Unsupported> {
         if !what.number.is_int() || matches!(elem, Elem::Mask) {
             return Ok(None);
         }
@@ -171,7 +176,7 @@ impl Select<'_> {
         Ok(Some(if narrow { self.zeros_above(r, elem) } else { r }))
     }
 
-    fn product(&mut self, wide: bool, a: Value, b: Value) -> Result<Reg, Why> {
+    fn product(&mut self, wide: bool, a: Value, b: Value) -> Result<Reg, Unsupported> {
         let (a, b) = if self.constant(a).is_some() { (b, a) } else { (a, b) };
         let size = if wide { Size::R64 } else { Size::R32 };
         let x = self.first(a)?;
@@ -188,7 +193,7 @@ impl Select<'_> {
         Ok(self.gchange(code, x, size, &[Op::Use(y, size)]))
     }
 
-    fn shifted(&mut self, op: Lowered, wide: bool, args: &[Value]) -> Result<Reg, Why> {
+    fn shifted(&mut self, op: Lowered, wide: bool, args: &[Value]) -> Result<Reg, Unsupported> {
         let (w, size) = (usize::from(wide), if wide { Size::R64 } else { Size::R32 });
         let a = self.first(args[0])?;
         if let Some(n) = self.constant(args[1]) {
@@ -210,7 +215,7 @@ impl Select<'_> {
     }
 
     /// The first lane of a conversion between integers.
-    pub(super) fn scalar_convert(&mut self, from: Number, to: Elem, arg: Value) -> Result<Reg, Why> {
+    pub(super) fn scalar_convert(&mut self, from: Number, to: Elem, arg: Value) -> Result<Reg, Unsupported> {
         let r = self.first(arg)?;
         let elem = Elem::of(from);
         if to.bytes() <= elem.bytes() {
@@ -229,7 +234,7 @@ impl Select<'_> {
     }
 
     /// Makes the first lane of a value whose others lie at a step; `false` where that is taken out of all.
-    pub(super) fn first_of(&mut self, id: InstId, v: Value) -> Result<bool, Why> {
+    pub(super) fn first_of(&mut self, id: InstId, v: Value) -> Result<bool, Unsupported> {
         let (f, elem) = (self.f, self.ty(v).elem);
         let r = match &f.inst(id).inst {
             VirInst::Arith { what, args } => self.scalar(what, elem, args)?,
@@ -246,7 +251,7 @@ impl Select<'_> {
         Ok(r.is_some())
     }
 
-    fn first_of_shuffle(&mut self, elem: Elem, s: &Shuffle) -> Result<Option<Reg>, Why> {
+    fn first_of_shuffle(&mut self, elem: Elem, s: &Shuffle) -> Result<Option<Reg>, Unsupported> {
         let Some(u) = s.units.first().filter(|_| u32::from(s.unit) == elem.bytes()) else { return Ok(None) };
         let mut lane = u32::from(*u);
         for v in &s.args {
@@ -286,12 +291,12 @@ impl Select<'_> {
         relation: Relation,
         number: Number,
         [a, b]: [Value; 2],
-    ) -> Result<Reg, Why> {
+    ) -> Result<Reg, Unsupported> {
         let elem = Elem::of(number);
         let signed = number.is_signed();
         let wide = elem == Elem::I64;
         let narrow = matches!(elem, Elem::I8 | Elem::I16);
-        let take = |s: &mut Self, v: Value| -> Result<Reg, Why> {
+        let take = |s: &mut Self, v: Value| -> Result<Reg, Unsupported> {
             let r = s.general(v)?;
             Ok(if narrow && signed { s.extended(r, elem, false) } else { r })
         };
@@ -355,7 +360,7 @@ impl Select<'_> {
     }
 
     /// The same number in all lanes of a vector, of a general register.
-    pub(super) fn spread(&mut self, v: Value, r: Reg) -> Result<(), Why> {
+    pub(super) fn spread(&mut self, v: Value, r: Reg) -> Result<(), Unsupported> {
         let ty = self.ty(v);
         let part = self.spread_part(ty.elem, self.size(ty), r)?;
         self.set(v, Held::Vectors(vec![part; self.parts(ty)]));

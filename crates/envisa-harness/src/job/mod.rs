@@ -300,7 +300,7 @@ impl Job {
 
     /// Dumps of the compiler, beside the file, of kernels that the zebin has no vISA for: `KERNEL.visaasm`, or what
     /// the compiler calls them, which ends so; and those of the functions that they call, `…_KERNEL_f0.visaasm`.
-    fn dumps(&self, module: &Form<'_>) -> Result<Vec<SourceText>, JobError> {
+    fn compiler_dumps(&self, module: &Form<'_>) -> Result<Vec<SourceText>, JobError> {
         let missing = module.kernels_without_visa().unwrap_or_default();
         let mut texts = Vec::new();
         if missing.is_empty() || files::is_standard(&self.file) {
@@ -491,7 +491,7 @@ impl Ready {
                 .red_zones(job.check || job.check_hints),
         );
         let sources = job.sources(&source)?;
-        let visa = job.dumps(&form)?;
+        let visa = job.compiler_dumps(&form)?;
         let mut dumped = Vec::new();
         for dump in &visa {
             dumped.push(format!("{} has no vISA of its own: it is taken from {}", source.name, dump.name));

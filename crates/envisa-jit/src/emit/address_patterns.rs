@@ -69,7 +69,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         first: First,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         if s.write {
             let d = self.data_in(data + 4 * part.lane, 64, DATA)?;
             if d != DATA {
@@ -99,7 +99,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         weary: Mem,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         self.a.mr(Code::Mov_rm32_r32, weary, Register::EAX);
         if s.write {
             return Ok(());

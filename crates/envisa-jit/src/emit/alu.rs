@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn exec_bytes(e: ExecType) -> Result<u32, Why> {
+pub(super) fn exec_bytes(e: ExecType) -> Result<u32, Unsupported> {
     match e {
         ExecType::I32 | ExecType::U32 | ExecType::F32 => Ok(4),
         ExecType::I64 | ExecType::U64 | ExecType::F64 => Ok(8),
@@ -66,7 +66,7 @@ pub(super) fn extended(mut i: Inst) -> Inst {
 
 impl Emit<'_> {
     /// An instruction that computes: by vectors, or, where it has few channels and they cannot, one after the other.
-    pub(super) fn compute(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn compute(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let before = (self.a.here(), self.later.len());
         self.held = None;
         let i = as_words(self.inst(pc));
@@ -93,7 +93,7 @@ impl Emit<'_> {
         })
     }
 
-    pub(super) fn vectors(&mut self, pc: Pc, i: Inst) -> Result<(), Why> {
+    pub(super) fn vectors(&mut self, pc: Pc, i: Inst) -> Result<(), Unsupported> {
         if let Some((chain, value)) = self.deferred.chain(pc) {
             return self.truth(pc, &i, chain, *value);
         }
@@ -192,7 +192,13 @@ impl Emit<'_> {
     }
 
     /// A function of the math unit of two whole halves, if it can be made of both at once.
-    fn both_at_once(&mut self, pc: Pc, i: &Inst, offset: RegOffset, parts: &[Part]) -> Result<bool, Why> {
+    fn both_at_once(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        offset: RegOffset,
+        parts: &[Part],
+    ) -> Result<bool, Unsupported> {
         let &[a, b] = parts else { return Ok(false) };
         if (a.lanes, b.lanes) != (16, 16) || self.flushes_result(i) {
             return Ok(false);
@@ -209,7 +215,7 @@ impl Emit<'_> {
     }
 
     /// A destination of the bytes or words of dwords: the others' bits stay.
-    pub(super) fn gaps(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn gaps(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, ty, stride, sat } = i.dst else { return Err("an unusual destination") };
         if ty.size() == 4 {
             return self.half_quads(pc, i);
@@ -259,7 +265,7 @@ impl Emit<'_> {
     }
 
     /// Is an instruction of one channel executed for certain?
-    pub(super) fn certain(&self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn certain(&self, pc: Pc) -> Result<(), Unsupported> {
         let i = self.inst(pc);
         let predicated = i.pred.offset != 0 && i.op != Op::Sel;
         if predicated {
@@ -282,7 +288,7 @@ impl Emit<'_> {
         bytes: u32,
         part: &Part,
         mask: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let m = self.reg(to);
         let w = Width::of(part.lanes * bytes);
         if part.lanes * bytes < 8 {
@@ -337,7 +343,7 @@ impl Emit<'_> {
         bytes: u32,
         part: &Part,
         mask: Option<K>,
-    ) -> Result<bool, Why> {
+    ) -> Result<bool, Unsupported> {
         let Some(id) = self.cells.at(to) else { return Ok(false) };
         let c = *self.cells.get(id);
         let Some(home) = self.alloc.vector(id) else { return Ok(false) };
@@ -401,7 +407,7 @@ impl Emit<'_> {
         (ty, sat): (Type, bool),
         part: &Part,
         to: V,
-    ) -> Result<V, Why> {
+    ) -> Result<V, Unsupported> {
         let w = part.width;
         let v = self.saturated(i, v, (ty, sat), part, to)?;
         let v = match (i.exec, ty) {
@@ -481,7 +487,14 @@ impl Emit<'_> {
     }
 
     /// A result within the bounds of the destination's type, not narrowed yet.
-    fn saturated(&mut self, i: &Inst, v: V, (ty, sat): (Type, bool), part: &Part, to: V) -> Result<V, Why> {
+    fn saturated(
+        &mut self,
+        i: &Inst,
+        v: V,
+        (ty, sat): (Type, bool),
+        part: &Part,
+        to: V,
+    ) -> Result<V, Unsupported> {
         let w = part.width;
         let narrow = matches!(ty, Type::Ub | Type::B | Type::Uw | Type::W);
         Ok(match (i.exec, ty) {
@@ -550,7 +563,7 @@ impl Emit<'_> {
     }
 
     /// A move without conversion: `true` if it was one.
-    pub(super) fn copy(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+    pub(super) fn copy(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let Dst::Reg { offset: to, ty, .. } = i.dst else { return Ok(false) };
         let Src::Reg { ty: from, modifier: Modifier::None, shape, .. } = i.src[0] else { return Ok(false) };
         if from.size() != ty.size() || from.is_float() != ty.is_float() || i.channels == 1 {
@@ -588,7 +601,14 @@ impl Emit<'_> {
 
     /// Computes a part; gives the register of the result: `to`, whose lanes outside of `lanes` stay, or an
     /// intermediate one, of which all lanes are written.
-    pub(super) fn value(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn value(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        part: &Part,
+        to: V,
+        lanes: Lanes,
+    ) -> Result<V, Unsupported> {
         if self.flushes_result(i) {
             let v = self.unflushed(pc, i, part, 0, Lanes::All)?;
             return Ok(self.flushed_before(i, v, part, 0));
@@ -596,7 +616,7 @@ impl Emit<'_> {
         self.unflushed(pc, i, part, to, lanes)
     }
 
-    fn unflushed(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    fn unflushed(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         // Where lanes stay, what takes several steps is made elsewhere.
         let scratch = if lanes == Lanes::All { to } else { 0 };
         match i.exec {

@@ -4,8 +4,8 @@
 use envisa_lower::Atomic;
 use envisa_sem::atomic::AtomicOp;
 
-use super::each::{Array, PLACE};
 use super::memory::{PTR, Way, form};
+use super::per_channel::{Array, PLACE};
 use super::*;
 use crate::sites::gather_of;
 use envisa_native_layout::site;
@@ -86,7 +86,7 @@ impl One<'_> {
 }
 
 impl Emit<'_> {
-    pub(super) fn atomic(&mut self, pc: Pc, i: &Inst, a: &Atomic) -> Result<(), Why> {
+    pub(super) fn atomic(&mut self, pc: Pc, i: &Inst, a: &Atomic) -> Result<(), Unsupported> {
         let op = if a.lsc { AtomicOp::from_lsc_subop(a.code) } else { AtomicOp::from_legacy_code(a.code) };
         let op = op.ok_or("an atomic operator that means nothing")?;
         if !matches!((a.element, a.slot), (2 | 4, 4) | (8, 8)) {
@@ -164,7 +164,7 @@ impl Emit<'_> {
         ways: &[Way],
         scale: u32,
         (op, a): (AtomicOp, &Atomic),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let slot = u32::from(a.slot);
         let lanes = parts[0].lanes;
         let one = One {
@@ -266,7 +266,7 @@ impl Emit<'_> {
     }
 
     /// Reads, changes and writes the element at a place; what the message returns goes to the first array.
-    fn one_atomic(&mut self, one: &One<'_>) -> Result<(), Why> {
+    fn one_atomic(&mut self, one: &One<'_>) -> Result<(), Unsupported> {
         use AtomicOp as A;
         let (size, place, locks) = (one.size, one.place, !one.local);
         let (datum, old, new) = (DATUM[size], OLD[size], NEW[size]);

@@ -10,9 +10,9 @@ use std::ops::RangeInclusive;
 use envisa_lower::analysis::{Cells, Flow};
 use envisa_lower::{Message, Op, Pc, Program, Space, Src};
 
-use super::each::{Array, PLACE};
 use super::memory::{PTR, form};
-use super::streams::{gather, loops};
+use super::per_channel::{Array, PLACE};
+use super::row_streams::{gather, loops};
 use super::*;
 use crate::sites::gather_of;
 use envisa_native_layout::{SITE, site};
@@ -292,7 +292,7 @@ impl Emit<'_> {
         parts: &[Part],
         (index, scale): (&[V], u32),
         on: &[Option<K>],
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         for (k, (part, v)) in parts.iter().zip(index).enumerate() {
             self.lay_out(part.width, Array::Places.all().plus(64 * k as u32), *v);

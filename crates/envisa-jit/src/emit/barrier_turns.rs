@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::maps::Map;
+use crate::number_maps::Map;
 use envisa_native_layout::{record, state, together};
 
 /// The record of the thread whose turn it is.
@@ -267,7 +267,7 @@ impl Changed {
                 all.number.entry(c).or_insert(next);
             }
         }
-        let ends = crate::defer::blocks(p, flow);
+        let ends = crate::deferred::blocks(p, flow);
         let mut starts: Vec<Pc> = ends.clone();
         starts.insert(0, 0);
         starts.pop();

@@ -7,7 +7,7 @@ use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// Consecutive bytes at one address.
-    pub(super) fn block(&mut self, pc: Pc, i: &Inst, b: &Block) -> Result<(), Why> {
+    pub(super) fn block(&mut self, pc: Pc, i: &Inst, b: &Block) -> Result<(), Unsupported> {
         let Some(data) = b.data else { return Err("a prefetch") };
         if i.pred.offset != 0 {
             return Err("a block by a predicate");
@@ -85,7 +85,13 @@ impl Emit<'_> {
     }
 
     /// Moves 4, 8, 16, 32 or 64 bytes between memory and the register file; `rsi` may be overwritten.
-    pub(super) fn move_bytes(&mut self, at: RegOffset, n: u32, m: Mem, write: bool) -> Result<(), Why> {
+    pub(super) fn move_bytes(
+        &mut self,
+        at: RegOffset,
+        n: u32,
+        m: Mem,
+        write: bool,
+    ) -> Result<(), Unsupported> {
         let home = self.home(at, n);
         if home.is_none() {
             self.in_memory(at, n)?;

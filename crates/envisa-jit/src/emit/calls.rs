@@ -5,7 +5,7 @@ use super::*;
 impl<'a> Emit<'a> {
     /// Code that stops at instructions for an observer.
     pub fn stopping_at(self, stops: &'a [bool]) -> Emit<'a> {
-        let blocks = crate::defer::blocks_between(self.p, self.flow, stops);
+        let blocks = crate::deferred::blocks_between(self.p, self.flow, stops);
         let (streams, lines, rows) = Default::default();
         Emit { stops, blocks, streams, lines, rows, keeps_channels: false, ..self }
     }
@@ -53,7 +53,7 @@ impl Emit<'_> {
     }
 
     /// Leaves for the engine, which calls a function or subroutine; the thread goes on behind it when that has returned.
-    pub(super) fn function(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn function(&mut self, pc: Pc) -> Result<(), Unsupported> {
         self.hand_over();
         let i = self.inst(pc);
         if i.op == Op::Call {

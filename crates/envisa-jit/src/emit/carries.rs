@@ -3,7 +3,7 @@
 use super::*;
 
 impl Emit<'_> {
-    pub(super) fn carries(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn carries(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else {
             return Err("an unusual destination");
         };
@@ -42,7 +42,7 @@ impl Emit<'_> {
 
     /// Products and sums of 64 bits (`madw`): the lower halves, and where the second result goes, the upper ones, which
     /// come first.
-    pub(super) fn both_halves(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn both_halves(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else {
             return Err("an unusual destination");
         };
@@ -121,7 +121,7 @@ impl Emit<'_> {
     }
 
     /// The same of one channel.
-    pub(super) fn lone_carry(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn lone_carry(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, .. } = i.dst else { return Err("an unusual destination") };
         self.certain(pc)?;
         let code = match i.op {

@@ -62,7 +62,7 @@ impl Emit<'_> {
         (certain && plain && cmp.first == 0).then_some(Inst { channels: 1, ..*cmp })
     }
 
-    pub(super) fn control(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn control(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         match i.op {
             Op::Join => self.join(pc),
@@ -145,7 +145,7 @@ impl Emit<'_> {
     }
 
     /// Lets the channels of a pair of masks wait at a label.
-    fn deposit(&mut self, pc: Pc, label: Pc, masks: [K; 2]) -> Result<(), Why> {
+    fn deposit(&mut self, pc: Pc, label: Pc, masks: [K; 2]) -> Result<(), Unsupported> {
         let m = self.wait(label).ok_or("a label where nobody waits")?;
         self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(masks[1]), kreg(masks[0]));
         if self.flow.waits_at(pc, label) {
@@ -219,7 +219,7 @@ impl Emit<'_> {
     }
 
     /// All active channels go ahead to a label, where others may wait on the way.
-    fn all_ahead(&mut self, pc: Pc, target: Pc) -> Result<(), Why> {
+    fn all_ahead(&mut self, pc: Pc, target: Pc) -> Result<(), Unsupported> {
         let between: Vec<Pc> = self.flow.waiting(pc).take_while(|l| *l < target).collect();
         let to = self.labels[target as usize];
         if between.is_empty() {
@@ -256,7 +256,7 @@ impl Emit<'_> {
         self.later.push(Later::Expired { pc, entry });
     }
 
-    fn goto(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    fn goto(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let (target, next) = (i.aux, self.labels[pc as usize + 1]);
         let fused = std::mem::take(&mut self.fused);
         let split = i.channels > 1 && (i.pred.offset != 0 || !self.whole(i));
@@ -329,7 +329,7 @@ impl Emit<'_> {
     }
 
     /// A forward branch that all channels come to: all of them take it, or none, or else they part.
-    fn goto_of_all(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Why> {
+    fn goto_of_all(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Unsupported> {
         let (target, next) = (i.aux, self.labels[pc as usize + 1]);
         self.predicate(pc, i, fused, false)?;
         match i.channels {
@@ -367,7 +367,7 @@ impl Emit<'_> {
     }
 
     /// As [`Emit::taken`], of an instruction of some of the channels.
-    fn taken_of_some(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    fn taken_of_some(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         if i.pred.combine != Combine::None || self.deferred.pred(pc, i.pred.offset).is_some() {
             return Err("a branch by all channels");
         }
@@ -396,7 +396,7 @@ impl Emit<'_> {
     }
 
     /// The active channels that a predicate lets go, in `TAKEN`; the flags say whether there are any.
-    fn taken(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Why> {
+    fn taken(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Unsupported> {
         if !self.whole(i) {
             return self.taken_of_some(pc, i);
         }
@@ -407,7 +407,7 @@ impl Emit<'_> {
 
     /// A branch's predicate in `TAKEN`: `go`: which active channels it lets go; else, of a branch that all channels come to,
     /// as it is, not inverted.
-    fn predicate(&mut self, pc: Pc, i: &Inst, fused: bool, go: bool) -> Result<(), Why> {
+    fn predicate(&mut self, pc: Pc, i: &Inst, fused: bool, go: bool) -> Result<(), Unsupported> {
         if i.pred.combine != Combine::None {
             return Err("a branch by all channels");
         }
@@ -442,7 +442,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    fn ret(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    fn ret(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let next = self.labels[pc as usize + 1];
         self.fused = false;
         let labels: Vec<Pc> = self.flow.waiting(pc).collect();
@@ -566,7 +566,7 @@ impl Emit<'_> {
     }
 
     /// An instruction of the machine's at which the thread may wait, whichever channels are active.
-    pub(super) fn suspending(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn suspending(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let next = if self.inst(pc).op == Op::Dpasw { pc } else { pc + 1 };
         self.spill_all(next);
         let k = self.resumption(next);
@@ -577,7 +577,7 @@ impl Emit<'_> {
     }
 
     /// `%ce0`.
-    pub(super) fn channel_enables(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn channel_enables(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let Dst::Reg { offset, .. } = self.inst(pc).dst else { return Err("a destination") };
         self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(2), kreg(1));
         let m = self.reg(offset);
@@ -586,7 +586,7 @@ impl Emit<'_> {
     }
 
     /// Logic of predicates.
-    pub(super) fn pred_logic(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn pred_logic(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         let Dst::Pred { offset } = i.dst else { return Err("a destination that is no predicate") };
         if i.pred.offset != 0 {
@@ -626,7 +626,7 @@ impl Emit<'_> {
     }
 
     /// Logic of predicates of less than eight channels, all of which run: that of their dwords.
-    fn logic_of_few(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Why> {
+    fn logic_of_few(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Unsupported> {
         let sources: &[Src] = if i.aux & 0xff == 0x55 { &i.src[..1] } else { &i.src[..2] };
         let kept =
             |s: &Src| matches!(*s, Src::Pred { offset, .. } if self.deferred.pred(pc, offset).is_none());
@@ -673,7 +673,7 @@ impl Emit<'_> {
     }
 
     /// All bits of a predicate into a scalar, whichever channels are active.
-    pub(super) fn predicate_value(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn predicate_value(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         let (Dst::Reg { offset: to, ty, .. }, Src::Pred { offset, invert }) = (i.dst, i.src[0]) else {
             return Err("a predicate that is moved to a rare place");
@@ -689,7 +689,7 @@ impl Emit<'_> {
     }
 
     /// Predicates' bits from the lowest of each channel's number.
-    fn predicate_of_channels(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    fn predicate_of_channels(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let (Dst::Pred { offset }, Src::Reg { ty, shape, .. }) = (i.dst, i.src[0]) else {
             return Err("bits of a predicate of a rare kind");
         };
@@ -709,7 +709,7 @@ impl Emit<'_> {
     }
 
     /// Predicates' bits from a scalar: those of all the instruction's channels, whichever are active.
-    pub(super) fn predicate_bits(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn predicate_bits(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         let (
             Dst::Pred { offset },

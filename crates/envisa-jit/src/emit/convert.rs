@@ -62,7 +62,7 @@ impl Emit<'_> {
     }
 
     /// Of AVX2's sums that do this, zero's is of a sign where they are rounded down.
-    fn quads_to_doubles(&mut self, op: crate::ops::Op, w: Width, to: V, from: V) {
+    fn quads_to_doubles(&mut self, op: crate::vector_encodings::Op, w: Width, to: V, from: V) {
         if !self.sums_are_negative_zeros() {
             return self.a.v2(op, w, to, Opd::Reg(from), Lanes::All);
         }

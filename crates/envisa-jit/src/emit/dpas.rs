@@ -39,7 +39,7 @@ struct Operands {
 
 impl Emit<'_> {
     /// `dst = acc + activations × weights`, a row of the result after the other.
-    pub(super) fn dpas(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn dpas(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         let n = u32::from(i.channels);
         let Dst::Reg { offset: to, ty, sat: false, .. } = i.dst else { return Err("a DPAS of a rare kind") };
@@ -83,7 +83,7 @@ impl Emit<'_> {
     }
 
     /// On bytes.
-    fn byte_dpas(&mut self, pc: Pc, d: &Operands) -> Result<(), Why> {
+    fn byte_dpas(&mut self, pc: Pc, d: &Operands) -> Result<(), Unsupported> {
         let &Operands { depth, repeat, to, acc, weights, values, .. } = d;
         let i = self.inst(pc);
         let (n, channel) = (u32::from(i.channels), i.first.into());
@@ -173,7 +173,7 @@ impl Emit<'_> {
 
     /// The same on floats: some rows at a time, depth after depth, so that a depth's weights are made singles once for
     /// all of them.
-    fn float_dpas(&mut self, pc: Pc, f: &Operands) -> Result<(), Why> {
+    fn float_dpas(&mut self, pc: Pc, f: &Operands) -> Result<(), Unsupported> {
         let pair = match f.precision {
             Precision::Hf | Precision::Bf => true,
             Precision::Tf32 => false,
@@ -234,7 +234,7 @@ impl Emit<'_> {
 
     /// Puts all activations, as singles, where they are taken from one by one. Stores are of 32 bytes: not all CPUs
     /// forward the second half of a longer one.
-    fn values_as_singles(&mut self, f: &Operands) -> Result<(), Why> {
+    fn values_as_singles(&mut self, f: &Operands) -> Result<(), Unsupported> {
         let (y, all) = (Width::Y, Lanes::All);
         let (size, v) = (f.precision.bits() / 8, PRODUCTS[0]);
         let step = 8 * size;
@@ -262,7 +262,7 @@ impl Emit<'_> {
     }
 
     /// Elements side by side: in memory, or in one register.
-    fn packed_floats(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<Opd, Why> {
+    fn packed_floats(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<Opd, Unsupported> {
         let cell = self.cells.at(at).map(|id| *self.cells.get(id));
         if cell.is_some_and(|c| c.offset + c.bytes >= at + bytes) {
             return self.convertible(at, bytes, tmp);
@@ -272,7 +272,7 @@ impl Emit<'_> {
     }
 
     /// The weights of a depth, as singles.
-    fn float_weights(&mut self, f: &Operands, j: u32, row: u32) -> Result<(), Why> {
+    fn float_weights(&mut self, f: &Operands, j: u32, row: u32) -> Result<(), Unsupported> {
         let (w, all, [low, high]) = (Width::of(row), Lanes::All, WIDE);
         let b = self.data_in(f.weights + j * row, row, PRODUCTS[0])?;
         match f.precision {
@@ -297,7 +297,7 @@ impl Emit<'_> {
     }
 
     /// What a row's sums begin with.
-    fn float_accumulator(&mut self, f: &Operands, n: u32, m: u32, to: V) -> Result<(), Why> {
+    fn float_accumulator(&mut self, f: &Operands, n: u32, m: u32, to: V) -> Result<(), Unsupported> {
         let (w, all) = (Width::of(4 * n), Lanes::All);
         let Some(acc) = f.acc else {
             self.a.v3(VPXORD, w, to, to, Opd::Reg(to), all);
@@ -324,7 +324,7 @@ impl Emit<'_> {
     }
 
     /// Writes a row of sums, rounded once if its elements have 16 bits.
-    fn float_result(&mut self, pc: Pc, f: &Operands, m: u32, sum: V) -> Result<(), Why> {
+    fn float_result(&mut self, pc: Pc, f: &Operands, m: u32, sum: V) -> Result<(), Unsupported> {
         let i = self.inst(pc);
         let n = u32::from(i.channels);
         let (w, all) = (Width::of(4 * n), Lanes::All);

@@ -18,13 +18,13 @@ impl Emit<'_> {
     }
 
     /// A source in a register, which may be `tmp`.
-    fn vector_of(&mut self, i: &Inst, k: usize, part: &Part, tmp: V) -> Result<V, Why> {
+    fn vector_of(&mut self, i: &Inst, k: usize, part: &Part, tmp: V) -> Result<V, Unsupported> {
         let s = self.source(i, k, part, tmp)?;
         Ok(self.in_register(s, part, tmp))
     }
 
     /// Computes one of them into register 0.
-    pub(super) fn rare(&mut self, i: &Inst, part: &Part) -> Result<V, Why> {
+    pub(super) fn rare(&mut self, i: &Inst, part: &Part) -> Result<V, Unsupported> {
         let w = part.width;
         let all = Lanes::All;
         match i.op {
@@ -156,7 +156,7 @@ impl Emit<'_> {
     ///
     /// In doubles: a quotient that is no integer is at least `1 / b` away from the next, and they are finer, however
     /// they are rounded.
-    fn quotient(&mut self, i: &Inst, part: &Part) -> Result<(), Why> {
+    fn quotient(&mut self, i: &Inst, part: &Part) -> Result<(), Unsupported> {
         let (w, all) = (part.width, Lanes::All);
         let signed = i.exec == ExecType::I32;
         let a = self.vector_of(i, 0, part, 1)?;
@@ -209,7 +209,7 @@ impl Emit<'_> {
     }
 
     /// The same in quads, of dwords of which some have a sign and others none.
-    pub(super) fn quotient_in_quads(&mut self, i: &Inst, part: &Part) -> Result<V, Why> {
+    pub(super) fn quotient_in_quads(&mut self, i: &Inst, part: &Part) -> Result<V, Unsupported> {
         let (w, all) = (part.width, Lanes::All);
         let small = |s: &Src| match (constant(self.p, s), *s) {
             (Some(x), _) => x.unsigned_abs() <= 1 << 33,
@@ -242,7 +242,7 @@ impl Emit<'_> {
     }
 
     /// A sum and four products of bytes, into register 0: not all CPUs have them, nor those of all signs.
-    fn four_products(&mut self, i: &Inst, part: &Part) -> Result<(), Why> {
+    fn four_products(&mut self, i: &Inst, part: &Part) -> Result<(), Unsupported> {
         let (w, all) = (part.width, Lanes::All);
         let of = |s: &Src| match *s {
             Src::Reg { ty, modifier: Modifier::None, .. } if ty.is_int() && ty.size() == 4 => {

@@ -21,9 +21,9 @@ fn signed(s: &Src) -> Option<(bool, Src)> {
 /// A fused operation by the order of its operands: `to * c + b`, `b * to + c`, `b * c + to`. The first two that are
 /// named are the factors, of which the first comes first where both are NaN.
 struct Fused {
-    by132: crate::ops::Op,
-    by213: crate::ops::Op,
-    by231: crate::ops::Op,
+    by132: crate::vector_encodings::Op,
+    by213: crate::vector_encodings::Op,
+    by231: crate::vector_encodings::Op,
 }
 
 /// The fused operations of a format, by the signs of the product and of what is added.
@@ -84,11 +84,11 @@ impl Emit<'_> {
         &mut self,
         i: &Inst,
         part: &Part,
-        op: crate::ops::Op,
+        op: crate::vector_encodings::Op,
         to: V,
         lanes: Lanes,
         commutes: bool,
-    ) -> Result<V, Why> {
+    ) -> Result<V, Unsupported> {
         let a = self.source(i, 0, part, 1)?;
         let b = self.source(i, 1, part, 2)?;
         let (a, b) = match (a, b) {
@@ -103,7 +103,7 @@ impl Emit<'_> {
     }
 
     /// A sum or difference of singles or doubles.
-    fn sum(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    fn sum(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         let wide = part.bytes == 8;
         let [add, sub] = if wide { [VADDPD, VSUBPD] } else { [VADDPS, VSUBPS] };
         let (n0, s0) = signed(&i.src[0]).ok_or("a modifier of a sum")?;
@@ -133,7 +133,7 @@ impl Emit<'_> {
     }
 
     /// A fused product and sum of singles or doubles.
-    fn mad(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    fn mad(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         let mut s = [Opd::Reg(0); 3];
         let mut signs = [false; 3];
         for k in 0..3 {
@@ -208,7 +208,14 @@ impl Emit<'_> {
         to
     }
 
-    pub(super) fn float(&mut self, pc: Pc, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn float(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        part: &Part,
+        to: V,
+        lanes: Lanes,
+    ) -> Result<V, Unsupported> {
         let w = part.width;
         if i.exec == ExecType::F16 {
             use Op::*;
@@ -264,11 +271,11 @@ impl Emit<'_> {
         &mut self,
         i: &Inst,
         part: &Part,
-        [min, max]: [crate::ops::Op; 2],
-        cmp: crate::ops::Op,
+        [min, max]: [crate::vector_encodings::Op; 2],
+        cmp: crate::vector_encodings::Op,
         to: V,
         lanes: Lanes,
-    ) -> Result<V, Why> {
+    ) -> Result<V, Unsupported> {
         let w = part.width;
         let op = if i.op == Op::Min { min } else { max };
         // A number as the second is what a NaN gives; one that equals nothing but itself may as well be the second.
@@ -320,7 +327,7 @@ impl Emit<'_> {
     }
 
     /// The same of halves, in words: NaNs stay what they are.
-    fn least_halves(&mut self, i: &Inst, part: &Part) -> Result<V, Why> {
+    fn least_halves(&mut self, i: &Inst, part: &Part) -> Result<V, Unsupported> {
         let halves = |s: &Src| matches!(s, Src::Reg { ty: Type::Hf, .. });
         if !i.src[..2].iter().all(halves) || !matches!(i.dst, Dst::Reg { ty: Type::Hf, .. }) {
             return Err("an operation of halves");
@@ -344,7 +351,7 @@ impl Emit<'_> {
         Ok(2)
     }
 
-    pub(super) fn double(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn double(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         let w = part.width;
         match i.op {
             Op::Mov => {

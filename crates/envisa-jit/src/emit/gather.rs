@@ -155,7 +155,7 @@ impl Emit<'_> {
         v: V,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         for h in 0..2 {
             let of = Places { base: PTR, index: v, scale: form.scale, plus: 0 };
             self.load_quads(part, of, (h as V, h), on);

@@ -2,7 +2,7 @@
 
 use super::memory::{Form, PTR, RA, Way, form};
 use super::*;
-use crate::asm::Aside;
+use crate::asm::SlowPath;
 use envisa_lower::{Message, Simt};
 use envisa_native_layout::site;
 
@@ -31,7 +31,7 @@ impl Emit<'_> {
         parts: &[Part],
         align: u32,
         data: RegOffset,
-    ) -> Result<Option<Aside>, Why> {
+    ) -> Result<Option<SlowPath>, Unsupported> {
         let Some(step) = self.mostly_rows(pc, i, s, form, parts, align) else { return Ok(None) };
         let &[a, b] = parts else { return Ok(None) };
         let windows = self.bent(s);
@@ -100,7 +100,7 @@ impl Emit<'_> {
         let next = self.next_of_block(pc).filter(|_| windows && on == [None; 2]);
         let next = next.map(|pc| Looked { pc, ..look });
         self.looked = next.filter(|look| self.next_looks_so(*look, data));
-        let aside = self.a.step_aside(pc);
+        let aside = self.a.begin_slow_path(pc);
         self.a.bind(other);
         Ok(Some(aside))
     }
@@ -117,7 +117,7 @@ impl Emit<'_> {
     }
 
     /// Looks at what the next message will not look at again: for code that was put aside, and may have done anything.
-    pub(super) fn look_for_next(&mut self, s: &Simt, parts: &[Part]) -> Result<(), Why> {
+    pub(super) fn look_for_next(&mut self, s: &Simt, parts: &[Part]) -> Result<(), Unsupported> {
         let Some(look) = self.looked else { return Ok(()) };
         let jump = self.cells.at(s.address + 64).and_then(|c| self.shapes.alike(c));
         let halves = if jump.is_some() { &parts[..1] } else { parts };

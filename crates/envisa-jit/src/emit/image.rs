@@ -1,11 +1,11 @@
-//! Texels: of images and samplers of the kinds that code is made for ([`crate::plan`]); others are the machine's.
+//! Texels: of images and samplers of the kinds that code is made for ([`crate::image_plans`]); others are the machine's.
 //!
 //! Means of bytes are made of texels as they are stored, channel by channel. Other texels are read channel by channel,
 //! and their means are sums of doubles, texel by texel.
 
 use super::memory::PTR;
 use super::*;
-use crate::plan::{Sampled, Source, axes, is_zero, layers, number};
+use crate::image_plans::{Sampled, Source, axes, is_zero, layers, number};
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, TexelSlot};
 use envisa_native_layout::{SITE, site};
@@ -20,7 +20,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub fn take(&mut self) -> Result<V, Why> {
+    pub fn take(&mut self) -> Result<V, Unsupported> {
         self.free.pop().ok_or("too many intermediate values")
     }
 
@@ -101,7 +101,7 @@ impl Emit<'_> {
     }
 
     /// Dwords of a part, all of them in a register.
-    pub(super) fn dwords_of(&mut self, at: RegOffset, part: &Part, tmp: V) -> Result<V, Why> {
+    pub(super) fn dwords_of(&mut self, at: RegOffset, part: &Part, tmp: V) -> Result<V, Unsupported> {
         if part.lanes == 16 {
             return self.data_in(at, 64, tmp);
         }
@@ -139,7 +139,7 @@ impl Emit<'_> {
     }
 
     /// Texels by coordinates.
-    pub(super) fn sample(&mut self, pc: Pc, i: &Inst, s: &Sample) -> Result<(), Why> {
+    pub(super) fn sample(&mut self, pc: Pc, i: &Inst, s: &Sample) -> Result<(), Unsupported> {
         let Some(Kind::Sampled(kind)) = self.kind(i) else { return Err("an image of a rare kind") };
         let Some(data) = s.data else { return Err("a sample that nobody reads") };
         if !matches!(s.what, Sampling::Filter | Sampling::Base)
@@ -217,7 +217,7 @@ impl Emit<'_> {
         &mut self,
         p: &mut Place<'_>,
         at: [Option<RegOffset>; 3],
-    ) -> Result<(Vec<Along>, Option<V>), Why> {
+    ) -> Result<(Vec<Along>, Option<V>), Unsupported> {
         let mut along = Vec::new();
         for (axis, at) in at.into_iter().enumerate().take(axes(p.kind.shape)) {
             along.push(self.along(p, axis as u32, at)?);
@@ -233,7 +233,7 @@ impl Emit<'_> {
         s: &Sample,
         at: [Option<RegOffset>; 3],
         (data, on): (RegOffset, Option<K>),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (along, layer) = self.directions(p, at)?;
         let rows = self.rows(p, &along, layer)?;
         let weights: Vec<Option<V>> = along.iter().map(|a| a.weight).collect();
@@ -274,7 +274,7 @@ impl Emit<'_> {
     }
 
     /// Where the nearest layer begins, halves going to the even one.
-    fn layer(&mut self, p: &mut Place<'_>, at: Option<RegOffset>) -> Result<V, Why> {
+    fn layer(&mut self, p: &mut Place<'_>, at: Option<RegOffset>) -> Result<V, Unsupported> {
         let (w, all) = (p.part.width, Lanes::All);
         let x = p.pool.take()?;
         let Some(at) = at else {
@@ -294,7 +294,7 @@ impl Emit<'_> {
     }
 
     /// What [`envisa_sem::sampler::Axis`] makes of coordinates.
-    fn along(&mut self, p: &mut Place<'_>, axis: u32, at: Option<RegOffset>) -> Result<Along, Why> {
+    fn along(&mut self, p: &mut Place<'_>, axis: u32, at: Option<RegOffset>) -> Result<Along, Unsupported> {
         let (w, kind) = (p.part.width, p.kind);
         let all = Lanes::All;
         let mut x = p.pool.take()?;
@@ -382,7 +382,14 @@ impl Emit<'_> {
     }
 
     /// The number of the first or the second texel, brought inside, in `to`.
-    fn inside(&mut self, p: &mut Place<'_>, axis: u32, along: Along, second: bool, to: V) -> Result<(), Why> {
+    fn inside(
+        &mut self,
+        p: &mut Place<'_>,
+        axis: u32,
+        along: Along,
+        second: bool,
+        to: V,
+    ) -> Result<(), Unsupported> {
         let (w, all) = (p.part.width, Lanes::All);
         let last = Opd::Bcast(self.of_second(p.i, number::LAST + 4 * axis));
         let count = Opd::Bcast(self.of_second(p.i, number::COUNT + 4 * axis));
@@ -417,7 +424,7 @@ impl Emit<'_> {
         along: Along,
         second: bool,
         (k, of): (K, Option<K>),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let w = p.part.width;
         let count = Opd::Bcast(self.of_second(p.i, number::COUNT + 4 * axis));
         let mut from = along.first;
@@ -438,7 +445,7 @@ impl Emit<'_> {
         p: &mut Place<'_>,
         along: &[Along],
         layer: Option<V>,
-    ) -> Result<Vec<Row>, Why> {
+    ) -> Result<Vec<Row>, Unsupported> {
         let (w, all) = (p.part.width, Lanes::All);
         let clamps = p.kind.addressing == Addressing::Clamp;
         let each: &[bool] = if p.kind.linear { &[false, true] } else { &[false] };
@@ -519,7 +526,7 @@ impl Emit<'_> {
         offset: V,
         column: usize,
         v: V,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         self.in_column(p, column);
         let (t, u) = (p.pool.take()?, p.pool.take()?);
         self.texel_channel(p.i, p.kind.texel, source, p.part.width, offset, [v, t, u]);
@@ -529,7 +536,13 @@ impl Emit<'_> {
     }
 
     /// The texels of a row that begins at an offset, whose vector is free afterwards.
-    fn row_of(&mut self, p: &mut Place<'_>, columns: &[V], row: V, weight: Option<V>) -> Result<Row, Why> {
+    fn row_of(
+        &mut self,
+        p: &mut Place<'_>,
+        columns: &[V],
+        row: V,
+        weight: Option<V>,
+    ) -> Result<Row, Unsupported> {
         let (w, all) = (p.part.width, Lanes::All);
         let texel = p.kind.texel;
         if !texel.0.is_bytes() {
@@ -603,7 +616,7 @@ impl Emit<'_> {
         weights: &[Option<V>],
         low: u32,
         to: V,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let w = p.part.width;
         let mut means = Vec::new();
         for (n, row) in rows.iter().enumerate() {
@@ -636,7 +649,7 @@ impl Emit<'_> {
     }
 
     /// The single that a mean of bytes stands for: the quotient by 255, rounded right.
-    fn by_255(&mut self, p: &mut Place<'_>, v: V) -> Result<(), Why> {
+    fn by_255(&mut self, p: &mut Place<'_>, v: V) -> Result<(), Unsupported> {
         let (w, all) = (p.part.width, Lanes::All);
         let t = p.pool.take()?;
         let (by, most) = (self.in_all(1.0 / 255.0), self.in_all(255.0));

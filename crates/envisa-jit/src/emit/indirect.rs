@@ -1,16 +1,16 @@
 //! Instructions whose operands are found through address registers: dwords that each channel finds by itself.
 
 use super::gather::Places;
-use super::pointed::Found;
+use super::indirect_elements::Found;
 use super::*;
-use crate::known::Picked;
+use crate::known_integers::Picked;
 
 /// How many instructions before one its addresses are looked for.
 const NEARBY: usize = 256;
 
 impl Emit<'_> {
     /// An instruction with operands that are found by address registers.
-    pub(super) fn indirect(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn indirect(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let before = (self.a.here(), self.later.len());
         if self.gather_dwords(pc, i)? {
             return Ok(());
@@ -22,7 +22,7 @@ impl Emit<'_> {
 
     /// A move of dwords that each channel finds by an address of its own: `false` if it is none. An address that is no
     /// variable's goes the slow way, which faults.
-    fn gather_dwords(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+    fn gather_dwords(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let Src::Indirect { per_address_log2: 0, ty: from, modifier: Modifier::None, .. } = i.src[0] else {
             return Ok(false);
         };
@@ -71,7 +71,7 @@ impl Emit<'_> {
 
     /// The same where all channels find dwords of one variable that one or two vectors hold, as they do who shuffle:
     /// these are permuted. Leaves where it goes then, if there is such a variable; what follows does the rest.
-    fn near(&mut self, pc: Pc, i: &Inst, f: Found, parts: &[Part]) -> Result<Option<Label>, Why> {
+    fn near(&mut self, pc: Pc, i: &Inst, f: Found, parts: &[Part]) -> Result<Option<Label>, Unsupported> {
         let two = |aim: &Range<u32>| (8..=128).contains(&(aim.end - aim.start));
         let Some(aim) = self.aim(pc, f.address).filter(two) else { return Ok(None) };
         let Dst::Reg { offset: to, .. } = i.dst else { return Ok(None) };
@@ -116,7 +116,7 @@ impl Emit<'_> {
     }
 
     /// The same of dwords that are known before.
-    fn pick(&mut self, pc: Pc, picked: &Picked, to: RegOffset, parts: &[Part]) -> Result<(), Why> {
+    fn pick(&mut self, pc: Pc, picked: &Picked, to: RegOffset, parts: &[Part]) -> Result<(), Unsupported> {
         // Making a mask of lanes takes the registers below.
         let v = 6;
         let from = self.reg(picked.at);

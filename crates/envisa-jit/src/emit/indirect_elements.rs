@@ -3,8 +3,8 @@
 
 use envisa_lower::{REGISTER_PADDING, Strides};
 
-use super::each::{Array, PLACE};
 use super::gather::Places;
+use super::per_channel::{Array, PLACE};
 use super::*;
 
 /// An operand that is found by address registers.
@@ -102,7 +102,7 @@ fn row(at: RegOffset, n: u32) -> (RegOffset, Strides, Shape) {
 
 impl Emit<'_> {
     /// An instruction with such operands. What points outside of variables goes the slow way, which faults.
-    pub(super) fn pointed(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn pointed(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let n = u32::from(i.channels);
         if n < 8 {
             self.certain(pc)?;
@@ -170,12 +170,12 @@ impl Emit<'_> {
     }
 
     /// Sixteen channels at a time, or eight.
-    fn blocks(&self, i: &Inst) -> Result<Vec<Part>, Why> {
+    fn blocks(&self, i: &Inst) -> Result<Vec<Part>, Unsupported> {
         self.parts(i, 4)
     }
 
     /// The channels of a block whose elements are touched; `None` for all.
-    fn touching(&mut self, pc: Pc, i: &Inst, part: &Part) -> Result<Option<K>, Why> {
+    fn touching(&mut self, pc: Pc, i: &Inst, part: &Part) -> Result<Option<K>, Unsupported> {
         if i.op != Op::Sel || i.no_mask || self.all_active(pc) {
             return if i.op == Op::Sel { Ok(None) } else { self.on(pc, part) };
         }
@@ -256,7 +256,7 @@ impl Emit<'_> {
         v: V,
         on: Option<K>,
         entry: Option<Label>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let w = part.width;
         let at = f.word(part.lane);
         if f.per >= part.lanes {
@@ -320,7 +320,7 @@ impl Emit<'_> {
     }
 
     /// Goes to `entry` unless all elements that an instruction touches are inside of variables.
-    fn all_inside(&mut self, pc: Pc, i: &Inst, f: Found, entry: Label) -> Result<(), Why> {
+    fn all_inside(&mut self, pc: Pc, i: &Inst, f: Found, entry: Label) -> Result<(), Unsupported> {
         let n = u32::from(i.channels);
         if let Some(Shape::Scalar | Shape::Contiguous) = f.shape(n) {
             self.place_inside(f.word(0), f.plus(0), f.inside(n - 1) + f.size, entry);
@@ -350,7 +350,7 @@ impl Emit<'_> {
         f: Found,
         to: RegOffset,
         entry: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let place = Mem::indexed(REGS, PLACE[1], 1, self.pointed_base());
         if n == 1 || f.shape(n) == Some(Shape::Contiguous) {
             self.place_inside(f.word(0), f.plus(0), n * f.size, entry);
@@ -430,7 +430,7 @@ impl Emit<'_> {
     }
 
     /// Computes all channels of an instruction, whichever run, into a row that nothing else knows of.
-    fn make_row(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Why> {
+    fn make_row(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Unsupported> {
         let i = super::alu::extended(*i);
         let Dst::Reg { ty, sat, .. } = i.dst else { return Err("an unusual destination") };
         let bytes = super::alu::exec_bytes(i.exec)?;
@@ -450,7 +450,7 @@ impl Emit<'_> {
     }
 
     /// Puts the elements of a row to where those of the channels that run are.
-    fn put_row(&mut self, pc: Pc, i: &Inst, f: Found, from: RegOffset) -> Result<(), Why> {
+    fn put_row(&mut self, pc: Pc, i: &Inst, f: Found, from: RegOffset) -> Result<(), Unsupported> {
         let n = u32::from(i.channels);
         let place = Mem::indexed(REGS, PLACE[1], 1, self.pointed_base());
         if n < 8 {

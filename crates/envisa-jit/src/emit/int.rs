@@ -28,7 +28,7 @@ impl Emit<'_> {
         to: V,
         scratch: V,
         lanes: Lanes,
-    ) -> Result<V, Why> {
+    ) -> Result<V, Unsupported> {
         let w = part.width;
         let signed = i.exec == ExecType::I32;
         let op = match i.op {
@@ -124,7 +124,7 @@ impl Emit<'_> {
         self.two(i, part, op, to, lanes, true)
     }
 
-    pub(super) fn shift(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn shift(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         let w = part.width;
         let wide = part.bytes == 8;
         let bits = 8 * part.bytes;
@@ -190,7 +190,7 @@ impl Emit<'_> {
         Ok(to)
     }
 
-    pub(super) fn quads(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn quads(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         let w = part.width;
         let signed = i.exec == ExecType::I64;
         let op = match i.op {

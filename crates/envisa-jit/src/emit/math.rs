@@ -6,7 +6,7 @@ use envisa_sem::math::Function;
 use envisa_sem::math::single::exp2_integral;
 
 use super::*;
-use crate::maps::Map;
+use crate::number_maps::Map;
 
 /// An operation of a sequence; operands by number.
 #[derive(Clone, Copy, Debug)]
@@ -14,30 +14,30 @@ enum Node {
     Input(u8),
     Bits(u32),
     Two {
-        op: crate::ops::Op,
+        op: crate::vector_encodings::Op,
         a: usize,
         b: usize,
         commutes: bool,
     },
     One {
-        op: crate::ops::Op,
+        op: crate::vector_encodings::Op,
         a: usize,
     },
     /// `213` and `231` forms.
     Fma {
-        ops: (crate::ops::Op, crate::ops::Op),
+        ops: (crate::vector_encodings::Op, crate::vector_encodings::Op),
         a: usize,
         b: usize,
         c: usize,
     },
     Shift {
-        op: crate::ops::Op,
+        op: crate::vector_encodings::Op,
         a: usize,
         by: u32,
     },
     /// Made of one by an immediate.
     Round {
-        op: crate::ops::Op,
+        op: crate::vector_encodings::Op,
         a: usize,
     },
     /// Is it of one of these classes?
@@ -46,7 +46,7 @@ enum Node {
         classes: u32,
     },
     Compare {
-        op: crate::ops::Op,
+        op: crate::vector_encodings::Op,
         a: usize,
         b: usize,
         how: u32,
@@ -328,7 +328,7 @@ fn integral(p: &Program, flow: &Flow, cells: &Cells, pc: Pc) -> bool {
     let end = offset + 4 * u32::from(i.channels);
     let all: Option<Vec<CellId>> = (offset..end).step_by(4).map(|at| cells.at(at)).collect();
     let Some(all) = all else { return false };
-    let ends = crate::defer::blocks(p, flow);
+    let ends = crate::deferred::blocks(p, flow);
     for before in (pc.saturating_sub(FAR)..pc).rev() {
         if ends[before as usize] != ends[pc as usize] {
             return false;
@@ -410,7 +410,7 @@ fn beside(nodes: &mut [Node], second: usize) -> Option<Vec<usize>> {
 
 impl Emit<'_> {
     /// A function of the math unit in single precision.
-    pub(super) fn math(&mut self, pc: Pc, i: &Inst, part: &Part, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn math(&mut self, pc: Pc, i: &Inst, part: &Part, lanes: Lanes) -> Result<V, Unsupported> {
         let f = function(i.op).ok_or("an operation of singles")?;
         let x = self.source(i, 0, part, 1)?;
         let x = self.in_register(x, part, 1);
@@ -469,7 +469,13 @@ impl Emit<'_> {
 
     /// The same of both halves of a vector at once, the results in these registers, where that spares something: `false`,
     /// and nothing done, if it does not.
-    pub(super) fn math_of_both(&mut self, pc: Pc, i: &Inst, parts: &[Part], to: [V; 2]) -> Result<bool, Why> {
+    pub(super) fn math_of_both(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        parts: &[Part],
+        to: [V; 2],
+    ) -> Result<bool, Unsupported> {
         let Some(f) = function(i.op).filter(|f| !f.is_binary()) else { return Ok(false) };
         let mut x = [0; 2];
         for (x, (part, temporary)) in x.iter_mut().zip(parts.iter().zip([1, 2])) {
@@ -509,7 +515,7 @@ impl Emit<'_> {
         }
     }
 
-    fn sequence(&mut self, r: &Record, order: &[usize], p: &Places, part: &Part) -> Result<(), Why> {
+    fn sequence(&mut self, r: &Record, order: &[usize], p: &Places, part: &Part) -> Result<(), Unsupported> {
         let w = part.width;
         let mut ends = Vec::new();
         for (k, n) in order.iter().map(|k| (*k, &r.nodes[*k])) {
@@ -578,7 +584,7 @@ impl Emit<'_> {
                     }
                     let some = self.a.label();
                     self.a.jump(Code::Jne_rel32_64, some);
-                    ends.push((l, self.a.step_aside(self.now)));
+                    ends.push((l, self.a.begin_slow_path(self.now)));
                     self.a.bind(some);
                 }
                 Node::Assign { to, m, from } => {
@@ -605,7 +611,7 @@ impl Emit<'_> {
         p: &Places,
         part: &Part,
         to: V,
-        (ops, [a, b, c]): ((crate::ops::Op, crate::ops::Op), [usize; 3]),
+        (ops, [a, b, c]): ((crate::vector_encodings::Op, crate::vector_encodings::Op), [usize; 3]),
     ) {
         let w = part.width;
         let (oa, ob, oc) = (self.node(r, p, a, 3), self.node(r, p, b, 4), self.node(r, p, c, 3));

@@ -7,7 +7,7 @@ use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// Moves a rectangle that is inside of the image; others are the machine's.
-    pub(super) fn media(&mut self, i: &Inst, pc: Pc, m: &Media) -> Result<(), Why> {
+    pub(super) fn media(&mut self, i: &Inst, pc: Pc, m: &Media) -> Result<(), Unsupported> {
         let Some(Kind::Bytes) = self.kind(i) else { return Err("an image of a rare kind") };
         let Some(data) = m.data else { return Err("a prefetch") };
         if i.pred.offset != 0 || m.lines != (0, 1) {

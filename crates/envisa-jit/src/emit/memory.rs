@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::written::Written;
+use super::written_registers::Written;
 use super::*;
 use crate::multiples::Multiples;
 use crate::shape::constant;
@@ -29,7 +29,7 @@ pub(crate) struct Form {
 }
 
 /// How a gather or scatter that native code does makes its addresses; `None` for those it does not do.
-pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Why> {
+pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Unsupported> {
     if s.upper || !matches!(s.stride, Src::None) || s.elements == 0 {
         return Err("a message of a rare kind");
     }
@@ -80,7 +80,7 @@ pub(crate) fn as_quads(s: &Simt) -> Cow<'_, Simt> {
 const MOST_SCALE: u32 = 1 << 16;
 
 /// Where the dword is that an origin adds to addresses of 32 bits, if there is one.
-fn added(origin: &Src) -> Result<Option<RegOffset>, Why> {
+fn added(origin: &Src) -> Result<Option<RegOffset>, Unsupported> {
     match *origin {
         Src::None => Ok(None),
         Src::Reg { offset, ty, modifier: Modifier::None, .. } if ty.is_int() && ty.size() >= 4 => {
@@ -157,7 +157,7 @@ impl Form {
 }
 
 /// Where a message's data is, if there is native code for messages of its shape and channels.
-fn simt_data(n: u32, s: &Simt) -> Result<RegOffset, Why> {
+fn simt_data(n: u32, s: &Simt) -> Result<RegOffset, Unsupported> {
     if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {
         return Err("a message of few channels");
     }
@@ -209,7 +209,7 @@ pub(super) const PTR: Register = Register::RCX;
 pub(super) const ON: [K; 2] = [3, 4];
 
 impl Emit<'_> {
-    pub(super) fn message(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn message(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = *self.inst(pc);
         let m = self.p.messages().get(i.aux as usize).ok_or("a message")?;
         match m {
@@ -224,7 +224,7 @@ impl Emit<'_> {
     }
 
     /// The address of a symbol, which the context has; of one that is nowhere the machine says so.
-    pub(super) fn symbol(&mut self, pc: Pc) -> Result<(), Why> {
+    pub(super) fn symbol(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = self.inst(pc);
         let Dst::Reg { offset, ty: Type::Q | Type::Uq, sat: false, .. } = i.dst else {
             return Err("an address of few bits");
@@ -247,7 +247,7 @@ impl Emit<'_> {
         Mem::at(SITES, i.aux * SITE + field)
     }
 
-    pub(super) fn simt(&mut self, pc: Pc, i: &Inst, s: &Simt) -> Result<(), Why> {
+    pub(super) fn simt(&mut self, pc: Pc, i: &Inst, s: &Simt) -> Result<(), Unsupported> {
         let s = &as_quads(s);
         let form = form(self.p, s)?;
         let n = u32::from(i.channels);
@@ -283,7 +283,11 @@ impl Emit<'_> {
         }
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
-        let led = if looked_at == 0 { self.take_led(pc, i, s, form, &parts, data, done)? } else { None };
+        let led = if looked_at == 0 {
+            self.take_by_scalar_index(pc, i, s, form, &parts, data, done)?
+        } else {
+            None
+        };
         if looked_at == 0 {
             self.quads_at_sight(pc, i, s, form, (&parts, align), data, done)?;
         }
@@ -363,7 +367,7 @@ impl Emit<'_> {
         form: Form,
         (align, channels): (u32, u32),
         entry: Label,
-    ) -> Result<bool, Why> {
+    ) -> Result<bool, Unsupported> {
         let base = constant(self.p, &s.base).unwrap_or(0) as u64;
         let plus = base.wrapping_mul(u64::from(s.scale)).wrapping_add(s.offset as u64);
         let windows = !form.wide && s.space != Space::Flat;
@@ -390,7 +394,7 @@ impl Emit<'_> {
     }
 
     /// An origin or a surface that may be another one than the site's is compared with it.
-    pub(super) fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) -> Result<(), Why> {
+    pub(super) fn key(&mut self, _: Pc, i: &Inst, s: &Simt, entry: Label) -> Result<(), Unsupported> {
         match &s.space {
             Space::Flat => {}
             Space::Scratch(handle) => return self.scratch(i, handle, entry),
@@ -422,7 +426,7 @@ impl Emit<'_> {
     }
 
     /// The number of a surface that varies is held against the site's.
-    pub(super) fn surface(&mut self, i: &Inst, at: &Src, entry: Label) -> Result<(), Why> {
+    pub(super) fn surface(&mut self, i: &Inst, at: &Src, entry: Label) -> Result<(), Unsupported> {
         if !self.varies(at) {
             return Ok(());
         }
@@ -437,7 +441,7 @@ impl Emit<'_> {
     }
 
     /// The handle of a scratch surface is held against that of the thread's own.
-    pub(super) fn scratch(&mut self, i: &Inst, handle: &Src, entry: Label) -> Result<(), Why> {
+    pub(super) fn scratch(&mut self, i: &Inst, handle: &Src, entry: Label) -> Result<(), Unsupported> {
         self.load_int(handle, [Register::EAX, Register::RAX], false, 0)?;
         self.a.ri(Code::Shr_rm32_imm8, Register::EAX, 6);
         let key = self.site(i, site::KEY);
@@ -447,7 +451,7 @@ impl Emit<'_> {
     }
 
     /// The channels of a half that run, in `ON`; `None` if all do.
-    pub(super) fn on(&mut self, pc: Pc, part: &Part) -> Result<Option<K>, Why> {
+    pub(super) fn on(&mut self, pc: Pc, part: &Part) -> Result<Option<K>, Unsupported> {
         let i = self.inst(pc);
         let exec = !(i.no_mask || self.all_active(pc));
         if i.pred.offset == 0 && !exec {
@@ -500,7 +504,7 @@ impl Emit<'_> {
         part: &Part,
         entry: Label,
         misses: &mut bool,
-    ) -> Result<Way, Why> {
+    ) -> Result<Way, Unsupported> {
         if form.wide {
             return self.way_of_quads(pc, i, s, form, part, entry, misses);
         }
@@ -575,12 +579,12 @@ impl Emit<'_> {
     }
 
     /// The indices of a half, in a register: their own, or the one that its places are made in, 6 or 7.
-    pub(super) fn indices(&mut self, s: &Simt, part: &Part) -> Result<V, Why> {
+    pub(super) fn indices(&mut self, s: &Simt, part: &Part) -> Result<V, Unsupported> {
         self.vector_at(s.address + 4 * part.lane, part, 6 + part.index as V)
     }
 
     /// The dwords of a half, in a register: their own, or this one.
-    pub(super) fn vector_at(&mut self, at: RegOffset, part: &Part, v: V) -> Result<V, Why> {
+    pub(super) fn vector_at(&mut self, at: RegOffset, part: &Part, v: V) -> Result<V, Unsupported> {
         let w = part.width;
         if let Some(r) = self.home(at, 4 * part.lanes) {
             return Ok(r);
@@ -638,7 +642,7 @@ impl Emit<'_> {
         form: Form,
         parts: &[Part],
         entry: Label,
-    ) -> Result<Option<[Way; 2]>, Why> {
+    ) -> Result<Option<[Way; 2]>, Unsupported> {
         let &[a, b] = parts else { return Ok(None) };
         let second = self.cells.at(s.address + 64).and_then(|c| self.shapes.after(c));
         let Some((_, jump)) = second.filter(|(c, _)| !form.wide && self.cells.at(s.address) == Some(*c))
@@ -698,7 +702,7 @@ impl Emit<'_> {
         (step, jump): (i32, i32),
         on: [Option<K>; 2],
         entry: Label,
-    ) -> Result<[Way; 2], Why> {
+    ) -> Result<[Way; 2], Unsupported> {
         let apart = jump.wrapping_shl(form.before);
         let bytes = form.bytes(step);
         let rows = [row(s, bytes, RA[0], 0), row(s, bytes, RA[1], 0)];
@@ -732,7 +736,7 @@ impl Emit<'_> {
     }
 
     /// From an index to what is held against a site's limits.
-    pub(super) fn offset(&mut self, i: &Inst, form: Form, r: Register) -> Result<(), Why> {
+    pub(super) fn offset(&mut self, i: &Inst, form: Form, r: Register) -> Result<(), Unsupported> {
         if form.before != 0 {
             self.a.ri(Code::Shl_rm32_imm8, r, form.before as i32);
         }

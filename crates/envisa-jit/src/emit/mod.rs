@@ -1,54 +1,54 @@
 //! From a program to x86-64: one function that runs a thread.
 
-mod addends;
-mod ahead;
+mod address_patterns;
 mod alu;
-mod apart;
 mod atomic;
-mod beside;
+pub(crate) mod atomic_prefetch;
+mod barrier_turns;
 mod block;
-mod both;
+mod branch_versions;
 mod calls;
-mod carry;
+mod carries;
 mod control;
 mod convert;
 mod dpas;
-mod each;
-mod fetch;
-mod few;
-mod fields;
+mod dword_sequences;
 mod float;
 mod frame;
 mod gather;
+mod half_pairs;
 mod image;
 mod indirect;
+mod indirect_elements;
 mod int;
-pub(crate) mod lines;
-mod look;
 mod math;
 mod media;
 pub(crate) mod memory;
 mod mode;
+mod narrow_indices;
 mod packed;
 mod parts;
 pub(crate) mod payload;
-mod pointed;
+mod per_channel;
+mod per_element;
+mod prefetch;
 mod quads;
 mod row;
+pub(crate) mod row_streams;
 mod scalar;
 mod select;
-mod source;
-mod steps;
-pub(crate) mod streams;
-mod sums;
-mod tiles;
+mod source_operand;
+mod stream_loads;
+mod strided;
+mod subvectors;
+mod texel_channels;
+mod texel_sums;
 mod transfer;
 mod transpose;
-mod turns;
 mod typed;
 mod wide;
 mod windows;
-mod written;
+mod written_registers;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -61,23 +61,23 @@ use envisa_machine::start::{Start, Write};
 use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register, RoundingControl};
 
-use self::lines::{Line, lines, rows};
-use self::streams::{STREAM, Stream, streams};
+use self::atomic_prefetch::{Line, lines, rows};
+use self::row_streams::{STREAM, Stream, streams};
 use crate::active::Active;
 use crate::alloc::Allocation;
-use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, V, Why, Width, kreg, vreg};
-use crate::defer::Deferred;
+use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, kreg, vreg};
+use crate::deferred::Deferred;
+use crate::float_modes::Modes;
 use crate::general::{Given, keep};
-use crate::known::Known;
+use crate::group_order::Walk;
+use crate::image_plans::Kind;
+use crate::known_integers::Known;
 use crate::level::Level;
-use crate::maps::Map;
-use crate::modes::Modes;
 use crate::narrow::{self, narrow};
-use crate::ops::*;
+use crate::number_maps::Map;
 use crate::passes::Passes;
-use crate::plan::Kind;
 use crate::shape::Shapes;
-use crate::walk::Walk;
+use crate::vector_encodings::*;
 use envisa_native_layout::{CTX, REGS, RENEW, SITES, at, exit};
 
 /// Active channels 0 to 15 and 16 to 31.
@@ -109,7 +109,7 @@ pub(crate) struct Compiled {
     /// Bytes of a context.
     pub context: u32,
     /// Instructions that call the interpreter, and why.
-    pub slow: Vec<(Pc, Why)>,
+    pub slow: Vec<(Pc, Unsupported)>,
     /// Where in a context channels wait, by label.
     pub waits: Map<Pc, u32>,
     /// The numbers of resumptions, by instruction.
@@ -176,7 +176,7 @@ pub(crate) enum Later {
     /// Channels wait where all join.
     Joined { wait: Mem, entry: Label, back: Label },
     /// What was made for all channels is made for some of them.
-    Apart(apart::Apart),
+    Apart(branch_versions::Apart),
     /// The budget or the turn ran out.
     Expired { pc: Pc, entry: Label },
 }
@@ -235,8 +235,8 @@ pub(crate) struct Emit<'a> {
     waits: Map<Pc, u32>,
     later: Vec<Later>,
     /// What messages call.
-    routines: Vec<look::Routine>,
-    slow: Vec<(Pc, Why)>,
+    routines: Vec<address_patterns::Routine>,
+    slow: Vec<(Pc, Unsupported)>,
     resumptions: Vec<(Pc, Label)>,
     /// The number of the resumption at each instruction that has one.
     resumption_at: Map<Pc, u32>,
@@ -247,9 +247,9 @@ pub(crate) struct Emit<'a> {
     /// One past the end of the block of each instruction.
     blocks: Vec<Pc>,
     /// What the message before left for the next instruction.
-    looked: Option<both::Looked>,
+    looked: Option<half_pairs::Looked>,
     /// Of threads that take turns: what they may have written since the barrier before, by barrier.
-    changed: turns::Changed,
+    changed: barrier_turns::Changed,
     stub: Label,
     done: Label,
     leave: Label,
@@ -270,8 +270,8 @@ pub(crate) struct Emit<'a> {
     /// The mask of lanes that the part in the making is written by.
     held: Option<K>,
     /// Instructions on parts of vectors; those that are in the making, and where their sources are.
-    runs: Vec<tiles::Run>,
-    tiles: Option<tiles::Run>,
+    runs: Vec<subvectors::Run>,
+    tiles: Option<subvectors::Run>,
     moved: [V; 2],
     /// The instruction that code is made for.
     now: Pc,
@@ -280,13 +280,13 @@ pub(crate) struct Emit<'a> {
     /// Loads of places that locked operations go to.
     lines: Map<Pc, Line>,
     /// What the program writes, once that is asked for.
-    written: OnceCell<written::Written>,
+    written: OnceCell<written_registers::Written>,
     /// Which places are multiples of what, once that is asked for.
     multiples: OnceCell<crate::multiples::Multiples>,
     /// What the host writes into the registers of each thread before a row of groups.
     once: Vec<Write>,
     /// The code in the making, if it is for all channels where some may have gone elsewhere.
-    apart: Option<apart::Apart>,
+    apart: Option<branch_versions::Apart>,
     /// What is read in the payload.
     in_place: Vec<payload::InPlace>,
     /// Where vectors begin that are written 32 bytes at a time.
@@ -350,13 +350,13 @@ impl<'a> Emit<'a> {
             resumptions: Vec::new(),
             resumption_at: Map::default(),
             lowest: BTreeMap::new(),
-            blocks: crate::defer::blocks(p, flow),
+            blocks: crate::deferred::blocks(p, flow),
             looked: None,
             resumed: None,
             changed: if together {
-                turns::Changed::new(p, flow, cells, live)
+                barrier_turns::Changed::new(p, flow, cells, live)
             } else {
-                turns::Changed::default()
+                barrier_turns::Changed::default()
             },
             stub,
             done,
@@ -385,7 +385,7 @@ impl<'a> Emit<'a> {
             apart: None,
             once: Vec::new(),
             in_place: Vec::new(),
-            in_halves: source::in_halves(p),
+            in_halves: source_operand::in_halves(p),
             rows: rows(p, flow),
         }
     }
@@ -503,7 +503,7 @@ impl<'a> Emit<'a> {
     /// Compiles the program; `passes` has those that came before.
     ///
     /// # Errors
-    /// Why there is no code.
+    /// Unsupported there is no code.
     pub fn run(mut self, mut passes: Passes) -> Result<Compiled, String> {
         // Threads that do nothing but stream: what later ones want is fetched ahead of them.
         self.streaming &= self.start.is_some() && !self.together;
@@ -632,7 +632,7 @@ impl<'a> Emit<'a> {
         let depth = |(at, pc): &(usize, Pc)| (*at, self.inst(*pc).depth.into());
         let depths: Vec<(usize, u32)> = self.a.marks.iter().map(depth).collect();
         let wanted = std::mem::take(&mut self.a.wanted);
-        let entries = self.routines.iter().flat_map(look::Routine::entries);
+        let entries = self.routines.iter().flat_map(address_patterns::Routine::entries);
         let quiet: Vec<u64> = entries.map(|l| self.a.number(l)).collect();
         let (code, labels) = self.a.settled()?;
         let shared = if self.together { self.p.registers().locals_start } else { 0 };
@@ -689,7 +689,7 @@ impl<'a> Emit<'a> {
     }
 
     /// One instruction natively, or nothing of it. What it computes with rounds by itself as `control` says.
-    fn try_native(&mut self, pc: Pc, control: RoundingControl) -> Result<(), Why> {
+    fn try_native(&mut self, pc: Pc, control: RoundingControl) -> Result<(), Unsupported> {
         let (here, later, tiles) = (self.a.here(), self.later.len(), self.tiles.clone());
         self.a.rounding.begin(control);
         let done = self.native(pc);
@@ -704,7 +704,7 @@ impl<'a> Emit<'a> {
         done
     }
 
-    fn native(&mut self, pc: Pc) -> Result<(), Why> {
+    fn native(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = self.inst(pc);
         match i.op {
             Op::Join | Op::Goto | Op::Ret | Op::Barrier | Op::Fence | Op::Nop | Op::End => self.control(pc),

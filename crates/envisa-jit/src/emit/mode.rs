@@ -1,4 +1,4 @@
-//! Instructions in the floating-point modes that are known before a program runs: see [`crate::modes`].
+//! Instructions in the floating-point modes that are known before a program runs: see [`crate::float_modes`].
 //!
 //! Directions of rounding are the CPU's own, which [`Emit::rounds`] asks for where an instruction needs one, and which
 //! are taken back before a block ends. What a mode flushes is flushed by instructions: the CPU's ways of doing so are
@@ -138,7 +138,7 @@ impl Emit<'_> {
     }
 
     /// Can an instruction be native, as far as its mode is concerned?
-    pub(super) fn mode_allows(&self, i: &Inst) -> Result<(), Why> {
+    pub(super) fn mode_allows(&self, i: &Inst) -> Result<(), Unsupported> {
         if !with_floats(i) {
             return Ok(());
         }
@@ -264,7 +264,7 @@ impl Emit<'_> {
 
     /// Integers without sign to singles or doubles: of AVX2's sums that do this, zero's is of a sign where they are
     /// rounded down.
-    pub(super) fn unsigned_to_float(&mut self, op: crate::ops::Op, w: Width, to: V, from: Opd) {
+    pub(super) fn unsigned_to_float(&mut self, op: crate::vector_encodings::Op, w: Width, to: V, from: Opd) {
         self.a.v2(op, w, to, from, Lanes::All);
         if !self.sums_are_negative_zeros() {
             return;

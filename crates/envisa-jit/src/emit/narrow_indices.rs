@@ -45,7 +45,13 @@ impl Span {
 
 impl Emit<'_> {
     /// Goes to `entry` unless a message's indices are what their addends are in 64 bits, for all channels that run.
-    pub(super) fn sums_fit(&mut self, pc: Pc, s: &Simt, parts: &[Part], entry: Label) -> Result<(), Why> {
+    pub(super) fn sums_fit(
+        &mut self,
+        pc: Pc,
+        s: &Simt,
+        parts: &[Part],
+        entry: Label,
+    ) -> Result<(), Unsupported> {
         if self.fitting.contains(&self.inst(pc).aux) {
             return Ok(());
         }
@@ -101,7 +107,7 @@ impl Emit<'_> {
     }
 
     /// A part's dwords of an addend in a vector register.
-    fn addend(&mut self, at: RegOffset, a: Addend, part: &Part, v: V) -> Result<V, Why> {
+    fn addend(&mut self, at: RegOffset, a: Addend, part: &Part, v: V) -> Result<V, Unsupported> {
         if !a.scalar {
             return self.vector_at(at + 4 * part.lane, part, v);
         }

@@ -20,7 +20,7 @@ impl Place {
 
 impl Emit<'_> {
     /// Does an operation on up to 64 bytes of narrow elements, where all channels run: `false` if it is another.
-    pub(super) fn packed(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+    pub(super) fn packed(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let Dst::Reg { offset: to, ty, stride: 1, sat: false } = i.dst else { return Ok(false) };
         if i.dst2 != 0 {
             return Ok(false);
@@ -126,7 +126,7 @@ impl Emit<'_> {
     }
 
     /// Operations on bits.
-    fn bits(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn bits(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let sources = match i.op {
             Op::Mov | Op::Not => 1,
             Op::And | Op::Or | Op::Xor => 2,
@@ -166,7 +166,7 @@ impl Emit<'_> {
     }
 
     /// Sums and differences, of which only the low bits count.
-    fn summed(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn summed(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let (w, words) = (Width::of(place.bytes()), place.ty.size() == 2);
         let (add, subtract) = if words { (VPADDW, VPSUBW) } else { (VPADDB, VPSUBB) };
         // What is taken away comes last.
@@ -187,7 +187,7 @@ impl Emit<'_> {
     }
 
     /// Products of words, of which only the low bits count.
-    fn multiplied(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn multiplied(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let [a, b] = [(0, 0), (1, 1)].map(|(k, tmp)| self.element_register(&i.src[k], place, tmp));
         let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
         self.a.v3(VPMULLW, Width::of(place.bytes()), 0, a, Opd::Reg(b), Lanes::All);
@@ -196,7 +196,7 @@ impl Emit<'_> {
     }
 
     /// Words shifted by a constant: as the dwords that they are extended to, of which the low bits count.
-    fn shifted(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn shifted(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let (Some(n), Src::Reg { ty, constant: false, .. }) =
             (crate::shape::constant(self.p, &i.src[1]), i.src[0])
         else {
@@ -219,7 +219,7 @@ impl Emit<'_> {
 
     /// Compares of elements of one type into elements of the same size, without compares into masks: differences that are
     /// saturated are zero where one is not above the other.
-    fn compared_by_differences(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn compared_by_differences(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let number = |s: &Src| crate::shape::constant(self.p, s);
         let of = i.src[..2].iter().find_map(|s| match *s {
             Src::Reg { ty, constant: false, .. } => Some(ty),
@@ -275,7 +275,7 @@ impl Emit<'_> {
     }
 
     /// Moves from integers of another size.
-    fn resized(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn resized(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let n = place.channels;
         if let Some((from, of)) = self.beside(&i.src[0], n) {
             let w = Width::of(2 * n);
@@ -316,7 +316,7 @@ impl Emit<'_> {
     }
 
     /// The lesser or greater of elements of one type, which the result has, too.
-    fn least_narrow(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn least_narrow(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let [a, b] = [0, 1].map(|k| self.beside(&i.src[k], place.channels));
         let (Some((a, of)), Some((b, other))) = (a, b) else { return Ok(false) };
         let signed = of.is_signed();
@@ -341,7 +341,7 @@ impl Emit<'_> {
     }
 
     /// Compares of elements of one type into elements of the same size.
-    fn compared(&mut self, i: &Inst, place: Place) -> Result<bool, Why> {
+    fn compared(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         if i.src
             .iter()
             .any(|s| matches!(*s, Src::Reg { ty, constant: false, .. } if ty.size() != place.ty.size()))
@@ -357,7 +357,7 @@ impl Emit<'_> {
     }
 
     /// Compares narrow elements of one type, up to 64 bytes of them, into mask 4: `false`, and nothing done, of others.
-    fn compare_narrow(&mut self, i: &Inst) -> Result<bool, Why> {
+    fn compare_narrow(&mut self, i: &Inst) -> Result<bool, Unsupported> {
         let n = u32::from(i.channels);
         let [a, b] = [0, 1].map(|k| (crate::shape::constant(self.p, &i.src[k]), self.beside(&i.src[k], n)));
         let (a, b, of) = match (a, b) {
@@ -383,7 +383,13 @@ impl Emit<'_> {
 
     /// Compares a part's narrow elements, of one type or with a number, as what they are into a mask, zero where `of` is:
     /// `false`, and nothing done, of others.
-    pub(super) fn narrow_part(&mut self, i: &Inst, part: &Part, k: K, of: Option<K>) -> Result<bool, Why> {
+    pub(super) fn narrow_part(
+        &mut self,
+        i: &Inst,
+        part: &Part,
+        k: K,
+        of: Option<K>,
+    ) -> Result<bool, Unsupported> {
         let narrow = |s: &Src| match *s {
             Src::Reg { offset, ty, shape: Shape::Contiguous, modifier: Modifier::None, .. } => {
                 (ty.is_int() && ty.size() < 4).then_some((offset + part.lane * ty.size(), ty))
@@ -422,7 +428,7 @@ impl Emit<'_> {
 
     /// A compare of the narrow elements of 32 channels into a predicate, all of which is written: `false`, and nothing done,
     /// of others.
-    pub(super) fn narrow_truths(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<bool, Why> {
+    pub(super) fn narrow_truths(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<bool, Unsupported> {
         let id = self.cells.at(to).ok_or("a predicate that is no cell")?;
         let all = i.no_mask || self.all_active(pc) || self.live.unmasked(pc, id);
         let whole = (i.channels, i.first) == (32, 0) && all && self.level == Level::Avx512;
@@ -436,7 +442,7 @@ impl Emit<'_> {
 }
 
 /// The compare of narrow integers that is the one of dwords that they are extended to.
-fn comparing(ty: Type, exec: ExecType) -> Option<crate::ops::Op> {
+fn comparing(ty: Type, exec: ExecType) -> Option<crate::vector_encodings::Op> {
     match (ty.size(), ty.is_signed(), exec) {
         (2, true, ExecType::I32) => Some(VPCMPW),
         (2, false, ExecType::I32 | ExecType::U32) => Some(VPCMPUW),

@@ -5,7 +5,7 @@ use super::*;
 impl Emit<'_> {
     /// The parts of an instruction whose channels compute in a type of so many bytes, but for those whose channels are
     /// off whenever it is executed. There is one at least.
-    pub fn parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
+    pub fn parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Unsupported> {
         let all = self.all_parts(i, bytes)?;
         let on: Vec<Part> = all.iter().filter(|p| self.may_run(i, p.channel, p.lanes)).copied().collect();
         Ok(if on.is_empty() { all } else { on })
@@ -23,7 +23,7 @@ impl Emit<'_> {
     }
 
     /// The parts of all channels.
-    pub fn all_parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Why> {
+    pub fn all_parts(&self, i: &Inst, bytes: u32) -> Result<Vec<Part>, Unsupported> {
         let n = u32::from(i.channels);
         if n == 1 {
             let channel = i.first.into();
@@ -90,7 +90,7 @@ impl Emit<'_> {
     }
 
     /// A predicate's bits of a part, as they are, in `k`; registers 1 to 5 may be overwritten where it is made here.
-    pub fn pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
+    pub fn pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Unsupported> {
         if let Some(chain) = self.deferred.pred(self.now, offset) {
             return self.chain(chain, part, k, None);
         }
@@ -98,7 +98,7 @@ impl Emit<'_> {
     }
 
     /// The same of one that is where it is kept.
-    pub fn kept_pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
+    pub fn kept_pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Unsupported> {
         let m = self.reg(offset + part.channel / 8);
         match part.channel % 8 {
             0 if part.lanes == 16 => self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(k), m),
@@ -109,7 +109,7 @@ impl Emit<'_> {
     }
 
     /// Writes a predicate's bits of a part.
-    pub fn set_pred(&mut self, pc: Pc, offset: RegOffset, part: &Part, k: K) -> Result<(), Why> {
+    pub fn set_pred(&mut self, pc: Pc, offset: RegOffset, part: &Part, k: K) -> Result<(), Unsupported> {
         let i = self.inst(pc);
         if !part.channel.is_multiple_of(8) {
             return Err("channels that do not begin at a byte");
@@ -134,12 +134,17 @@ impl Emit<'_> {
     }
 
     /// The lanes that a part of an instruction writes of a destination: `None` for all of them.
-    pub fn lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
+    pub fn lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Unsupported> {
         self.held = self.find_lanes(pc, part, to)?;
         Ok(self.held)
     }
 
-    pub(super) fn find_lanes(&mut self, pc: Pc, part: &Part, to: RegOffset) -> Result<Option<K>, Why> {
+    pub(super) fn find_lanes(
+        &mut self,
+        pc: Pc,
+        part: &Part,
+        to: RegOffset,
+    ) -> Result<Option<K>, Unsupported> {
         let i = self.inst(pc);
         let predicated = i.pred.offset != 0 && i.op != Op::Sel;
         let id = self.cells.at(to).ok_or("a destination that is no cell")?;

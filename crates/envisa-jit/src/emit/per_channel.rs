@@ -71,8 +71,8 @@ impl Emit<'_> {
         &mut self,
         part: &Part,
         on: Option<K>,
-        body: impl FnOnce(&mut Self) -> Result<(), Why>,
-    ) -> Result<(), Why> {
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
         let (again, done) = (self.a.label(), self.a.label());
         match on {
             Some(k) => {
@@ -92,8 +92,8 @@ impl Emit<'_> {
     pub(super) fn each_of_both(
         &mut self,
         on: [Option<K>; 2],
-        body: impl FnOnce(&mut Self) -> Result<(), Why>,
-    ) -> Result<(), Why> {
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
         let (again, done) = (self.a.label(), self.a.label());
         match on {
             [None, None] => self.a.ri(Code::Mov_r32_imm32, LEFT, -1),
@@ -118,8 +118,8 @@ impl Emit<'_> {
     fn turns_of_lanes(
         &mut self,
         again: Label,
-        body: impl FnOnce(&mut Self) -> Result<(), Why>,
-    ) -> Result<(), Why> {
+        body: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
         self.a.bind(again);
         self.a.rr(Code::Tzcnt_r32_rm32, Register::R9D, LEFT);
         body(self)?;
@@ -169,7 +169,7 @@ impl Emit<'_> {
         (index, scale, disp): (V, u32, u32),
         (data, bytes): (V, u32),
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         self.lay_out(part.width, Array::Places.all(), index);
         self.lay_out(part.width, Array::First.all(), data);
         self.each(part, on, |e| {
@@ -185,7 +185,7 @@ impl Emit<'_> {
         (index, scale): ([V; 2], u32),
         (data, bytes): (RegOffset, u32),
         on: [Option<K>; 2],
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         for (part, v) in parts.iter().zip(index) {
             self.lay_out(part.width, Array::Places.half(part), v);
             let d = self.data_in(data + 4 * part.lane, 64, 0)?;

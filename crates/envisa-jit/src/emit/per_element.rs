@@ -10,7 +10,7 @@ const MOST: u32 = 16;
 
 impl Emit<'_> {
     /// Runs an instruction channel by channel, all of which run for certain.
-    pub(super) fn few(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn few(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         self.certain(pc)?;
         if self.deferred.reads(pc) {
             return Err("a value that is made where it is read");
@@ -75,7 +75,7 @@ impl Emit<'_> {
     }
 
     /// Four channels of dwords side by side, in a vector; `false` (and nothing done) if they are not that.
-    fn four(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+    fn four(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let float = super::alu::is_float(i.exec);
         let dwords = |ty: Type| ty.size() == 4 && ty.is_float() == float;
         let Dst::Reg { offset: to, ty, stride: 1, sat: false } = i.dst else { return Ok(false) };
@@ -102,7 +102,7 @@ impl Emit<'_> {
     }
 
     /// An instruction of one channel, in vector registers.
-    pub(super) fn lone(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn lone(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset: to, ty, sat, .. } = i.dst else { return Err("an unusual destination") };
         self.certain(pc)?;
         let bytes = super::alu::exec_bytes(i.exec)?;
@@ -133,7 +133,7 @@ impl Emit<'_> {
         s: &Simt,
         form: Form,
         data: RegOffset,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         self.certain(pc)?;
         let n = u32::from(i.channels);
         let size = if form.wide { 8 } else { 4 };
@@ -173,7 +173,7 @@ impl Emit<'_> {
     }
 
     /// Low or high bytes of words: the others stay.
-    pub(super) fn bytes_of_words(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn bytes_of_words(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else {
             return Err("a destination with gaps");
         };
@@ -207,7 +207,7 @@ impl Emit<'_> {
     }
 
     /// Low or high dwords of quads: the others stay.
-    pub(super) fn half_quads(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn half_quads(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else {
             return Err("a destination with gaps");
         };
@@ -261,7 +261,7 @@ impl Emit<'_> {
     }
 
     /// Quads whose lower dwords this instruction moves, and whose upper ones the next: both are, at once. `false`: it is not so.
-    fn whole_quads(&mut self, pc: Pc, i: &Inst, parts: &[Part]) -> Result<bool, Why> {
+    fn whole_quads(&mut self, pc: Pc, i: &Inst, parts: &[Part]) -> Result<bool, Unsupported> {
         let (Some(next), Dst::Reg { offset, .. }) = (self.next_of_block(pc), i.dst) else { return Ok(false) };
         let j = *self.inst(next);
         let to = matches!(j.dst, Dst::Reg { offset: at, ty: Type::D | Type::Ud, stride: 2, sat: false } if at == offset + 4);

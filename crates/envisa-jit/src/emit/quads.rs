@@ -11,7 +11,7 @@ impl Emit<'_> {
         (m, row, write): (Mem, bool, bool),
         to: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         for h in self.halves_on(pc, part) {
             let to = to + 64 * h;
             let k = self.half(on, h);

@@ -53,14 +53,14 @@ pub(crate) struct Stream {
     /// From one place to the next one, as native code counts them.
     pub step: u32,
     /// What its indices are made of, if they go on with a scalar.
-    pub led: Option<Led>,
+    pub led: Option<ScalarIndex>,
     /// Stores in the loop: they must go to other memory.
     pub stores: Vec<Pc>,
 }
 
 /// Indices that are, in all channels, a scalar and what stays the same in the loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Led {
+pub(crate) struct ScalarIndex {
     /// The instruction that makes them, in the load's block, if all channels are on.
     pub by: Pc,
     /// The scalar's dword: the same at the load.
@@ -71,7 +71,7 @@ pub(crate) struct Led {
 pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) -> Vec<Stream> {
     let mut all = Vec::new();
     let (loops, mut last) = (loops(p, flow), None);
-    let (edges, ends) = (edges(p, flow), crate::defer::blocks(p, flow));
+    let (edges, ends) = (edges(p, flow), crate::deferred::blocks(p, flow));
     for at in &loops {
         // By where they end: those inside of this one come before it.
         let inner = last.is_some_and(|last| last >= *at.start());
@@ -128,7 +128,7 @@ fn goes_on(
 }
 
 /// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
-fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<Led> {
+fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<ScalarIndex> {
     let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
     let parts = (u32::from(s.address_bytes) * u32::from(channels)).div_ceil(64);
     let indices: Option<Vec<CellId>> = (0..parts).map(|k| cells.at(s.address + 64 * k)).collect();
@@ -160,7 +160,7 @@ fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc)
     let stays = (0..parts).all(|k| cells.at(vector + 64 * k).is_some_and(|c| !written(p, cells, at, c)));
     let moves = cells.at(scalar).filter(|c| written(p, cells, at, *c))?;
     let same = (by + 1..pc).all(|between| !writes(between, &[moves]));
-    (stays && same).then_some(Led { by, scalar })
+    (stays && same).then_some(ScalarIndex { by, scalar })
 }
 
 /// Loops of more instructions are not looked at, nor are those around others where all of them together have so many

@@ -118,7 +118,13 @@ fn immediate(code: Code) -> Option<Code> {
 impl Emit<'_> {
     /// Loads an integer source, extended to the execution type, into a register. `part`: of a vector, the
     /// first element of this half.
-    pub(super) fn load_int(&mut self, s: &Src, to: [Register; 2], wide: bool, part: u32) -> Result<(), Why> {
+    pub(super) fn load_int(
+        &mut self,
+        s: &Src,
+        to: [Register; 2],
+        wide: bool,
+        part: u32,
+    ) -> Result<(), Unsupported> {
         let Src::Reg { offset, ty, strides, shape, modifier, .. } = *s else {
             return Err("a source that is no plain register");
         };
@@ -175,7 +181,7 @@ impl Emit<'_> {
     }
 
     /// Puts an integer operation's result into `eax` or `rax`.
-    fn int_op(&mut self, i: &Inst, wide: bool, part: u32) -> Result<(), Why> {
+    fn int_op(&mut self, i: &Inst, wide: bool, part: u32) -> Result<(), Unsupported> {
         let w = usize::from(wide);
         let signed = matches!(i.exec, ExecType::I32 | ExecType::I64);
         match i.op {
@@ -289,7 +295,13 @@ impl Emit<'_> {
     }
 
     /// `rax = op(rax, source)`.
-    pub(super) fn operate(&mut self, codes: [Code; 2], s: &Src, wide: bool, part: u32) -> Result<(), Why> {
+    pub(super) fn operate(
+        &mut self,
+        codes: [Code; 2],
+        s: &Src,
+        wide: bool,
+        part: u32,
+    ) -> Result<(), Unsupported> {
         let w = usize::from(wide);
         if let Some(x) =
             constant(self.p, s).and_then(|x| i32::try_from(x).ok().or((!wide).then_some(x as i32)))
@@ -316,7 +328,7 @@ impl Emit<'_> {
 
     /// Tests the bit of a predicate that an instruction of one channel looks at: the flags say whether it is
     /// zero.
-    pub(super) fn test_pred(&mut self, i: &Inst) -> Result<(), Why> {
+    pub(super) fn test_pred(&mut self, i: &Inst) -> Result<(), Unsupported> {
         if i.pred.combine != Combine::None || i.pred.offset == 0 {
             return Err("a predicate of all channels");
         }
@@ -326,7 +338,7 @@ impl Emit<'_> {
     }
 
     /// A move of an immediate of four bytes: `false` if it is another.
-    pub(super) fn immediate(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+    pub(super) fn immediate(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let (Dst::Reg { offset, ty, sat: false, .. }, Op::Mov) = (i.dst, i.op) else { return Ok(false) };
         let Src::Reg { offset: from, ty: of, modifier: Modifier::None, constant: true, .. } = i.src[0] else {
             return Ok(false);
@@ -341,7 +353,7 @@ impl Emit<'_> {
     }
 
     /// An instruction of one channel on integers: `false` if it is another.
-    pub(super) fn scalar(&mut self, pc: Pc, i: &Inst) -> Result<bool, Why> {
+    pub(super) fn scalar(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let wide = match i.exec {
             ExecType::I32 | ExecType::U32 => false,
             ExecType::I64 | ExecType::U64 => true,
@@ -434,7 +446,7 @@ impl Emit<'_> {
     }
 
     /// Compares two scalars; the flags, and the condition that they are to be asked for.
-    pub(super) fn scalar_compare(&mut self, i: &Inst) -> Result<Cond, Why> {
+    pub(super) fn scalar_compare(&mut self, i: &Inst) -> Result<Cond, Unsupported> {
         let (wide, signed) = match i.exec {
             _ if i.src.iter().any(is_absolute) => return self.lone_compare(i),
             ExecType::I32 => (false, true),
@@ -450,7 +462,7 @@ impl Emit<'_> {
     }
 
     /// The same in vector registers.
-    fn lone_compare(&mut self, i: &Inst) -> Result<Cond, Why> {
+    fn lone_compare(&mut self, i: &Inst) -> Result<Cond, Unsupported> {
         let bytes = super::alu::exec_bytes(i.exec)?;
         let part = Part { index: 0, lanes: 1, lane: 0, channel: 0, width: Width::X, bytes };
         self.compare_part(i, &part, 5, None)?;
@@ -460,7 +472,7 @@ impl Emit<'_> {
     }
 
     /// A vector that is kept as its first element, a half at a time.
-    pub(super) fn shaped(&mut self, _: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn shaped(&mut self, _: Pc, i: &Inst) -> Result<(), Unsupported> {
         let Dst::Reg { offset, .. } = i.dst else { return Err("a destination") };
         for part in 0..u32::from(i.channels) / 16 {
             let to = offset + 64 * part;

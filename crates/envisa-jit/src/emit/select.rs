@@ -2,14 +2,20 @@
 
 use super::alu::exec_bytes;
 use super::*;
-use crate::defer::{Chain, Join, Leaf};
+use crate::deferred::{Chain, Join, Leaf};
 
 /// What the CPU's compares of integers call the relations, by their number.
 pub(super) const INTEGERS: [u32; 6] = [0, 4, 6, 5, 1, 2];
 
 impl Emit<'_> {
     /// A truth made of others, where it is kept.
-    pub(super) fn truth(&mut self, pc: Pc, i: &Inst, chain: &Chain, value: Option<i32>) -> Result<(), Why> {
+    pub(super) fn truth(
+        &mut self,
+        pc: Pc,
+        i: &Inst,
+        chain: &Chain,
+        value: Option<i32>,
+    ) -> Result<(), Unsupported> {
         for part in &self.parts(i, 4)? {
             self.chain(chain, part, PRED, None)?;
             let (Dst::Reg { offset, .. }, Some(value)) = (i.dst, value) else {
@@ -31,7 +37,13 @@ impl Emit<'_> {
     }
 
     /// Evaluates a truth of a part into `k`, zero where `of` is; registers 1 to 5 may be overwritten.
-    pub(super) fn chain(&mut self, chain: &Chain, part: &Part, k: K, of: Option<K>) -> Result<(), Why> {
+    pub(super) fn chain(
+        &mut self,
+        chain: &Chain,
+        part: &Part,
+        k: K,
+        of: Option<K>,
+    ) -> Result<(), Unsupported> {
         /// For leaves that are not compared into what came before.
         const LEAF: K = 0;
         // Where all have to hold, those of the mask are looked at alone from the start.
@@ -62,7 +74,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    fn leaf(&mut self, leaf: Leaf, part: &Part, k: K, of: Option<K>) -> Result<(), Why> {
+    fn leaf(&mut self, leaf: Leaf, part: &Part, k: K, of: Option<K>) -> Result<(), Unsupported> {
         match leaf {
             Leaf::Compare(pc) => {
                 let i = *self.inst(pc);
@@ -82,7 +94,7 @@ impl Emit<'_> {
         }
     }
 
-    pub(super) fn select(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Why> {
+    pub(super) fn select(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         if i.pred.combine != Combine::None || i.pred.offset == 0 {
             return Err("a selection by all channels");
         }
@@ -127,7 +139,7 @@ impl Emit<'_> {
     }
 
     /// A compare into a predicate or a vector.
-    pub(super) fn compare(&mut self, pc: Pc, i: &Inst) -> Result<(), Why> {
+    pub(super) fn compare(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         if i.pred.offset != 0 {
             return Err("a compare by a predicate");
         }
@@ -202,7 +214,13 @@ impl Emit<'_> {
     }
 
     /// Compares a part into a mask register, zero where `of` is.
-    pub(super) fn compare_part(&mut self, i: &Inst, part: &Part, k: K, of: Option<K>) -> Result<(), Why> {
+    pub(super) fn compare_part(
+        &mut self,
+        i: &Inst,
+        part: &Part,
+        k: K,
+        of: Option<K>,
+    ) -> Result<(), Unsupported> {
         if part.bytes == 4 && self.narrow_part(i, part, k, of)? {
             return Ok(());
         }

@@ -32,11 +32,11 @@ pub(super) fn in_halves(p: &Program) -> Vec<RegOffset> {
 
 impl Emit<'_> {
     /// A source's elements of a part in the execution type, as an operand; `tmp` may be overwritten.
-    pub(super) fn source(&mut self, i: &Inst, k: usize, part: &Part, tmp: V) -> Result<Opd, Why> {
+    pub(super) fn source(&mut self, i: &Inst, k: usize, part: &Part, tmp: V) -> Result<Opd, Unsupported> {
         self.source_of(i, &i.src[k], part, tmp)
     }
 
-    pub(super) fn source_of(&mut self, i: &Inst, s: &Src, part: &Part, tmp: V) -> Result<Opd, Why> {
+    pub(super) fn source_of(&mut self, i: &Inst, s: &Src, part: &Part, tmp: V) -> Result<Opd, Unsupported> {
         let Src::Reg { offset, ty, strides, shape, modifier, .. } = *s else {
             return Err("a source that is no plain register");
         };
@@ -51,7 +51,7 @@ impl Emit<'_> {
         (offset, ty, shape, strides): (RegOffset, Type, Shape, envisa_lower::Strides),
         part: &Part,
         tmp: V,
-    ) -> Result<Opd, Why> {
+    ) -> Result<Opd, Unsupported> {
         let (w, bytes, a) = (part.width, part.bytes, offset + part.lane * ty.size());
         let same = ty.size() == bytes && (ty.is_float() == is_float(i.exec)) && i.exec != ExecType::F16;
         if let Some(v) = self.tile_source(offset) {
@@ -146,7 +146,7 @@ impl Emit<'_> {
     }
 
     /// Are these bytes nowhere but in memory?
-    pub(super) fn in_memory(&self, at: RegOffset, bytes: u32) -> Result<(), Why> {
+    pub(super) fn in_memory(&self, at: RegOffset, bytes: u32) -> Result<(), Unsupported> {
         let mut p = at;
         while p < at + bytes {
             let Some(id) = self.cells.at(p) else {
@@ -163,7 +163,7 @@ impl Emit<'_> {
     }
 
     /// Bytes that a conversion takes: in memory, or of a register's low or high half.
-    pub(super) fn convertible(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<Opd, Why> {
+    pub(super) fn convertible(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<Opd, Unsupported> {
         let Some(id) = self.cells.at(at) else { return Ok(Opd::Mem(self.reg(at))) };
         let c = *self.cells.get(id);
         if let Some(first) = self.first(c.offset) {
@@ -211,7 +211,7 @@ impl Emit<'_> {
         m: Mem,
         part: &Part,
         tmp: V,
-    ) -> Result<Opd, Why> {
+    ) -> Result<Opd, Unsupported> {
         let w = part.width;
         let one = part.lanes == 1;
         let wide = part.bytes == 8;
@@ -304,7 +304,7 @@ impl Emit<'_> {
         (offset, ty, strides): (RegOffset, Type, envisa_lower::Strides),
         part: &Part,
         tmp: V,
-    ) -> Result<Opd, Why> {
+    ) -> Result<Opd, Unsupported> {
         let n = u32::from(i.channels);
         let step = strides.step(n).ok_or("a region of rows")? * ty.size();
         let float = ty.is_float() && !matches!(ty, Type::Hf | Type::F);
@@ -321,7 +321,12 @@ impl Emit<'_> {
     }
 
     /// The bytes or words of dwords.
-    fn inside_dwords(&mut self, (offset, ty): (RegOffset, Type), part: &Part, tmp: V) -> Result<Opd, Why> {
+    fn inside_dwords(
+        &mut self,
+        (offset, ty): (RegOffset, Type),
+        part: &Part,
+        tmp: V,
+    ) -> Result<Opd, Unsupported> {
         let w = part.width;
         let inside = offset % 4;
         let first = offset - inside + 4 * part.lane;
@@ -382,7 +387,7 @@ impl Emit<'_> {
         (offset, ty): (RegOffset, Type),
         part: &Part,
         tmp: V,
-    ) -> Result<Opd, Why> {
+    ) -> Result<Opd, Unsupported> {
         let w = part.width;
         let inside = offset % 2;
         let first = offset - inside + 2 * part.lane;
@@ -397,7 +402,12 @@ impl Emit<'_> {
     }
 
     /// The low or high dwords of sixteen quads.
-    fn dwords_of_sixteen_quads(&mut self, offset: RegOffset, part: &Part, tmp: V) -> Result<Opd, Why> {
+    fn dwords_of_sixteen_quads(
+        &mut self,
+        offset: RegOffset,
+        part: &Part,
+        tmp: V,
+    ) -> Result<Opd, Unsupported> {
         let w = part.width;
         let inside = offset % 8 / 4;
         let first = offset - offset % 8 + 8 * part.lane;
@@ -427,7 +437,7 @@ impl Emit<'_> {
     }
 
     /// The low or high dwords of eight quads.
-    fn dwords_of_eight_quads(&mut self, offset: RegOffset, part: &Part, tmp: V) -> Result<Opd, Why> {
+    fn dwords_of_eight_quads(&mut self, offset: RegOffset, part: &Part, tmp: V) -> Result<Opd, Unsupported> {
         let first = offset - offset % 8 + 8 * part.lane;
         let mut from = match self.home(first, 64) {
             Some(v) => v,
@@ -454,7 +464,7 @@ impl Emit<'_> {
         modifier: Modifier,
         part: &Part,
         tmp: V,
-    ) -> Result<Opd, Why> {
+    ) -> Result<Opd, Unsupported> {
         let w = part.width;
         if modifier == Modifier::None {
             return Ok(from);

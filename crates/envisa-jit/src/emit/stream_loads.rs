@@ -1,9 +1,11 @@
-//! Gathers that load ahead: see [`super::streams`].
+//! Gathers that load ahead: see [`super::row_streams`].
 
 use super::memory::{Form, PTR, Way, as_quads};
-use super::streams::{BEHIND, COLUMNS, Led, NEXT, ROWS, SCALAR, STREAM, Stream, TILE, TILES, USED};
+use super::row_streams::{
+    BEHIND, COLUMNS, NEXT, ROWS, SCALAR, STREAM, ScalarIndex, Stream, TILE, TILES, USED,
+};
 use super::*;
-use crate::asm::Aside;
+use crate::asm::SlowPath;
 use envisa_lower::{Message, Simt};
 use envisa_native_layout::site;
 
@@ -69,9 +71,9 @@ impl Emit<'_> {
     }
 
     /// The scalar that a load's places go on with, all channels being on, and how far indices are shifted to be places.
-    fn leader(&self, pc: Pc, form: Form) -> Option<(RegOffset, u32)> {
+    fn scalar_index(&self, pc: Pc, form: Form) -> Option<(RegOffset, u32)> {
         let &Stream { step, led, .. } = &self.streams[self.stream(pc)?];
-        let Led { by, scalar } = led?;
+        let ScalarIndex { by, scalar } = led?;
         let whole = |pc: Pc| self.inst(pc).no_mask || self.all_active(pc);
         let plain = !form.wide && form.and.is_none() && form.added.is_none();
         let made = !self.deferred.skips(by) && !self.deferred.reads(by) && self.inst(pc).pred.offset == 0;
@@ -85,7 +87,7 @@ impl Emit<'_> {
     /// Dwords of rows that are loaded already, where it takes only a scalar to know that they are what comes next. Gives
     /// where other code may take them, and what else there is to do is put aside; `None` where places have to be looked at.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn take_led(
+    pub(super) fn take_by_scalar_index(
         &mut self,
         pc: Pc,
         i: &Inst,
@@ -94,8 +96,10 @@ impl Emit<'_> {
         parts: &[Part],
         data: RegOffset,
         done: Label,
-    ) -> Result<Option<(Label, Aside)>, Why> {
-        let Some((k, (scalar, shift))) = self.stream(pc).zip(self.leader(pc, form)) else { return Ok(None) };
+    ) -> Result<Option<(Label, SlowPath)>, Unsupported> {
+        let Some((k, (scalar, shift))) = self.stream(pc).zip(self.scalar_index(pc, form)) else {
+            return Ok(None);
+        };
         if !parts.iter().all(|part| self.goes_anywhere(i, s, form, part)) {
             return Ok(None);
         }
@@ -114,14 +118,14 @@ impl Emit<'_> {
         self.a.bind(take);
         let all: Vec<(Part, Option<K>)> = parts.iter().map(|part| (*part, None)).collect();
         self.take(pc, i, form, &all, data, done)?;
-        let aside = self.a.step_aside(pc);
+        let aside = self.a.begin_slow_path(pc);
         self.a.bind(look);
         Ok(Some((take, aside)))
     }
 
     /// Keeps what the scalar is for the places of the first column: those of the load at hand are so far behind them.
     fn note_scalar(&mut self, pc: Pc, form: Form, before: Option<Register>) {
-        let Some((k, (scalar, shift))) = self.stream(pc).zip(self.leader(pc, form)) else { return };
+        let Some((k, (scalar, shift))) = self.stream(pc).zip(self.scalar_index(pc, form)) else { return };
         let to = Mem::at(CTX, self.stream_at(k) + SCALAR);
         let scalar = self.reg(scalar);
         self.a.rm(Code::Mov_r32_rm32, Register::EAX, scalar);
@@ -143,7 +147,7 @@ impl Emit<'_> {
         all: &[(Part, Option<K>)],
         data: RegOffset,
         done: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let Some(k) = self.stream(pc) else { return Err("no stream") };
         let (at, &Stream { step, rows, .. }) = (self.stream_at(k), &self.streams[k]);
         let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
@@ -200,13 +204,13 @@ impl Emit<'_> {
         parts: &[Part],
         ways: &[Way],
         (data, done): (RegOffset, Label),
-        led: Option<(Label, Aside)>,
-    ) -> Result<Option<Aside>, Why> {
+        led: Option<(Label, SlowPath)>,
+    ) -> Result<Option<SlowPath>, Unsupported> {
         let Some(k) = self.stream(pc) else { return Ok(None) };
         let places: Vec<V> =
             ways.iter().filter_map(|way| if let Way::Any(v) = way { Some(*v) } else { None }).collect();
         if places.len() != parts.len() {
-            return if led.is_some() { Err("places that are led nowhere") } else { Ok(None) };
+            return if led.is_some() { Err("a row stream without addresses") } else { Ok(None) };
         }
         let (at, &Stream { step, rows, .. }) = (self.stream_at(k), &self.streams[k]);
         let all: Vec<Place> = parts
@@ -241,7 +245,7 @@ impl Emit<'_> {
                 self.a.bind(take);
                 let all: Vec<(Part, Option<K>)> = all.iter().map(|p| (p.part, p.on)).collect();
                 self.take(pc, i, form, &all, data, done)?;
-                (take, self.a.step_aside(pc))
+                (take, self.a.begin_slow_path(pc))
             }
         };
         // Everything is inside, also so far ahead, and also of channels that are off.
@@ -284,7 +288,7 @@ impl Emit<'_> {
     }
 
     /// Goes to `other` if a store of the loop may reach the memory that the load may: both by their sites.
-    fn stores_apart(&mut self, i: &Inst, form: Form, k: usize, other: Label) -> Result<(), Why> {
+    fn stores_apart(&mut self, i: &Inst, form: Form, k: usize, other: Label) -> Result<(), Unsupported> {
         let stores = self.streams[k].stores.clone();
         let [begin, end] = [Register::R9, Register::R10];
         if !stores.is_empty() {

@@ -1,13 +1,13 @@
 //! Messages whose channels are a known number of bytes apart and which are no row of single elements: rows of memory are
-//! moved, and elements are picked out of them or put together to them ([`crate::rows`]).
+//! moved, and elements are picked out of them or put together to them ([`crate::strided_rows`]).
 
 use envisa_lower::Simt;
 
 use super::memory::{Form, PTR, RA};
 use super::transpose::{self, Channels};
 use super::*;
-use crate::asm::Aside;
-use crate::rows::{Plan, Steps, Unit};
+use crate::asm::SlowPath;
+use crate::strided_rows::{Plan, Steps, Unit};
 use envisa_native_layout::site;
 
 /// Most bytes from channel to channel of which rows are moved: both halves of a message lie within a kilobyte.
@@ -100,14 +100,14 @@ impl Emit<'_> {
         parts: &[Part],
         align: u32,
         data: RegOffset,
-    ) -> Result<Option<Aside>, Why> {
+    ) -> Result<Option<SlowPath>, Unsupported> {
         let Some(known) = self.stepped(pc, i, s, form, parts) else { return Ok(None) };
         let (here, other) = (self.a.here(), self.a.label());
         if self.by_known_steps(pc, i, s, form, parts, (align, other), &known, data).is_err() {
             self.a.back(here);
             return Ok(None);
         }
-        let aside = self.a.step_aside(pc);
+        let aside = self.a.begin_slow_path(pc);
         self.a.bind(other);
         Ok(Some(aside))
     }
@@ -124,7 +124,7 @@ impl Emit<'_> {
         (align, other): (u32, Label),
         known: &Stepped,
         data: RegOffset,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let mut on = Vec::new();
         for part in parts {
             on.push(self.on(pc, part)?);
@@ -191,7 +191,7 @@ impl Emit<'_> {
         v: V,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<Option<(Label, Option<Aside>)>, Why> {
+    ) -> Result<Option<(Label, Option<SlowPath>)>, Unsupported> {
         let count = s.elements.count_ones();
         if count < 2 || part.lanes != 16 || form.scale > 8 || self.far_apart(s, form, part) {
             return Ok(None);
@@ -230,7 +230,7 @@ impl Emit<'_> {
                 self.a.bind(next);
             }
         }
-        let aside = self.a.step_aside(pc);
+        let aside = self.a.begin_slow_path(pc);
         self.a.bind(other);
         self.a.m(Code::Inc_rm32, weary);
         Ok(Some((done, Some(aside))))
@@ -248,7 +248,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         other: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let step = u32::from(s.element);
         let how =
             How::of(s, step).filter(|_| step.is_multiple_of(form.scale)).ok_or("no rows of elements")?;
@@ -268,7 +268,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         other: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let ramp = self.literals(std::array::from_fn(|k| (known.index * k as i32) as u32));
         self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
         self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
@@ -316,7 +316,7 @@ impl Emit<'_> {
         part: &Part,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
         let to = [0, 1].map(|c| data + c * s.component_stride + 4 * part.lane);
         let pick = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|k| f(k as u32));
@@ -373,7 +373,7 @@ impl Emit<'_> {
     }
 
     /// The first channel's index.
-    fn first_index(&mut self, at: RegOffset, r: Register) -> Result<(), Why> {
+    fn first_index(&mut self, at: RegOffset, r: Register) -> Result<(), Unsupported> {
         if let Some(first) = self.first(at) {
             self.a.rm(Code::Mov_r32_rm32, r, self.reg(first.at));
             if first.plus != 0 {
@@ -415,7 +415,7 @@ impl Emit<'_> {
         m: Mem,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (places, count) = (Self::places_of(s), s.elements.count_ones() as usize);
         let all: Vec<(u32, RegOffset)> = Self::in_registers(s, part, data).collect();
         match &known.how {
@@ -518,7 +518,7 @@ impl Emit<'_> {
         (h, to): (u32, RegOffset),
         v: V,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let k = self.load_lanes(pc, to, on);
         if k.is_none() && self.home(to, 64) == Some(v) {
             return Ok(());
@@ -572,7 +572,7 @@ impl Emit<'_> {
     }
 
     /// A vector put together from others, in one of [`MADE`], or the only one that it is all of.
-    fn put_together(&mut self, units: &[Unit], unit: u32, from: &[Opd]) -> Result<V, Why> {
+    fn put_together(&mut self, units: &[Unit], unit: u32, from: &[Opd]) -> Result<V, Unsupported> {
         if unit != 4 {
             return Err("elements of rows that are no dwords");
         }
@@ -673,7 +673,7 @@ impl Emit<'_> {
         part: &Part,
         m: Mem,
         data: RegOffset,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let count = s.elements.count_ones() as usize;
         let all: Vec<(u32, RegOffset)> = Self::in_registers(s, part, data).collect();
         match &known.how {
@@ -731,7 +731,7 @@ impl Emit<'_> {
     }
 
     /// Stores rows that are put together from elements' vectors.
-    fn store_rows(&mut self, plan: &Plan, from: &[Opd], m: Mem) -> Result<(), Why> {
+    fn store_rows(&mut self, plan: &Plan, from: &[Opd], m: Mem) -> Result<(), Unsupported> {
         for (units, row) in plan.units.iter().zip(&plan.rows) {
             let to = m.plus(*row as u32);
             if self.streaming {
@@ -744,7 +744,7 @@ impl Emit<'_> {
     }
 
     /// The low bits of elements, so many bytes each, side by side in dwords.
-    fn pack(&mut self, to: V, elements: &[(u32, RegOffset)], bytes: u32) -> Result<(), Why> {
+    fn pack(&mut self, to: V, elements: &[(u32, RegOffset)], bytes: u32) -> Result<(), Unsupported> {
         for (k, (_, at)) in (0..).zip(elements) {
             let v = self.data_in(*at, 64, 5)?;
             let (w, bits) = (Width::Z, self.literal((1 << (8 * bytes)) - 1));

@@ -4,7 +4,7 @@
 //! memory, each would read what several before it stored, which CPUs do not forward.
 
 use super::*;
-use crate::defer::by_lanes;
+use crate::deferred::by_lanes;
 
 /// Bytes of a tile.
 const TILE: u32 = 64;
@@ -89,7 +89,7 @@ impl Emit<'_> {
             || !dword(ty)
             || n > 16
             || i.dst2 != 0
-            || !crate::known::own(self.p, offset)
+            || !crate::known_integers::own(self.p, offset)
             || self.certain(pc).is_err()
             || self.deferred.reads(pc)
             || self.mode_allows(&i).is_err()
@@ -308,7 +308,7 @@ impl Emit<'_> {
     }
 
     /// An instruction of a run: `false` (and nothing done) if it is none, or about no tile.
-    pub(super) fn tiled(&mut self, pc: Pc) -> Result<bool, Why> {
+    pub(super) fn tiled(&mut self, pc: Pc) -> Result<bool, Unsupported> {
         let Some(run) = &self.tiles else { return Ok(false) };
         let (tiles, spare): (Vec<RegOffset>, _) = (run.tiles.iter().map(|t| t.at).collect(), run.moved);
         let mode = self.mode;

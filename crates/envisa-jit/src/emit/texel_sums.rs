@@ -3,7 +3,7 @@
 use super::image::{Place, TEXELS};
 use super::memory::ON;
 use super::*;
-use crate::plan::Source;
+use crate::image_plans::Source;
 use envisa_lower::Sample;
 use envisa_sem::sampler::NAN;
 
@@ -16,7 +16,7 @@ impl Emit<'_> {
         s: &Sample,
         at: [Option<RegOffset>; 3],
         (data, on): (RegOffset, Option<K>),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let whole = p.part;
         let channels = || (0..4usize).filter(|c| s.channels >> c & 1 != 0);
         // Where the results of the first eight wait for the others: no call is made meanwhile.
@@ -89,7 +89,7 @@ impl Emit<'_> {
         columns: &[V],
         row: V,
         (second_row, second_plane): (bool, bool),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (z, all) = (Width::Z, Lanes::All);
         // The other half's channels are not asked for before their turn.
         let counts = ON[(p.part.index as usize + 1) & 1];

@@ -1,10 +1,10 @@
 //! What a message moves, once it is known where to.
 
+use super::address_patterns::First;
 use super::gather::Places;
-use super::look::First;
 use super::memory::{Form, ON, PTR, Way};
 use super::*;
-use crate::asm::Aside;
+use crate::asm::SlowPath;
 use envisa_lower::Simt;
 use envisa_native_layout::site;
 
@@ -25,7 +25,7 @@ impl Emit<'_> {
         part: &Part,
         (way, missed): (Way, bool),
         data: RegOffset,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let on = self.transfer_mask(pc, part);
         // Gathers take their time even for no channels.
         let none = self.a.label();
@@ -51,7 +51,7 @@ impl Emit<'_> {
         ways: &[Way],
         data: RegOffset,
         done: Label,
-    ) -> Result<bool, Why> {
+    ) -> Result<bool, Unsupported> {
         let (&[a, b], &[Way::Any(v), Way::Any(w)]) = (parts, ways) else { return Ok(false) };
         let line = self.line(pc);
         let narrow = s.write && s.element < 4;
@@ -92,7 +92,7 @@ impl Emit<'_> {
         part: &Part,
         (way, on, missed): (Way, Option<K>, bool),
         data: RegOffset,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let element = u32::from(s.element);
         let mut positions = s.elements;
         let mut c = 0;
@@ -189,7 +189,7 @@ impl Emit<'_> {
         (v, step): (V, u32),
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(Label, Option<Aside>), Why> {
+    ) -> Result<(Label, Option<SlowPath>), Unsupported> {
         let (d, o) = (self.a.label(), self.a.label());
         let pairs = s.elements == 0b11;
         let windows = !pairs && !s.write && s.element == 4 && part.lanes == 16;
@@ -200,7 +200,7 @@ impl Emit<'_> {
         if bent {
             let other = self.a.label();
             self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
-            aside = Some(self.a.step_aside(pc));
+            aside = Some(self.a.begin_slow_path(pc));
             self.a.bind(other);
         }
         let (weary, gather) = (self.site(i, site::ASTRAY), self.a.label());
@@ -218,7 +218,7 @@ impl Emit<'_> {
         self.a.mi(Code::Mov_rm32_imm32, weary, 0);
         match aside {
             Some(_) => self.a.jmp(d),
-            None => aside = Some(self.a.step_aside(pc)),
+            None => aside = Some(self.a.begin_slow_path(pc)),
         }
         self.a.bind(o);
         if windows && !bent {
@@ -267,7 +267,7 @@ impl Emit<'_> {
         (v, step): (V, u32),
         data: RegOffset,
         (on, missed): (Option<K>, bool),
-    ) -> Result<(Label, Option<Aside>), Why> {
+    ) -> Result<(Label, Option<SlowPath>), Unsupported> {
         let [done, look, halves, gather, other] = std::array::from_fn(|_| self.a.label());
         let at = s.address + 4 * part.lane;
         let bent = !s.write && self.cells.at(at).is_some_and(|c| self.shapes.clamped(c));
@@ -275,7 +275,7 @@ impl Emit<'_> {
         if bent && !missed {
             let other = self.a.label();
             self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
-            aside = Some(self.a.step_aside(pc));
+            aside = Some(self.a.begin_slow_path(pc));
             self.a.bind(other);
         }
         let weary = self.site(i, site::ASTRAY);
@@ -288,7 +288,7 @@ impl Emit<'_> {
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             match aside {
                 Some(_) => self.a.jmp(done),
-                None => aside = Some(self.a.step_aside(pc)),
+                None => aside = Some(self.a.begin_slow_path(pc)),
             }
             self.a.bind(other);
         }
@@ -326,7 +326,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         other: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let ramp = std::array::from_fn(|k| step * k as u32);
         let ramp = self.literals(ramp);
         self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
@@ -379,7 +379,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         unsure: Option<(Mem, Label)>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let to = data + 4 * part.lane;
         if let Some((_, other)) = unsure {
             self.two_rows(v, step, other);
@@ -468,7 +468,7 @@ impl Emit<'_> {
         data: RegOffset,
         disp: u32,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (r, plus) = match way {
             Way::Row(r, plus) | Way::Words(r, plus) => (r, plus),
             Way::Same(r) => (r, 0),
@@ -568,7 +568,7 @@ impl Emit<'_> {
     }
 
     /// One channel's element.
-    pub(super) fn move_one(&mut self, s: &Simt, m: Mem, to: RegOffset) -> Result<(), Why> {
+    pub(super) fn move_one(&mut self, s: &Simt, m: Mem, to: RegOffset) -> Result<(), Unsupported> {
         let r = self.reg(to);
         let (esi, rsi) = (Register::ESI, Register::RSI);
         if s.write {
@@ -614,7 +614,7 @@ impl Emit<'_> {
         m: Mem,
         to: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         if s.slot == 8 {
             for h in 0..part.lanes.div_ceil(8) {
                 let v = self.data_in(to + 64 * h, 64, 0)?;
@@ -630,7 +630,7 @@ impl Emit<'_> {
     }
 
     /// Data of a store in a register.
-    pub(super) fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Why> {
+    pub(super) fn data_in(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<V, Unsupported> {
         if let Some(v) = self.home(at, bytes) {
             return Ok(v);
         }
@@ -655,7 +655,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: K,
         done: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (w, more) = (part.width, self.a.label());
         let mask = if part.lanes == 8 { Code::VEX_Kmovb_r32_kr } else { Code::VEX_Kmovw_r32_kr };
         self.a.rr(mask, Register::EAX, kreg(on));
@@ -693,7 +693,7 @@ impl Emit<'_> {
         data: RegOffset,
         disp: u32,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (slot, element) = (u32::from(s.slot), u32::from(s.element));
         let to = data + slot * part.lane;
         let w = part.width;

@@ -5,8 +5,8 @@
 use envisa_lower::Simt;
 use iced_x86::Instruction;
 
-use super::each::Array;
 use super::memory::PTR;
+use super::per_channel::Array;
 use super::*;
 
 /// The farthest that channels may be apart whose places are named by the first one's: what is behind a register lies within
@@ -52,7 +52,7 @@ impl Emit<'_> {
         (v, scale): (V, u32),
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let of = self.lay_places(v, scale);
         let Some(on) = on else { return self.store_channels(s, part, of, data, None) };
         let (some, done) = (self.a.label(), self.a.label());
@@ -115,7 +115,7 @@ impl Emit<'_> {
         of: Channels,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let count = s.elements.count_ones();
         let some = self.elements_of_channel(count);
         let insert = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
@@ -154,7 +154,7 @@ impl Emit<'_> {
         of: Channels,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let count = s.elements.count_ones();
         let mut from = CHANNELS;
         for (c, v) in (0..count).zip(&mut from) {

@@ -3,7 +3,7 @@
 use super::image::{INSIDE, TEXELS};
 use super::memory::PTR;
 use super::*;
-use crate::plan::{Source, Stored, is_zero, number};
+use crate::image_plans::{Source, Stored, is_zero, number};
 use envisa_lower::{Coordinates, Outside, Typed};
 use envisa_machine::memory::ImageShape;
 use envisa_native_layout::site;
@@ -20,7 +20,7 @@ fn coordinates(shape: ImageShape) -> &'static [(usize, u32)] {
 
 impl Emit<'_> {
     /// Texels are read or written.
-    pub(super) fn typed(&mut self, pc: Pc, i: &Inst, t: &Typed) -> Result<(), Why> {
+    pub(super) fn typed(&mut self, pc: Pc, i: &Inst, t: &Typed) -> Result<(), Unsupported> {
         let Some(Kind::Stored(stored)) = self.kind(i) else { return Err("an image of a rare kind") };
         let (Some(data), 8 | 16) = (t.data, i.channels) else { return Err("a message of few channels") };
         let c = &t.coordinates;
@@ -54,7 +54,7 @@ impl Emit<'_> {
         c: &Coordinates,
         part: &Part,
         [offset, t]: [V; 2],
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (w, all) = (part.width, Lanes::All);
         let k = INSIDE[0];
         self.all_of(part, k);
@@ -83,7 +83,7 @@ impl Emit<'_> {
         (m, data, stored): (&Typed, RegOffset, Stored),
         part: &Part,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (w, texel) = (part.width, stored.texel);
         self.texel_places(i, stored, &m.coordinates, part, [6, 0])?;
         let pointer = self.site(i, site::POINTER);
@@ -123,7 +123,7 @@ impl Emit<'_> {
         part: &Part,
         on: Option<K>,
         (entry, back): (Label, Label),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (w, texel) = (part.width, stored.texel);
         self.texel_places(i, stored, &m.coordinates, part, [6, 7])?;
         // What is outside is the machine's to tell.

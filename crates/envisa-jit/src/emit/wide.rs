@@ -18,7 +18,7 @@ impl Emit<'_> {
         part: &Part,
         entry: Label,
         misses: &mut bool,
-    ) -> Result<Way, Why> {
+    ) -> Result<Way, Unsupported> {
         let (first, span) = (self.site(i, site::WIDE), self.site(i, site::SPAN));
         let on = self.on(pc, part)?;
         let at = s.address + 8 * part.lane;
@@ -97,7 +97,7 @@ impl Emit<'_> {
         (parts, align): (&[Part], u32),
         data: RegOffset,
         done: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let whole = u32::from(s.element).is_multiple_of(1 << form.before);
         let single = s.elements == 1 && form.wide && form.scale == 1 && whole;
         if !single || parts.iter().any(|p| p.lanes != 16 || self.runs_alone(i, p)) {
@@ -136,7 +136,14 @@ impl Emit<'_> {
     }
 
     /// Goes to `other` unless the addresses of a half, or what is shifted to be these, are what they are taken for, those of channels that are off included.
-    fn are_seen(&mut self, s: &Simt, form: Form, part: &Part, sight: Sight, other: Label) -> Result<(), Why> {
+    fn are_seen(
+        &mut self,
+        s: &Simt,
+        form: Form,
+        part: &Part,
+        sight: Sight,
+        other: Label,
+    ) -> Result<(), Unsupported> {
         let w = Width::Z;
         for h in 0..2 {
             let at = s.address + 8 * part.lane + 64 * h;
@@ -178,7 +185,7 @@ impl Emit<'_> {
         part: &Part,
         (reach, align): (u32, u32),
         other: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (r, at) = (RA[part.index as usize], s.address + 8 * part.lane);
         match self.home(at, 64) {
             Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vreg(v, Width::X)),

@@ -43,7 +43,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         other: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         // Windows begin at multiples of their size, and the last pair's index is among those that pass.
         let (window, last) = (64 / form.scale, 56 / form.scale);
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
@@ -85,7 +85,7 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
         other: Label,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         self.places_in_window(form.scale, v, 1, 5, on);
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
         self.a.jump(Code::Jne_rel32_64, other);
@@ -121,7 +121,7 @@ impl Emit<'_> {
         which: V,
         data: RegOffset,
         on: Option<K>,
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         self.fetch_beside(s, m);
         self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(m), Lanes::All);
         let to = data + 4 * part.lane;

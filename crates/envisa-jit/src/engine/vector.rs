@@ -12,7 +12,7 @@ use envisa_vir::{Dispatch, Facts, Func, Known, Options, build, passes};
 use super::*;
 use crate::asm::Encoded;
 use crate::encode::encode;
-use crate::maps::Map;
+use crate::number_maps::Map;
 use crate::shape::Seed;
 
 /// How many variants were made of the vector IR, and why how many others were not, since the process began.
@@ -89,7 +89,7 @@ impl Native {
     /// The same as [`Native::compile`], of the vector IR.
     ///
     /// # Errors
-    /// Why there is no such code.
+    /// Unsupported there is no such code.
     fn compile_vector(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
         if self.level != Level::Avx512 {

@@ -2,13 +2,13 @@
 
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-use super::list::{COPY, LOAD, O, half};
+use super::step_list::{COPY, LOAD, O, half};
 use super::vector::{Lanes, number, same};
 use super::*;
-use crate::ops::{Name, name};
+use crate::vector_encodings::{Name, name};
 
 impl Narrow<'_> {
-    pub(super) fn one(&mut self, i: &Instruction, next: &[Instruction]) -> Result<(), Why> {
+    pub(super) fn one(&mut self, i: &Instruction, next: &[Instruction]) -> Result<(), Unsupported> {
         let vector = (0..i.op_count())
             .any(|k| i.op_kind(k) == OpKind::Register && is_vector(i.op_register(k)))
             || i.memory_index().is_vector_register();
@@ -43,7 +43,13 @@ impl Narrow<'_> {
         }
     }
 
-    fn named(&mut self, i: &Instruction, name: Name, w: usize, next: &[Instruction]) -> Result<(), Why> {
+    fn named(
+        &mut self,
+        i: &Instruction,
+        name: Name,
+        w: usize,
+        next: &[Instruction],
+    ) -> Result<(), Unsupported> {
         use Name as N;
         match name {
             N::STORE32 => self.store(i, w, 4, next),
@@ -96,7 +102,7 @@ impl Narrow<'_> {
     }
 
     /// What has one width only.
-    fn other(&mut self, i: &Instruction) -> Result<(), Why> {
+    fn other(&mut self, i: &Instruction) -> Result<(), Unsupported> {
         use Code as C;
         match i.code() {
             C::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8 if i.op0_kind() == OpKind::Register => {
@@ -187,7 +193,7 @@ impl Narrow<'_> {
         self.list.zero(half(to, 1));
     }
 
-    fn blended(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+    fn blended(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Unsupported> {
         let (dst, a) = (number(i.op0_register()), number(i.op1_register()));
         let k = i.op_mask();
         if k == Register::None || i.zeroing_masking() {
@@ -200,7 +206,7 @@ impl Narrow<'_> {
                 Some(mask) => self.list.blend(half(dst, h), half(a, h), b, mask),
                 None => match b {
                     O::R(r) => self.list.copy(half(dst, h), r),
-                    b => self.list.two(super::list::LOAD[1], half(dst, h), b),
+                    b => self.list.two(super::step_list::LOAD[1], half(dst, h), b),
                 },
             }
         }
@@ -208,7 +214,7 @@ impl Narrow<'_> {
         Ok(())
     }
 
-    fn spread_truths(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+    fn spread_truths(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Unsupported> {
         let (dst, k) = (number(i.op0_register()), i.op1_register().number() as u8);
         let bytes = if name == Name::VPMOVM2Q { 8 } else { 4 };
         for h in 0..Self::halves(w) {
@@ -222,7 +228,7 @@ impl Narrow<'_> {
     }
 
     /// The lanes of an instruction that has to write all.
-    pub(super) fn whole(i: &Instruction) -> Result<(), Why> {
+    pub(super) fn whole(i: &Instruction) -> Result<(), Unsupported> {
         match Self::lanes(i) {
             Lanes::All => Ok(()),
             _ => Err("by a mask"),

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, FlowControl, IcedError, Instruction, Register, RflagsBits};
 
-use super::list::{LOAD, O, Reg, STORE, half, truths};
+use super::step_list::{LOAD, O, Reg, STORE, half, truths};
 use super::vector::{Lanes, number};
 use super::*;
 use crate::asm::K;
@@ -124,7 +124,7 @@ impl Narrow<'_> {
         w: usize,
         bytes: u32,
         next: &[Instruction],
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (m, from) = (memory(i), number(i.op1_register()));
         let k = match Self::lanes(i) {
             Lanes::All => None,
@@ -205,7 +205,7 @@ impl Narrow<'_> {
         self.list.copy(to, d);
     }
 
-    pub(super) fn gather_dwords(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+    pub(super) fn gather_dwords(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         let (dst, index, k) = (number(i.op0_register()), number(i.memory_index()), i.op_mask().number() as K);
         let m = memory(i);
         let code = match w {
@@ -222,7 +222,7 @@ impl Narrow<'_> {
     }
 
     /// Eight quads; the indices are a half of a vector.
-    pub(super) fn gather_quads(&mut self, i: &Instruction) -> Result<(), Why> {
+    pub(super) fn gather_quads(&mut self, i: &Instruction) -> Result<(), Unsupported> {
         if !i.op0_register().is_zmm() {
             return Err("a gather of few elements");
         }
@@ -239,7 +239,7 @@ impl Narrow<'_> {
     }
 
     /// Elements to anywhere, the first lane first.
-    pub(super) fn scatter(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+    pub(super) fn scatter(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Unsupported> {
         if w == 0 || (bytes == 8 && w != 2) {
             return Err("a scatter of few elements");
         }

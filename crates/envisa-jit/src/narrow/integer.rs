@@ -2,11 +2,11 @@
 
 use iced_x86::{Code, Instruction, OpKind};
 
-use super::list::{O, Reg, half};
+use super::step_list::{O, Reg, half};
 use super::vector::number;
 use super::*;
 use crate::asm::K;
-use crate::ops::Name;
+use crate::vector_encodings::Name;
 
 const AND: Code = Code::VEX_Vpand_ymm_ymm_ymmm256;
 const ANDN: Code = Code::VEX_Vpandn_ymm_ymm_ymmm256;
@@ -40,7 +40,12 @@ impl Narrow<'_> {
         t
     }
 
-    pub(super) fn compare_floats(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+    pub(super) fn compare_floats(
+        &mut self,
+        i: &Instruction,
+        w: usize,
+        name: Name,
+    ) -> Result<(), Unsupported> {
         let (codes, bytes) = match name {
             Name::VCMPPS => {
                 ([Code::VEX_Vcmpps_xmm_xmm_xmmm128_imm8, Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8], 4)
@@ -60,7 +65,7 @@ impl Narrow<'_> {
         w: usize,
         bytes: u32,
         mut make: impl FnMut(&mut Self, Reg, Reg, O),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let (k, a) = (i.op0_register().number() as K, number(i.op1_register()));
         let b = self.src(i, 2, bytes);
         let of = match i.op_mask() {
@@ -75,7 +80,7 @@ impl Narrow<'_> {
             make(self, t, half(a, h), b);
             if w == 0 {
                 // Nothing is true behind sixteen bytes.
-                self.list.two(super::list::LOAD[0], t, O::R(t));
+                self.list.two(super::step_list::LOAD[0], t, O::R(t));
             }
             halves[h as usize] = t;
         }
@@ -83,7 +88,7 @@ impl Narrow<'_> {
         Ok(())
     }
 
-    pub(super) fn compare_ints(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+    pub(super) fn compare_ints(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Unsupported> {
         let (bytes, signed) = match name {
             Name::VPCMPD => (4, true),
             Name::VPCMPUD => (4, false),
@@ -173,7 +178,7 @@ impl Narrow<'_> {
         w: usize,
         (last, bytes): (u32, u32),
         mut make: impl FnMut(&mut Self, Reg, Reg, Reg),
-    ) -> Result<(), Why> {
+    ) -> Result<(), Unsupported> {
         let dst = number(i.op0_register());
         let lanes = Self::lanes(i);
         let b = self.src(i, last, bytes);
@@ -186,7 +191,7 @@ impl Narrow<'_> {
         Ok(())
     }
 
-    pub(super) fn integer(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+    pub(super) fn integer(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Unsupported> {
         use Name as N;
         let imm = || u32::from(i.immediate8());
         match name {
@@ -371,7 +376,7 @@ impl Narrow<'_> {
         self.list.three(OR, to, t, O::R(over));
     }
 
-    fn unsigned_to_double(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+    fn unsigned_to_double(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         Self::whole(i)?;
         let dst = number(i.op0_register());
         let wide = self.widened(i, w, Code::VEX_Vpmovzxdq_ymm_xmmm128, 16)?;
@@ -385,7 +390,7 @@ impl Narrow<'_> {
     }
 
     /// Adds sums of four products of bytes, those of the first source without sign.
-    pub(super) fn products(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+    pub(super) fn products(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         let (dst, a) = (number(i.op0_register()), number(i.op1_register()));
         let lanes = Self::lanes(i);
         let b = self.src(i, 2, 4);

@@ -2,7 +2,7 @@
 
 use iced_x86::{FlowControl, Instruction};
 
-use super::list::{Effect, Reg, Step, UNITS};
+use super::step_list::{Effect, Reg, Step, UNITS};
 
 /// Steps from a label, or from behind a jump, to the next.
 pub(super) struct Block {

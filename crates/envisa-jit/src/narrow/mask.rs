@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction, Register};
 
-use super::list::{O, Reg, truths};
+use super::step_list::{O, Reg, truths};
 use super::*;
 use crate::asm::K;
 

@@ -7,28 +7,28 @@
 
 mod encodings;
 mod expand;
-mod guest;
+mod guest_memory;
 mod integer;
-mod list;
-mod live;
+mod liveness;
 mod mask;
-mod registers;
+mod output;
+mod register_allocation;
+mod reorder;
 mod shuffle;
+mod step_list;
 mod ternary;
 #[cfg(test)]
 mod tests;
-mod tidy;
 mod vector;
-mod write;
 
 use std::ops::Range;
 
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
-use crate::asm::{Mem, V, Why};
-use crate::maps::Map;
+use crate::asm::{Mem, Unsupported, V};
+use crate::number_maps::Map;
 use envisa_native_layout::CTX;
-use list::{List, O, Reg, UNITS};
+use step_list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.
 pub(crate) struct Given<'a> {
@@ -100,23 +100,24 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     }
     let labels = n.labels;
     let Narrow { list: List { mut steps, code, next, .. }, mut literals, .. } = n;
-    let mut flow = live::Flow::new(&steps, &code, labels);
+    let mut flow = liveness::Flow::new(&steps, &code, labels);
     debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
-    live::retain(&mut steps, &mut flow, next, &mut begins);
-    let tidy::Tidy { mut steps, code, at, done, next, pinned } = tidy::tidy(&steps, code, &mut flow, next);
+    liveness::retain(&mut steps, &mut flow, next, &mut begins);
+    let reorder::Tidy { mut steps, code, at, done, next, pinned } =
+        reorder::tidy(&steps, code, &mut flow, next);
     // First where instructions begin, then where those before them have been done.
     let n = begins.len();
     begins.extend_from_within(..);
     begins[..n].iter_mut().for_each(|b| *b = at[*b]);
     begins[n..].iter_mut().for_each(|b| *b = done[*b]);
-    live::retain(&mut steps, &mut flow, next, &mut begins);
+    liveness::retain(&mut steps, &mut flow, next, &mut begins);
     let done = begins.split_off(n);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
     literals.resize(literals.len().next_multiple_of(16), 0);
     let room = given.room + 4 * literals.len() as u32;
-    let places = registers::Places::new(&steps, &flow, (next, &pinned), (room, behind));
-    let written = write::write(&steps, &code, &places)?;
+    let places = register_allocation::Places::new(&steps, &flow, (next, &pinned), (room, behind));
+    let written = output::write(&steps, &code, &places)?;
     Ok(Narrowed {
         at: begins.iter().map(|b| written.at[*b]).collect(),
         done: done.iter().map(|b| written.at[*b]).collect(),

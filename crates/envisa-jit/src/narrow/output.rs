@@ -2,8 +2,8 @@
 
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-use super::list::{Effect, LOAD, NO, STORE, Step, foldable};
-use super::registers::{COUNT, Place, Places};
+use super::register_allocation::{COUNT, Place, Places};
+use super::step_list::{Effect, LOAD, NO, STORE, Step, foldable};
 use crate::asm::Mem;
 use envisa_native_layout::CTX;
 

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::list::{Effect, NO, Reg, Step, UNITS};
-use super::live::{Block, Flow};
+use super::liveness::{Block, Flow};
+use super::step_list::{Effect, NO, Reg, Step, UNITS};
 
 /// Registers that webs get; those above are for what is in memory.
 pub(super) const COUNT: usize = 14;

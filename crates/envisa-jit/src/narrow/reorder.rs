@@ -7,8 +7,8 @@
 
 use iced_x86::{Instruction, OpKind, Register};
 
-use super::list::{Effect, List, NO, Reg, Step, UNITS};
-use super::live::{Block, Flow};
+use super::liveness::{Block, Flow};
+use super::step_list::{Effect, List, NO, Reg, Step, UNITS};
 use super::vector::own;
 use super::{Mem, memory};
 
@@ -132,7 +132,7 @@ pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next
         for (k, s) in steps[*start..*end].iter().enumerate() {
             let fixed = is_fixed(s, &names.list.code);
             if fixed || run.len() >= MOST {
-                bundles.put(&mut run, &mut out.steps, &mut names.list);
+                bundles.flush(&mut run, &mut out.steps, &mut names.list);
                 at = out.steps.len();
                 out.done[since..=*start + k].fill(at);
                 since = *start + k;
@@ -146,7 +146,7 @@ pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next
                 since = *start + k + 1;
             }
         }
-        bundles.put(&mut run, &mut out.steps, &mut names.list);
+        bundles.flush(&mut run, &mut out.steps, &mut names.list);
         out.done[since..*end].fill(out.steps.len());
         drop(all);
         names.list.steps = block_steps;
@@ -450,7 +450,7 @@ impl Bundles {
     }
 
     /// Puts the steps of a run one bundle after the other.
-    fn put(&mut self, run: &mut Vec<Step>, out: &mut Vec<Step>, list: &mut List) {
+    fn flush(&mut self, run: &mut Vec<Step>, out: &mut Vec<Step>, list: &mut List) {
         if run.len() < FEW {
             return out.append(run);
         }

@@ -2,11 +2,11 @@
 
 use iced_x86::{Code, Instruction, OpKind};
 
-use super::guest::Masked;
-use super::list::{O, Reg, STORE, half};
+use super::guest_memory::Masked;
+use super::step_list::{O, Reg, STORE, half};
 use super::vector::{Lanes, Src, number, own};
 use super::*;
-use crate::ops::Name;
+use crate::vector_encodings::Name;
 
 const AND: Code = Code::VEX_Vpand_ymm_ymm_ymmm256;
 const PERMUTE: Code = Code::VEX_Vpermd_ymm_ymm_ymmm256;
@@ -60,7 +60,7 @@ impl Narrow<'_> {
         made.unwrap_or(index)
     }
 
-    pub(super) fn permute(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+    pub(super) fn permute(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         Self::whole(i)?;
         let (dst, index) = (number(i.op0_register()), number(i.op1_register()));
         let table = self.src(i, 2, 4);
@@ -79,7 +79,7 @@ impl Narrow<'_> {
     }
 
     /// Elements of two vectors; the index is where the result goes.
-    pub(super) fn permute_two(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+    pub(super) fn permute_two(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         Self::whole(i)?;
         if w != 2 {
             return Err("a permutation of less than 64 bytes");
@@ -148,7 +148,7 @@ impl Narrow<'_> {
         w: usize,
         code: Code,
         per: u32,
-    ) -> Result<Vec<Reg>, Why> {
+    ) -> Result<Vec<Reg>, Unsupported> {
         if i.is_broadcast() {
             return Err("a conversion of one element");
         }
@@ -175,7 +175,7 @@ impl Narrow<'_> {
             .collect())
     }
 
-    pub(super) fn widen(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+    pub(super) fn widen(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Unsupported> {
         use Code as C;
         use Name as N;
         let (codes, per, bytes) = match name {
@@ -298,7 +298,7 @@ impl Narrow<'_> {
         }
     }
 
-    pub(super) fn shrink(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Why> {
+    pub(super) fn shrink(&mut self, i: &Instruction, w: usize, name: Name) -> Result<(), Unsupported> {
         if i.op1_kind() != OpKind::Register {
             return Err("elements in memory made narrower");
         }
@@ -331,7 +331,7 @@ impl Narrow<'_> {
     }
 
     /// Stores the first bytes of a register.
-    pub(super) fn store_bytes(&mut self, m: Mem, r: Reg, bytes: u32) -> Result<(), Why> {
+    pub(super) fn store_bytes(&mut self, m: Mem, r: Reg, bytes: u32) -> Result<(), Unsupported> {
         let code = match bytes {
             32 => STORE[1],
             16 => STORE[0],

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction};
 
-use super::list::{O, Reg, half};
+use super::step_list::{O, Reg, half};
 use super::vector::number;
 use super::*;
 
@@ -70,7 +70,7 @@ fn split(table: u8, by: u32) -> (u8, u8) {
 }
 
 impl Narrow<'_> {
-    pub(super) fn ternary(&mut self, i: &Instruction, w: usize) -> Result<(), Why> {
+    pub(super) fn ternary(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         let (dst, b) = (number(i.op0_register()), number(i.op1_register()));
         let lanes = Self::lanes(i);
         let table = i.immediate8();
@@ -121,7 +121,7 @@ impl Narrow<'_> {
             (None, None) => self.list.zero(to),
             (Some(o), None) | (None, Some(o)) => match o {
                 O::R(r) => self.list.copy(to, r),
-                o => self.list.two(super::list::LOAD[1], to, o),
+                o => self.list.two(super::step_list::LOAD[1], to, o),
             },
             (Some(O::R(r)), Some(o)) | (Some(o), Some(O::R(r))) => self.list.three(XOR, to, r, o),
             (Some(a), Some(b)) => {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::asm::{Asm, Lanes, Opd};
-use crate::ops::{STORE32, VADDPS, VMOVDQU32, Width};
+use crate::vector_encodings::{STORE32, VADDPS, VMOVDQU32, Width};
 use envisa_native_layout::REGS;
 
 /// Stores of vectors to the register file, by where they go; each goes elsewhere.

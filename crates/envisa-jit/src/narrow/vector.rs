@@ -2,10 +2,10 @@
 
 use iced_x86::{Code, Instruction, Register};
 
-use super::list::{LOAD, O, Reg, half, truths};
+use super::step_list::{LOAD, O, Reg, half, truths};
 use super::*;
 use crate::asm::{K, V};
-use crate::ops::Name;
+use crate::vector_encodings::Name;
 
 /// How an instruction is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -263,7 +263,12 @@ impl Narrow<'_> {
     }
 
     /// An instruction that AVX2 has.
-    pub(super) fn plain(&mut self, i: &Instruction, w: usize, (form, codes, bytes): Same) -> Result<(), Why> {
+    pub(super) fn plain(
+        &mut self,
+        i: &Instruction,
+        w: usize,
+        (form, codes, bytes): Same,
+    ) -> Result<(), Unsupported> {
         let code = codes[usize::from(w > 0)];
         let dst = number(i.op0_register());
         let lanes = Self::lanes(i);
@@ -304,7 +309,7 @@ impl Narrow<'_> {
     }
 
     /// A move into a register.
-    fn load(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+    fn load(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Unsupported> {
         let dst = number(i.op0_register());
         let lanes = Self::lanes(i);
         let y = usize::from(w > 0);
@@ -349,7 +354,7 @@ impl Narrow<'_> {
     }
 
     /// One element in all lanes.
-    pub(super) fn same_in_all(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Why> {
+    pub(super) fn same_in_all(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Unsupported> {
         let dst = number(i.op0_register());
         let lanes = Self::lanes(i);
         let from = match i.op1_kind() {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::fold::{Search, constant};
+use super::fold_addresses::{Search, constant};
 use crate::Addend;
 use crate::program::*;
 

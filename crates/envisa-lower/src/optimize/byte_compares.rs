@@ -3,7 +3,7 @@
 //! For the lesser or greater of two bytes compilers widen both twice (without the sign for the compare, with it for the
 //! choice), compare words into a vector of truths, pick by its bits, and cut the result to a byte again: half a dozen
 //! instructions on words. Here that is one on bytes, from which the word is made for those who want it; mostly nobody
-//! does, and what has no reader goes ([`super::dead`]).
+//! does, and what has no reader goes ([`super::dead_code`]).
 
 use std::ops::Range;
 

@@ -559,7 +559,7 @@ fn merge(p: &mut ProgramParts, pairs: &[Pair]) {
     }
     upper.sort_unstable_by_key(|u| (u.pc, u.channel));
     p.upper = upper;
-    super::dead::remove(p, &keep);
+    super::dead_code::remove(p, &keep);
     let (start, end) = (p.functions[0].entry, p.functions[0].end);
     crate::flow::analyse(&mut p.code, &p.tables, start, end, p.simd);
 }

@@ -22,29 +22,29 @@
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
 //!
-//! Observers are shown the program as it was written, so they run the one that [`crate::lower`] made.
+//! Observers are shown the program as it was written, so they run the one that [`crate::kernel`] made.
 
-mod bytes;
-mod carries;
-mod counters;
-mod dead;
+mod address_sums;
+mod address_terms;
+mod byte_compares;
+mod dead_code;
 mod dominators;
-mod fold;
-mod fresh;
-mod halves;
+mod fold_addresses;
 mod immediates;
-mod indices;
-mod logic;
-mod narrow;
-mod pairs;
-mod products;
+mod initial_zeros;
+mod merge_halves;
+mod narrow_counters;
+mod narrow_memory;
+mod quad_halves;
+mod quad_logic;
+mod quad_moves;
+mod quad_products;
 mod rename;
-mod scattered;
+mod scattered_moves;
 mod sink;
-mod split;
-mod sums;
-mod terms;
-mod uniform;
+mod split_quads;
+mod uniform_branches;
+mod wide_indices;
 
 use std::ops::Range;
 
@@ -69,65 +69,65 @@ pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
 
 fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
-    scattered::join(&mut p);
-    split::products(&mut p);
+    scattered_moves::join(&mut p);
+    split_quads::products(&mut p);
     let blocks = Blocks::new(&p);
     immediates::read(&mut p, &blocks);
     rename::apart(&mut p, &blocks);
     let uses = Uses::new(&p);
-    let (blocks, uses) = match counters::narrow(&mut p, &uses, &blocks) {
+    let (blocks, uses) = match narrow_counters::narrow(&mut p, &uses, &blocks) {
         true => (Blocks::new(&p), Uses::new(&p)),
         false => (blocks, uses),
     };
-    fold::addresses(&mut p, &uses, &blocks, 4);
-    fold::of_blocks(&mut p, &uses, &blocks);
-    fold::surfaces(&mut p, &uses, &blocks);
+    fold_addresses::addresses(&mut p, &uses, &blocks, 4);
+    fold_addresses::of_blocks(&mut p, &uses, &blocks);
+    fold_addresses::surfaces(&mut p, &uses, &blocks);
     let before = p.code.len();
-    pairs::join(&mut p, &blocks);
-    halves::join(&mut p);
+    quad_moves::join(&mut p, &blocks);
+    merge_halves::join(&mut p);
     let (mut blocks, mut uses) = (blocks, uses);
     if p.code.len() != before {
         // What was a message for each half has addresses of all channels now.
         (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
-        fold::addresses(&mut p, &uses, &blocks, 8);
+        fold_addresses::addresses(&mut p, &uses, &blocks, 8);
     }
     let before = p.code.len();
-    narrow::keep_in_dwords(&mut p, &uses, &blocks);
+    narrow_memory::keep_in_dwords(&mut p, &uses, &blocks);
     if p.code.len() != before {
         (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
     }
     let before = p.code.len();
-    carries::work_out(&mut p, &uses, &blocks);
+    quad_halves::work_out(&mut p, &uses, &blocks);
     if p.code.len() != before {
         (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
     }
     let before = p.code.len();
-    indices::add(&mut p, &uses, &blocks);
+    wide_indices::add(&mut p, &uses, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
-    products::join(&mut p, &blocks);
+    quad_products::join(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
-    logic::join(&mut p, &blocks);
-    split::into_dwords(&mut p);
+    quad_logic::join(&mut p, &blocks);
+    split_quads::into_dwords(&mut p);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
-    uniform::branches(&mut p, &blocks);
+    uniform_branches::branches(&mut p, &blocks);
     let before = p.code.len();
-    sums::fold(&mut p, &blocks);
+    address_sums::fold(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
-    bytes::keep(&mut p, &blocks);
-    dead::sweep(&mut p);
-    dead::messages(&mut p);
+    byte_compares::keep(&mut p, &blocks);
+    dead_code::sweep(&mut p);
+    dead_code::messages(&mut p);
     let blocks = Blocks::new(&p);
     sink::down(&mut p, &blocks);
-    p.registers.fresh = fresh::ranges(&p);
+    p.registers.fresh = initial_zeros::ranges(&p);
     p
 }
 
 /// The registers that have to be zero when a thread of a program starts with all its channels, as something may read them
 /// before it writes them.
 pub fn read_before_written(program: &Program) -> Vec<std::ops::Range<RegOffset>> {
-    fresh::ranges(program.parts())
+    initial_zeros::ranges(program.parts())
 }
 
 /// Puts instructions in, each before another one that no block begins with; in the order of the code.

@@ -6,7 +6,7 @@
 
 use envisa_isa::{Combine, Modifier, Type};
 
-use super::fold::constant;
+use super::fold_addresses::constant;
 use super::{Blocks, CHUNK, Uses, chunks};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
@@ -68,8 +68,8 @@ pub(super) fn narrow(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) -> bool
         };
         keep[c.both as usize] = (0..).zip(&p.code).any(|(pc, i): (Pc, &Inst)| pc != c.both && reads(i));
     }
-    super::dead::remove(p, &keep);
-    super::dead::sweep(p);
+    super::dead_code::remove(p, &keep);
+    super::dead_code::sweep(p);
     true
 }
 

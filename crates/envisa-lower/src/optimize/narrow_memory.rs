@@ -6,7 +6,7 @@
 
 use envisa_isa::{Modifier, Type};
 
-use super::fold::{Place, Search};
+use super::fold_addresses::{Place, Search};
 use super::{Blocks, CHUNK, Uses, chunks, range};
 use crate::Message;
 use crate::program::*;

@@ -6,7 +6,7 @@
 
 use envisa_isa::{Modifier, Type};
 
-use super::fold::{Place, Search, constant};
+use super::fold_addresses::{Place, Search, constant};
 use super::{Blocks, CHUNK, Uses};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;

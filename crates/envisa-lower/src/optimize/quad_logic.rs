@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use envisa_isa::{Modifier, Type};
 
-use super::products::{Dwords, Joint, View};
-use super::{Blocks, fold::constant};
+use super::quad_products::{Dwords, Joint, View};
+use super::{Blocks, fold_addresses::constant};
 use crate::Message;
 use crate::program::*;
 
@@ -51,7 +51,7 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
         keep[l.lower as usize] = false;
     }
     if !found.is_empty() {
-        super::dead::remove(p, &keep);
+        super::dead_code::remove(p, &keep);
     }
 }
 

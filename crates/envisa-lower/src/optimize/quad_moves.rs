@@ -59,7 +59,7 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
         }
         moves.into_iter().for_each(|pc| keep[pc] = false);
     }
-    super::dead::remove(p, &keep);
+    super::dead_code::remove(p, &keep);
 }
 
 impl Halves {

@@ -25,7 +25,7 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
         keep[product.lower as usize] = false;
     }
     if !products.is_empty() {
-        super::dead::remove(p, &keep);
+        super::dead_code::remove(p, &keep);
     }
 }
 
@@ -248,7 +248,7 @@ impl View<'_> {
     }
 
     fn is_zero(&self, s: &Src) -> bool {
-        super::fold::constant(self.p, s) == Some(0)
+        super::fold_addresses::constant(self.p, s) == Some(0)
     }
 
     /// Quads whose lower and upper dwords are these; where there are no upper ones, the lower ones extended.

@@ -1,7 +1,7 @@
 //! Values that an instruction overwrites with what it makes of them get registers of their own.
 //!
 //! Compilers for surfaces write `add V, …` and `shl V, V, 2` before every access: V is an index first, then an address.
-//! With a register for each, messages fold the shift ([`super::fold`]), and engines see of both that their elements are
+//! With a register for each, messages fold the shift ([`super::fold_addresses`]), and engines see of both that their elements are
 //! consecutive.
 
 use std::ops::Range;

@@ -50,14 +50,14 @@ pub(super) fn join(p: &mut ProgramParts) {
         pc += 1;
     }
     if keep.contains(&false) {
-        super::dead::remove(p, &keep);
+        super::dead_code::remove(p, &keep);
     }
 }
 
 /// The bits of a predicate that an instruction sets to constants, from the first channel's on, are known behind it.
 fn know(p: &ProgramParts, constant: &mut HashMap<RegOffset, (Pc, u32)>, pc: usize) {
     let i = &p.code[pc];
-    let scalar = super::fold::constant(p, &i.src[0]).filter(|_| i.op == Op::Setp);
+    let scalar = super::fold_addresses::constant(p, &i.src[0]).filter(|_| i.op == Op::Setp);
     match (i.dst, scalar) {
         (Dst::Pred { offset }, Some(bits)) => {
             constant.insert(offset, (pc as Pc, bits as u32));

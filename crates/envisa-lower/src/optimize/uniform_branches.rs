@@ -76,8 +76,8 @@ impl Decision {
                 continue;
             }
             made.push(pc);
-            let alone = i.channels == 1 && p.code[pc].channels == 1;
-            let sources = is_uniform(p, pc, at, alone).then_some(&p.code[pc].src)?;
+            let first_channel_only = i.channels == 1 && p.code[pc].channels == 1;
+            let sources = is_uniform(p, pc, at, first_channel_only).then_some(&p.code[pc].src)?;
             wanted.extend(sources.iter().filter_map(|s| match *s {
                 Src::Pred { offset, .. } => Some((offset, pc)),
                 _ => None,
@@ -99,7 +99,7 @@ impl Decision {
 
 /// Does it make the same of all channels that run, into this predicate: by a compare, or of other predicates? Or of the first
 /// channel alone.
-fn is_uniform(p: &ProgramParts, pc: usize, at: RegOffset, alone: bool) -> bool {
+fn is_uniform(p: &ProgramParts, pc: usize, at: RegOffset, first_channel_only: bool) -> bool {
     let i = &p.code[pc];
     let same = |s: &Src| match s {
         Src::Reg { strides, .. } => i.op == Op::Cmp && strides.step(p.simd) == Some(0),
@@ -107,7 +107,7 @@ fn is_uniform(p: &ProgramParts, pc: usize, at: RegOffset, alone: bool) -> bool {
         Src::None => true,
         _ => false,
     };
-    let all = (u32::from(i.channels) == p.simd || alone) && i.first == 0;
+    let all = (u32::from(i.channels) == p.simd || first_channel_only) && i.first == 0;
     matches!(i.op, Op::Cmp | Op::PredLogic)
         && i.dst == (Dst::Pred { offset: at })
         && i.pred == Pred::default()

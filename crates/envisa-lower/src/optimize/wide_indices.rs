@@ -8,9 +8,9 @@
 
 use envisa_isa::{Modifier, Type};
 
+use super::address_terms::Terms;
 use super::dominators::Dominators;
-use super::fold::{Place, Search};
-use super::terms::Terms;
+use super::fold_addresses::{Place, Search};
 use super::{Blocks, CHUNK, Uses};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;

@@ -353,7 +353,7 @@ pub fn prepare_bare(
     let class = GroupClass {
         local: [threads.saturating_mul(simd), 1, 1],
         threads,
-        tail_mask: crate::regs::all_channels(simd as usize),
+        tail_mask: crate::register_file::all_channels(simd as usize),
         payloads: Vec::new(),
         implicit_offset: 0,
     };

@@ -1,6 +1,6 @@
 //! Threads of a group: dispatch masks and local ids.
 
-use crate::regs::all_channels;
+use crate::register_file::all_channels;
 
 /// Groups of one size: all groups but those at the far edges of a range that does not divide evenly.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The address space as a launch sees it: an immutable map from addresses to allocations.
 #![allow(unsafe_code)]
 
-use envisa_zebin::reports;
+use envisa_zebin::check_reports;
 use std::sync::{Arc, OnceLock};
 
 use super::raw::Block;
@@ -205,7 +205,7 @@ impl AddressMap {
     /// its end, negative before its start. `None` if there is none at all.
     pub fn nearest(&self, address: u64) -> Option<(&Allocation, i128)> {
         self.iter()
-            .filter(|a| a.base != reports::ADDRESS)
+            .filter(|a| a.base != check_reports::ADDRESS)
             .map(|a| {
                 let (address, start) = (i128::from(address), i128::from(a.base));
                 let end = start + a.block.len() as i128;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::raw::{Block, Element};
 use crate::cpu::Isa;
-use crate::regs::{Un, all_channels};
+use crate::register_file::{Un, all_channels};
 
 /// Offsets are kept in 32 bits, and are signed to some instructions: longer windows are looked at up to here.
 const REACH: usize = 1 << 31;
@@ -16,7 +16,7 @@ const REACH: usize = 1 << 31;
 pub struct On<'a> {
     /// Bit i is lane i.
     pub mask: u32,
-    /// [`crate::regs::Registers::channel_bits`].
+    /// [`crate::register_file::Registers::channel_bits`].
     pub bits: &'a [u32; 32],
 }
 

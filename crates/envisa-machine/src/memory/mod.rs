@@ -22,7 +22,7 @@ pub(crate) use lanes::{Lanes, On};
 pub use raw::{Block, Element as LaneElement, place_of};
 pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 
-use envisa_zebin::reports;
+use envisa_zebin::check_reports;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Deref;
@@ -192,7 +192,7 @@ impl State {
 
 /// Where a kernel that was compiled for checks stores its [reports], of one launch; `None` if the host has no memory.
 pub(crate) fn for_reports() -> Option<Arc<Allocation>> {
-    let addresses = reports::addresses();
+    let addresses = check_reports::addresses();
     let block = Block::zeroed((addresses.end - addresses.start) as usize)?;
     let (permission, name) = (Permission::ReadWrite, "reports".to_owned());
     Some(Arc::new(Allocation {
@@ -246,7 +246,7 @@ impl Memory {
     }
 
     fn with_guard(limit: u64, guard: u64) -> Memory {
-        let reports = reports::addresses();
+        let reports = check_reports::addresses();
         let state = State {
             map: Arc::default(),
             version: 0,

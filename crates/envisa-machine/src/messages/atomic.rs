@@ -9,7 +9,7 @@ use super::target::{resolve, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
 use crate::memory::{Block, Hint};
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// The operator and the width of its datum.
 pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, AtomicWidth), Fault> {

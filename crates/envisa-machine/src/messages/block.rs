@@ -5,7 +5,7 @@ use envisa_lower::Block as Descriptor;
 use super::target::{Target, resolve, scalar};
 use super::{Access, AccessKind, Fault, FaultKind, MemoryObserver, Ports};
 use crate::memory::Hint;
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// Executes it. Of a block that passes the end of its surface, the bytes inside are read or written; the
 /// others read zero.

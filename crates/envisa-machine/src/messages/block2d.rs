@@ -5,7 +5,7 @@ use envisa_lower::Block2d;
 use super::target::scalar;
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, element};
 use crate::memory::Hint;
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// Element in registers of row `y` and column `x` of a block.
 fn slot(b: &Block2d, y: u32, x: u32) -> u32 {

@@ -6,9 +6,9 @@ use envisa_lower::{Addend, Extend, Modifier, RegOffset, Space, Src};
 
 use super::Ports;
 use super::target::{SLM_MASK, Target, resolve};
-use crate::cpu::{Apart, Isa};
+use crate::cpu::{Isa, PerLevel};
 use crate::memory::{AddressMap, Block, Hint, Lanes, On};
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// How a message's descriptor makes addresses; see `envisa_lower::Simt` for what the fields are.
 pub(super) struct Addressing<'a> {
@@ -169,7 +169,7 @@ pub(super) struct Site<'r, 'a> {
 /// The lanes of a message in the making.
 struct Finding<'r, 'a, const N: usize>(&'r Addresses, Site<'r, 'a>);
 
-impl<'a, const N: usize> Apart for Finding<'_, 'a, N> {
+impl<'a, const N: usize> PerLevel for Finding<'_, 'a, N> {
     type Out = Option<Lanes<'a, N>>;
 
     #[inline(always)]
@@ -186,7 +186,7 @@ impl Addresses {
         isa: Isa<L>,
         site: Site<'_, 'a>,
     ) -> Option<Lanes<'a, N>> {
-        isa.apart(Finding(self, site))
+        isa.compile_apart(Finding(self, site))
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Elements in memory and in registers: unsigned integers of 1, 2, 4 and 8 bytes.
 
 use crate::memory::{Block, LaneElement};
-use crate::regs::{Pod, Registers};
+use crate::register_file::{Pod, Registers};
 
 /// An element in memory or in a register.
 pub trait Element: Pod + PartialEq + LaneElement {

@@ -7,7 +7,7 @@ use super::target::{Target, buffer};
 use super::typed::texels;
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::memory::{Hint, ImageShape};
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// Writes pixels. Those outside of the target are dropped: squares of four reach over its edge.
 pub(super) fn pixels<O: MemoryObserver>(

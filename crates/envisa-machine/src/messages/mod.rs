@@ -29,7 +29,7 @@ pub use atomic::{compares, leaves};
 use envisa_lower::{Decoded, Message, Raw, decode_raw};
 
 use crate::memory::{AddressMap, Block, Hint, SurfaceTable};
-use crate::regs::{Registers, all_channels};
+use crate::register_file::{Registers, all_channels};
 use crate::sampler::Sampler;
 
 /// All that a message can reach.

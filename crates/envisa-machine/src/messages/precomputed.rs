@@ -10,7 +10,7 @@ pub use super::simt::{Done, Plan};
 use super::{Drops, Fault, Ports, block, simt};
 use crate::cpu::Isa;
 use crate::memory::Hint;
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// Executes a gather or scatter: `E` in memory, `S` in registers, `N` channels, `G` of which are looked at together
 /// when they are not all side by side. `far` gives the whole message and all that it can reach, which is seldom

@@ -15,7 +15,7 @@ use super::typed::{Texels, nibbles, set, texels};
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use super::{sampler_levels, sampler_rows};
 use crate::memory::ImageShape;
-use crate::regs::{Registers, all_channels};
+use crate::register_file::{Registers, all_channels};
 use crate::sampler::Sampler;
 
 /// Channels of the largest message.

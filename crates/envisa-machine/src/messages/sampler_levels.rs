@@ -9,7 +9,7 @@ use super::sampler::{Filter, LANES, Lanes};
 use super::typed::{Texels, set};
 use super::{AccessSpace, Fault, MemoryObserver, Ports};
 use crate::memory::ImageShape;
-use crate::regs::{Registers, all_channels};
+use crate::register_file::{Registers, all_channels};
 use crate::sampler::{Mip, Sampler};
 
 /// Where a message says which level it means.

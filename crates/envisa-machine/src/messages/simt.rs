@@ -15,7 +15,7 @@ use crate::cpu::Isa;
 #[cfg(doc)]
 use crate::memory::AddressMap;
 use crate::memory::{Block, Hint, Lanes, On};
-use crate::regs::{Registers, all_channels};
+use crate::register_file::{Registers, all_channels};
 
 /// Executes it with the instructions of a level, as handlers do.
 #[cfg(test)]

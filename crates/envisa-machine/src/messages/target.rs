@@ -5,7 +5,7 @@ use envisa_lower::{SCRATCH_STATE, Space, Src};
 
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
 use crate::memory::{AddressMap, Allocation, Block, Bound, BufferSurface, Hint, Image, Surface};
-use crate::regs::{Registers, indirect};
+use crate::register_file::{Registers, indirect};
 
 /// SLM pointers carry a bias in bit 28, so that none is null.
 pub(super) const SLM_MASK: u64 = 0x0fff_ffff;

@@ -8,7 +8,7 @@ use envisa_sem::{Rounding, convert};
 use super::target::{TypedTarget, resolve_typed, scalar};
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, atomic, element};
 use crate::memory::{Block, Image, ImageShape};
-use crate::regs::{Registers, all_channels};
+use crate::register_file::{Registers, all_channels};
 
 /// Bytes of the largest texel.
 const TEXEL: usize = 16;

@@ -12,7 +12,7 @@
 //! Variables of functions stay in memory where they may be read before they have a value (`variables`), and asynchronous
 //! copies tell where they begin and end, and who waits for them (`copies`).
 //!
-//! What is wrong is told by stores to an address of its own ([`envisa_zebin::reports`]), from a function that is inlined,
+//! What is wrong is told by stores to an address of its own ([`envisa_zebin::check_reports`]), from a function that is inlined,
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
 mod arithmetic;
@@ -27,7 +27,7 @@ mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use envisa_zebin::reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::{Instruction, Rewriting, literal};
 use arithmetic::Arithmetic;
@@ -365,7 +365,7 @@ impl Checking {
             let bits = self.constant(u64::from(u32::BITS));
             let bound = self.make(at, op::SHIFT_LEFT_LOGICAL, &[bytes, bits]);
             let what = self.make(at, op::BITWISE_OR, &[known, bound]);
-            let name = reports::name_words(&shortened(&path.text)).map(|word| self.constant(word));
+            let name = check_reports::name_words(&shortened(&path.text)).map(|word| self.constant(word));
             self.call_with(at, [offset, limit, what], &name);
         }
         if path.cast_from < access.align && access.align.is_power_of_two() {
@@ -450,7 +450,8 @@ impl Checking {
         }
         // Flags that are no constant may be any.
         let semantics = self.types.constant(semantics).unwrap_or(WORKGROUP_MEMORY | CROSS_WORKGROUP_MEMORY);
-        let memories = [(WORKGROUP_MEMORY, reports::LOCAL), (CROSS_WORKGROUP_MEMORY, reports::GLOBAL)];
+        let memories =
+            [(WORKGROUP_MEMORY, check_reports::LOCAL), (CROSS_WORKGROUP_MEMORY, check_reports::GLOBAL)];
         let bound = memories.iter().filter(|m| semantics & m.0 != 0).fold(0, |all, m| all | m.1);
         self.note(i.at, What { kind: Kind::Together, does: Does::Reads, bytes: 0, bound });
     }
@@ -470,21 +471,21 @@ impl Checking {
         if !self.known.insert((value, limit, what.pack())) {
             return;
         }
-        let name = reports::name_words(&shortened(text)).map(|word| self.constant(word));
+        let name = check_reports::name_words(&shortened(text)).map(|word| self.constant(word));
         let (limit, what) = (self.constant(limit), self.constant(what.pack()));
         self.call_with(at, [value, limit, what], &name);
     }
 
     /// Reports a value in any case, with these in place of a name.
     fn report(&mut self, at: usize, value: u32, what: What, others: &[u32]) {
-        let mut fields = [self.constant(0); reports::NAME_WORDS];
+        let mut fields = [self.constant(0); check_reports::NAME_WORDS];
         fields.iter_mut().zip(others).for_each(|(to, id)| *to = *id);
         let (none, what) = (self.constant(0), self.constant(what.pack()));
         self.call_with(at, [value, none, what], &fields);
     }
 
     /// Reports a value that is not below a limit.
-    fn call_with(&mut self, at: usize, values: [u32; 3], fields: &[u32; reports::NAME_WORDS]) {
+    fn call_with(&mut self, at: usize, values: [u32; 3], fields: &[u32; check_reports::NAME_WORDS]) {
         self.used = true;
         let mut operands = vec![self.ids.void, self.module.id(), self.ids.check];
         operands.extend(values);
@@ -531,7 +532,7 @@ impl Checking {
     fn note(&mut self, at: usize, what: What) {
         self.used = true;
         let (pointer, to) = (self.pointer_type(), self.module.id());
-        let (address, what) = (self.constant(reports::NOTE), self.constant(what.pack()));
+        let (address, what) = (self.constant(check_reports::NOTE), self.constant(what.pack()));
         self.module.put(at, op::CONVERT_U_TO_PTR, &[pointer, to, address]);
         self.module.put(at, op::STORE, &[to, what, VOLATILE | ALIGNED, 8]);
     }
@@ -543,7 +544,7 @@ impl Checking {
         let (first, end) = (self.first, self.module.words.len());
         let all = self.module.all.clone();
         // No other has so many parameters of this kind, most likely; where one has, that is its type, too.
-        let parameters = [long; 2 + reports::FIELDS - 1];
+        let parameters = [long; 2 + check_reports::FIELDS - 1];
         let is_kind = |i: &&Instruction| {
             i.op == op::TYPE_FUNCTION
                 && self.module.operands(i).get(1) == Some(&void)
@@ -566,8 +567,10 @@ impl Checking {
         if !all.iter().any(|i| is_long(&i)) {
             self.module.put(all.first().map_or(end, |i| i.at), op::CAPABILITY, &[CAPABILITY_INT64]);
         }
-        let addresses: Vec<u32> =
-            reports::addresses().step_by(reports::FIELD_BYTES as usize).map(|a| self.constant(a)).collect();
+        let addresses: Vec<u32> = check_reports::addresses()
+            .step_by(check_reports::FIELD_BYTES as usize)
+            .map(|a| self.constant(a))
+            .collect();
         let m = &mut self.module;
         m.put(end, op::FUNCTION, &[void, check, 0, kind]);
         let parameters: Vec<u32> = parameters
@@ -599,7 +602,7 @@ impl Checking {
 
 /// As much of a text's end as fits into a report.
 fn shortened(text: &str) -> String {
-    let most = reports::NAME_WORDS * reports::FIELD_BYTES as usize;
+    let most = check_reports::NAME_WORDS * check_reports::FIELD_BYTES as usize;
     if text.len() <= most {
         return text.to_owned();
     }

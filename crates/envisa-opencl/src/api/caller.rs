@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use envisa_runtime::held::{self, Use};
 use envisa_runtime::host_blocks;
+use envisa_runtime::memory_in_use::{self, Use};
 
 use crate::api::because;
 use crate::core::context::Destructor;
@@ -160,7 +160,7 @@ impl Caller {
     pub(crate) fn transfer(&self, start: *const c_void, len: usize, reads: bool) -> Region {
         let region = self.memory(start, len);
         host_blocks::look(&region.range(), if reads { "read from" } else { "written to" });
-        held::note(region.range(), if reads { Use::Reads } else { Use::Fills });
+        memory_in_use::note(region.range(), if reads { Use::Reads } else { Use::Fills });
         region
     }
 

@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_bool, cl_command_queue, cl_event, cl_map_flags, cl_mem, cl_mem_migration_flags, cl_uint,
 };
 
-use envisa_runtime::held::{self, Use};
+use envisa_runtime::memory_in_use::{self, Use};
 
 use super::{Caller, because, command, create, enqueued, entry, same, target};
 use crate::core::error::{Error, Result};
@@ -437,8 +437,8 @@ pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_
     // Of an image it is not only the texels that are mapped.
     let discards = flags & cl::CL_MAP_WRITE_INVALIDATE_REGION != 0 && mem.image.is_none();
     mem.maps.begin(place.address(), reach, writes, discards);
-    held::release(&reach.range());
-    held::note(reach.range(), Use::Fills);
+    memory_in_use::release(&reach.range());
+    memory_in_use::note(reach.range(), Use::Fills);
     if writes {
         // What the application writes there nobody sees.
         reach.note_write();

@@ -33,7 +33,7 @@ use crate::core::error::{Error, Result};
 use crate::core::event::Event;
 use crate::core::handle;
 use crate::core::queue::Queue;
-use envisa_runtime::held;
+use envisa_runtime::memory_in_use;
 
 /// Entry points that return an error code.
 macro_rules! entry {
@@ -206,7 +206,7 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
     let start = logged.then(Instant::now);
     let checking = crate::report::checking();
     if checking {
-        held::in_driver(true);
+        memory_in_use::in_driver(true);
     }
     let result = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
@@ -234,7 +234,7 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
         crate::log::line(&format!("{name}({}) = {what} [{us:.1} us]", arguments()));
     }
     if checking {
-        held::in_driver(false);
+        memory_in_use::in_driver(false);
     }
     result
 }

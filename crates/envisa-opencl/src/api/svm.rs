@@ -9,7 +9,7 @@ use opencl_sys::{
 };
 
 use envisa_runtime::freed_memory::Block;
-use envisa_runtime::held::{self, Use};
+use envisa_runtime::memory_in_use::{self, Use};
 
 use super::caller::Opaque;
 use super::{Caller, command, entry, guarded};
@@ -56,7 +56,7 @@ pub(super) fn told_if_used(pointer: Option<&Pointer>) {
     if let Some(p) = pointer
         && crate::report::checking()
     {
-        held::may_free(p.backing.region().range(), Block::OfDriver);
+        memory_in_use::may_free(p.backing.region().range(), Block::OfDriver);
     }
 }
 
@@ -69,7 +69,7 @@ fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize, reads
         Some(p) => {
             let offset = start as usize - p.backing.address();
             let part = p.backing.region().part(offset, size).ok_or(Error::INVALID_VALUE)?;
-            held::note(part.range(), Use::Unified);
+            memory_in_use::note(part.range(), Use::Unified);
             Ok(part)
         }
         None => Ok(c.transfer(start, size, reads)),
@@ -284,8 +284,8 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         let place = c.memory(svm_ptr, size);
-        held::release(&place.range());
-        held::note(place.range(), Use::Fills);
+        memory_in_use::release(&place.range());
+        memory_in_use::note(place.range(), Use::Fills);
         if flags & !cl::CL_MAP_READ != 0 {
             // A buffer may lie there, too.
             place.note_write();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use envisa_runtime::held::{self, Use};
+use envisa_runtime::memory_in_use::{self, Use};
 
 use super::error::Error;
 use super::event::call_back;
@@ -63,7 +63,7 @@ impl Pointer {
     /// The command that the call on this thread enqueues uses the memory.
     pub fn note(&self) {
         let uses = if self.kind == PointerKind::Svm { Use::Shared } else { Use::Unified };
-        held::note(self.backing.region().range(), uses);
+        memory_in_use::note(self.backing.region().range(), uses);
     }
 }
 

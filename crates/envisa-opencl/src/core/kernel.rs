@@ -21,8 +21,8 @@ use crate::api::because;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
 };
-use envisa_runtime::held::{self, Use};
 use envisa_runtime::launch::{self, Launch};
+use envisa_runtime::memory_in_use::{self, Use};
 use envisa_runtime::unchanged_memory;
 
 /// A kernel with its arguments.
@@ -305,7 +305,7 @@ impl Kernel {
                     if crate::report::checking() {
                         is_free(&mem, info, at);
                         if mem.flags & cl::CL_MEM_USE_HOST_PTR != 0 && mem.maps.count() == 0 {
-                            held::note(mem.region.range(), Use::Lent);
+                            memory_in_use::note(mem.region.range(), Use::Lent);
                         }
                     }
                     captured.mems.push(mem);
@@ -476,7 +476,7 @@ impl Lent {
             let now = region.digest();
             // This one has begun.
             if now != *then && command_order::begun() == self.begun + 1 {
-                held::is_told(&region.range());
+                memory_in_use::is_told(&region.range());
                 unchanged_memory::forget(&region.range());
                 crate::report::mistake(
                     "host memory",

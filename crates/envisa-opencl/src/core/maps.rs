@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use envisa_runtime::{held, host_changes, no_content, unchanged_memory};
+use envisa_runtime::{host_changes, memory_in_use, unchanged_memory, undefined_content};
 
 use super::host_memory::Region;
 use crate::report::{checking, mistake};
@@ -38,7 +38,7 @@ impl Mapping {
     fn restore(&self) {
         let (Some(before), Some(backing)) = (&self.before, self.region.backing()) else { return };
         let start = self.region.address() as u64;
-        for hole in no_content::unwritten(&self.region).within(&self.region.range()) {
+        for hole in undefined_content::unwritten(&self.region).within(&self.region.range()) {
             let bytes = (hole.start - start) as usize..(hole.end - start) as usize;
             if let Some(part) = self.region.part(bytes.start, bytes.len()) {
                 part.write(&before[bytes]);
@@ -76,7 +76,7 @@ impl Maps {
             // Of memory that was lent it is not known what was written.
             if checking() && mapping.discards && mapping.region.backing().is_some_and(|b| !b.is_lent()) {
                 let before = mapping.region.to_vec();
-                mapping.before = no_content::fill(&mapping.region).then_some(before);
+                mapping.before = undefined_content::fill(&mapping.region).then_some(before);
             }
             if checking() && !mapping.writes {
                 host_changes::keep(&mapping.region, MAPPED_FOR_READING);
@@ -119,7 +119,7 @@ impl Maps {
             }
             let is_lent = mapping.region.backing().is_none_or(|b| b.is_lent());
             if !is_lent && !all.iter().any(|r| r.start < range.end && range.start < r.end) {
-                held::mapping_ended(range);
+                memory_in_use::mapping_ended(range);
             }
         }
         true
@@ -196,7 +196,7 @@ pub fn lent(bytes: &Region) {
 fn tell(range: &std::ops::Range<u64>) {
     for (region, why) in host_changes::changed(range) {
         mistake("map", &format!("{} {why}", named(&region)));
-        held::is_told(&region.range());
+        memory_in_use::is_told(&region.range());
     }
 }
 

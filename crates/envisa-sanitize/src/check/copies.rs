@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use envisa_machine::reports::{ALL_EVENTS, FIELDS};
+use envisa_machine::check_reports::{ALL_EVENTS, FIELDS};
 use envisa_machine::thread::{Machine, Mask};
 
 use super::{Checks, FindingKind};

@@ -8,8 +8,8 @@
 use std::collections::HashSet;
 
 use envisa_lower::{Dst, Message, Modifier, Op, Program, RegOffset, Space, Src, Touched};
+use envisa_machine::check_reports;
 use envisa_machine::memory::Bound;
-use envisa_machine::reports;
 use envisa_machine::thread::Machine;
 
 use super::proof::addressable;
@@ -169,7 +169,7 @@ fn allocations(m: &Machine<'_>, to: To) -> Allocations {
     let all: Vec<usize> = match (to, surface(m, to)) {
         // Numbers alone lead to what kernels that were compiled for checks report.
         (To::From(0), _) => {
-            m.env.memory.allocation_of(reports::ADDRESS).map(|(at, _)| at).into_iter().collect()
+            m.env.memory.allocation_of(check_reports::ADDRESS).map(|(at, _)| at).into_iter().collect()
         }
         (To::From(inputs), _) if inputs & UNKNOWN != 0 || inputs == LOADED => return Allocations::Any,
         (To::From(inputs), _) => pointed(m, inputs).collect(),

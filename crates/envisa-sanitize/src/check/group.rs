@@ -13,7 +13,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use envisa_lower::{Op, fence};
-use envisa_machine::reports::{GLOBAL, LOCAL};
+use envisa_machine::check_reports::{GLOBAL, LOCAL};
 
 use super::cells::{Budget, Cells, Making};
 pub(super) use super::cells::{By, Past, Run, SEVERAL, WHOLE as THREAD};

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use envisa_lower::{Message, Op, Space};
+use envisa_machine::check_reports;
 use envisa_machine::interest::{Interest, Reads, Tell};
-use envisa_machine::reports;
 use envisa_machine::thread::Machine;
 
 use super::Checks;
@@ -90,7 +90,7 @@ impl Checks {
             let apart = |r: &Range<u64>| {
                 let constant = self.facts.constant.iter().map(|(range, _)| range);
                 let others = private.iter().chain(constant).chain(&self.facts.of_four);
-                !others.chain([&reports::addresses()]).any(|other| overlaps(r, other))
+                !others.chain([&check_reports::addresses()]).any(|other| overlaps(r, other))
             };
             let excluded: Vec<bool> = allocations().map(|(a, range)| a.private || !apart(&range)).collect();
             let content: Vec<bool> = allocations().map(|(_, range)| followed(&range)).collect();

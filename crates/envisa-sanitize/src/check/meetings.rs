@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use envisa_machine::reports::{self, Does, FIELDS, What};
+use envisa_machine::check_reports::{self, Does, FIELDS, What};
 use envisa_machine::thread::{Machine, Mask};
 
 use super::{Checks, FindingKind, barriers};
@@ -59,8 +59,8 @@ impl Checks {
             let subject = || {
                 let (came, all) = (came.count_ones(), all.count_ones());
                 match bound {
-                    reports::BARRIER => barriers::not_all(came, all),
-                    reports::OF_GROUP => format!(
+                    check_reports::BARRIER => barriers::not_all(came, all),
+                    check_reports::OF_GROUP => format!(
                         "{came} of the thread's {all} work-items come to a function that all of the group have to call"
                     ),
                     _ => format!(

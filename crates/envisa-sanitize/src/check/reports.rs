@@ -1,7 +1,7 @@
 //! What kernels that were compiled for checks report themselves.
 
 use envisa_lower::Message;
-use envisa_machine::reports::{self, Does, FIELD_BYTES, FIELDS, Kind, What};
+use envisa_machine::check_reports::{self, Does, FIELD_BYTES, FIELDS, Kind, What};
 use envisa_machine::thread::{AccessKind, AccessSpace, Machine, Mask};
 
 use super::races::stored;
@@ -20,7 +20,7 @@ impl Checks {
         let begins = |row: &envisa_machine::thread::AccessRow| {
             row.first.space == AccessSpace::Flat
                 && row.first.kind == AccessKind::Write
-                && reports::addresses().contains(&row.first.address)
+                && check_reports::addresses().contains(&row.first.address)
         };
         if !m.accesses.rows().first().is_some_and(begins) {
             return false;
@@ -33,7 +33,7 @@ impl Checks {
             let whose = if all { m.t.mask } else { 1 << (a.channel % 32) };
             let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; FIELDS + 1]; 32]));
             for (n, byte) in stored.iter().enumerate() {
-                let at = a.address.wrapping_add(n as u64).wrapping_sub(reports::ADDRESS);
+                let at = a.address.wrapping_add(n as u64).wrapping_sub(check_reports::ADDRESS);
                 let (field, shift) = (at / FIELD_BYTES, 8 * (at % FIELD_BYTES));
                 for k in channels(whose) {
                     if let Some(to) = begun[k as usize].get_mut(field as usize) {
@@ -76,7 +76,7 @@ impl Checks {
                     self.copy_begins(m, pc, (*k, complete), (what.bound, fields));
                 }
                 Some(what) if what.kind == Kind::Broadcasts => {
-                    self.broadcasts(m, pc, *k, (what.bound == reports::OF_SUB_GROUP, fields));
+                    self.broadcasts(m, pc, *k, (what.bound == check_reports::OF_SUB_GROUP, fields));
                 }
                 Some(what) if what.kind == Kind::Block => {
                     if n == 0 {
@@ -91,7 +91,7 @@ impl Checks {
 
     fn reported(&mut self, m: &Machine<'_>, pc: u32, channel: u32, fields: &[u64; FIELDS]) {
         let Some(what) = What::unpack(fields[0]) else { return };
-        let (name, value) = (reports::name(&fields[1..FIELDS - 1]), fields[FIELDS - 1]);
+        let (name, value) = (check_reports::name(&fields[1..FIELDS - 1]), fields[FIELDS - 1]);
         let kind = match what.kind {
             Kind::FlatIndex if !self.facts.hints => return,
             Kind::FlatIndex => FindingKind::LocalNeighbour,
@@ -164,7 +164,7 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
         Kind::Texel => {
             let of = if name.is_empty() { "an image".to_owned() } else { format!("image {name}") };
             match bound {
-                reports::INTEGERS => {
+                check_reports::INTEGERS => {
                     format!("{does} integers of {of}, whose channels are floats or normalised numbers")
                 }
                 _ => format!("{does} floats of {of}, whose channels are integers"),
@@ -212,6 +212,6 @@ mod tests {
         let lane = "takes the value of work-item -1 of a sub-group, which has 16 at most";
         assert_eq!(sentence(&of(Kind::Lane, 16), "", -1i64 as u64), lane);
         let texel = "writes integers of image p, whose channels are floats or normalised numbers";
-        assert_eq!(sentence(&of(Kind::Texel, reports::INTEGERS), "p", 9), texel);
+        assert_eq!(sentence(&of(Kind::Texel, check_reports::INTEGERS), "p", 9), texel);
     }
 }

@@ -15,9 +15,9 @@ pub use function::Function;
 
 use crate::convert::f32_to_hf;
 use crate::float::Float;
+use crate::float_mode::{Mode, Rounding};
 use crate::lane::{Hf, Lane};
 use crate::lanes::Scalar;
-use crate::mode::{Mode, Rounding};
 
 mod small {
     use super::*;

@@ -218,7 +218,7 @@ impl<'a> Candidates<'a> {
         let new: Vec<&str> = codes.difference(known).map(String::as_str).collect();
         match &new[..] {
             [] => Ok(()),
-            new => Err(format!("with `--check-hints`, `envisa run` finds {}", new.join(", "))),
+            new => Err(format!("the checks find what the input does not have: {}", new.join(", "))),
         }
     }
 

@@ -19,7 +19,7 @@ use super::simt::Plan;
 use super::{Access, Fault, Ports, execute, simt};
 use crate::cpu::Isa;
 use crate::memory::{AllocationId, Block, BufferSurface, Hint, Memory, Surface, SurfaceTable};
-use crate::regs::Registers;
+use crate::register_file::Registers;
 
 /// Deterministic random numbers.
 pub struct Rng(pub u64);
@@ -183,7 +183,7 @@ impl Rig {
     /// Runs a message with other bytes in all registers that it is not said to read: it does the same, and
     /// changes no register that it is not said to write.
     fn scrambled(&mut self, m: &Message, mask: u32, channels: u32, before: &State, after: &State) {
-        let mask = mask & crate::regs::all_channels(channels as usize);
+        let mask = mask & crate::register_file::all_channels(channels as usize);
         let told = |f: &dyn Fn(envisa_lower::Visit<'_>)| {
             let mut bytes = vec![false; before.regs.len()];
             f(&mut |t: Touched| {
@@ -260,7 +260,7 @@ fn at_level<const L: u8>(
     channels: u32,
     ports: &Ports<'_>,
 ) -> Result<(), Fault> {
-    let mask = mask & crate::regs::all_channels(channels as usize);
+    let mask = mask & crate::register_file::all_channels(channels as usize);
     match m {
         Message::Simt(s) if let Some(p) = Plan::new(s, regs.len()) => {
             assert!(m.is_inside(channels, regs.len()));
@@ -409,7 +409,7 @@ pub fn flat<'a>(rig: &Rig, s: &'a mut State, address: u64) -> Option<&'a mut u8>
 
 /// Masks to try for this many channels: full, none, single ones, holes, random ones.
 pub fn masks(rng: &mut Rng, channels: u32) -> Vec<u32> {
-    let all = crate::regs::all_channels(channels as usize);
+    let all = crate::register_file::all_channels(channels as usize);
     let mut out =
         vec![all, 0, 1, 1 << (channels - 1), 0x5555_5555, 0xaaaa_aaaa, 0xfff0, all & !1, rng.next() as u32];
     for m in &mut out {

@@ -235,7 +235,7 @@ fn a_flat_access_outside_is_a_fault_of_its_channel() {
                 let kind = if write { AccessKind::Write } else { AccessKind::Read };
                 assert_eq!(fault.kind, FaultKind::Outside(kind));
                 // Switched off, it does no harm; nor does a prefetch.
-                let all = crate::regs::all_channels(exec as usize);
+                let all = crate::register_file::all_channels(exec as usize);
                 assert_eq!(rig.run(&m, all & !(1 << bad), exec).0, Ok(()));
                 if !write {
                     let Message::Simt(s) = m else { panic!() };

@@ -393,7 +393,11 @@ fn null_masks() {
         let before = rig.state();
         assert_eq!(rig.run(&Message::Typed(plain), 0x35, exec).0, Ok(()));
         let mut want = rig.state();
-        want.set_reg(DATA as usize + exec as usize * 8, 4, crate::regs::all_channels(exec as usize) as u64);
+        want.set_reg(
+            DATA as usize + exec as usize * 8,
+            4,
+            crate::register_file::all_channels(exec as usize) as u64,
+        );
         rig.restore(&before);
         assert_eq!(rig.run(&masked, 0x35, exec).0, Ok(()));
         assert!(rig.state() == want, "({exec})");

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use envisa_zebin::reports::{Does, Kind, What};
+use envisa_zebin::check_reports::{Does, Kind, What};
 
 use super::super::{Instruction, Rewriting};
 use super::types::Shape;

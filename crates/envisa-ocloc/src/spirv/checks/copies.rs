@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use envisa_zebin::reports::{ALL_EVENTS, Does, Kind, What};
+use envisa_zebin::check_reports::{ALL_EVENTS, Does, Kind, What};
 
 use super::super::{Instruction, Rewriting};
 use super::pointer_path::Path;

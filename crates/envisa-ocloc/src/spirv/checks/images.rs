@@ -3,7 +3,7 @@
 //! (OpenCL C 3.0, 6.15.15.2 to 6.15.15.6: for other channel data types the values are undefined. OpImageQueryFormat: SPIR-V
 //! specification, 3.42.10; its result is a channel data type of 3.13.)
 
-use envisa_zebin::reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::super::Instruction;
 use super::pointer_path::named;
@@ -49,7 +49,7 @@ impl Checking {
             true => (FIRST_INTEGER, INTEGERS),
             false => (FIRST_INTEGER + INTEGERS, TYPES - INTEGERS),
         };
-        let bound = if integers { reports::INTEGERS } else { 0 };
+        let bound = if integers { check_reports::INTEGERS } else { 0 };
         let what = What { kind: Kind::Texel, does, bytes: 0, bound };
         if !self.known.insert((image, wrong, what.pack())) {
             return;

@@ -5,7 +5,7 @@
 //! (SPV_INTEL_subgroups; cl_intel_subgroups: blocks are read at multiples of 4 bytes, and written at multiples of 16.
 //! OpGroupNonUniformShuffle: SPIR-V specification, 3.42.24. What is taken of a work-item that there is not is undefined.)
 
-use envisa_zebin::reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::super::Instruction;
 use super::{ALIGNED, Checking, SUB_GROUP, op};
@@ -58,12 +58,12 @@ impl Checking {
         let bound = match (i.op, self.module.operands(i)) {
             (op::GROUP_ALL..=op::GROUP_S_MAX, [_, _, of, ..]) => match scope(*of) {
                 Some(SUB_GROUP) => 0,
-                Some(WORK_GROUP) => reports::OF_GROUP,
+                Some(WORK_GROUP) => check_reports::OF_GROUP,
                 _ => return,
             },
             (own::BLOCK_READ | own::BLOCK_WRITE, _) => 0,
             (op::CONTROL_BARRIER, [of, ..]) if scope(*of) == Some(WORK_GROUP) && self.has_small_groups() => {
-                reports::BARRIER
+                check_reports::BARRIER
             }
             _ => return,
         };
@@ -86,7 +86,7 @@ impl Checking {
             return;
         }
         let bound = match self.types.constant(scope) {
-            Some(SUB_GROUP) => reports::OF_SUB_GROUP,
+            Some(SUB_GROUP) => check_reports::OF_SUB_GROUP,
             _ => 0,
         };
         let what = What { kind: Kind::Broadcasts, does: Does::Reads, bytes: 0, bound };
@@ -116,7 +116,7 @@ impl Checking {
         let bits = self.constant(u64::from(u32::BITS));
         let bound = self.make(at, op::SHIFT_LEFT_LOGICAL, &[most, bits]);
         let what = self.make(at, op::BITWISE_OR, &[known, bound]);
-        let none = [self.constant(0); reports::NAME_WORDS];
+        let none = [self.constant(0); check_reports::NAME_WORDS];
         self.call_with(at, [lane, most, what], &none);
     }
 

@@ -64,11 +64,11 @@ fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
     let number = |id: u32| types.constant(id).unwrap_or(-1) as u64;
     let calls = module.all.iter().filter(|i| i.op == op::FUNCTION_CALL).map(|i| module.operands(i));
     calls
-        .filter(|o| o.len() == 6 + reports::NAME_WORDS)
+        .filter(|o| o.len() == 6 + check_reports::NAME_WORDS)
         .map(|o| {
             let words: Vec<u64> = o[6..].iter().map(|w| number(*w)).collect();
             let what = What::unpack(number(o[5])).expect("a report");
-            (o[3], number(o[4]), what, reports::name(&words))
+            (o[3], number(o[4]), what, check_reports::name(&words))
         })
         .collect()
 }
@@ -220,7 +220,7 @@ fn notes(body: &[Vec<u32>]) -> Vec<What> {
     let types = Types::of(&module);
     let to = module.all.iter().filter(|i| i.op == op::CONVERT_U_TO_PTR).map(|i| module.operands(i));
     let to: Vec<u32> =
-        to.filter(|o| types.constant(o[2]) == Some(reports::NOTE as i64)).map(|o| o[1]).collect();
+        to.filter(|o| types.constant(o[2]) == Some(check_reports::NOTE as i64)).map(|o| o[1]).collect();
     let stores = module.all.iter().filter(|i| i.op == op::STORE).map(|i| module.operands(i));
     let stores = stores.filter(|o| to.contains(&o[0]));
     stores.filter_map(|o| What::unpack(types.constant(o[1])? as u64)).collect()
@@ -242,7 +242,7 @@ fn barriers_of_sub_groups_are_noted() {
     let number = |id, value| instruction(op::CONSTANT, &[INT, id, value]);
     let barrier = |scope| instruction(op::CONTROL_BARRIER, &[scope, scope, 62]);
     let notes = |scope| notes(&[number(60, 2), number(61, 3), number(62, 0x108), barrier(scope)]);
-    assert_eq!(notes(61), [what(Kind::Together, Does::Reads, 0, reports::LOCAL)]);
+    assert_eq!(notes(61), [what(Kind::Together, Does::Reads, 0, check_reports::LOCAL)]);
     assert_eq!(notes(60), []);
 }
 
@@ -253,7 +253,7 @@ fn texels_are_held_against_the_channels_of_images() {
     let written = kernel(&[null(INT, 50), instruction(99, &[31, 5, 50])]);
     let found: Vec<_> =
         calls(&written).into_iter().map(|(_, limit, what, name)| (limit, what, name)).collect();
-    assert_eq!(found, [(6, what(Kind::Texel, Does::Writes, 0, reports::INTEGERS), "a".to_owned())]);
+    assert_eq!(found, [(6, what(Kind::Texel, Does::Writes, 0, check_reports::INTEGERS), "a".to_owned())]);
     // Once in a block.
     let read = instruction(98, &[17, 51, 31, 5]);
     let found: Vec<_> =
