@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Condvar, Mutex};
 
 use crate::protocol::{Request, Response};
+use crate::working_folder;
 
 /// Why a request got no response.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ impl Pool {
 
     fn start(&self, settings: &[String], owner: u32) -> Result<Helper, CallError> {
         let failed = |e| CallError::Start(self.program.clone(), e);
-        let folder = own_folder().map_err(failed)?;
+        let folder = working_folder::create().map_err(failed)?;
         let mut command = Command::new(&self.program);
         command.arg(folder.path()).args(settings);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -149,13 +150,6 @@ fn bury(mut helper: Helper, error: &io::Error) -> String {
     how
 }
 
-/// A new folder for temporary files that nobody else can look into.
-pub(crate) fn own_folder() -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("envisa-compiler-").permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir()
-}
-
 /// The helper's program next to another file, as they are installed; cargo leaves libraries for tests in `deps`, one folder
 /// below. Other folders above are not looked into: who can write there need not be who installed the driver.
 pub fn beside(file: &Path) -> Option<PathBuf> {
@@ -183,12 +177,5 @@ mod tests {
         let own = lib.join("envisa-compiler");
         std::fs::write(&own, "").unwrap();
         assert_eq!(beside(&lib.join("libenvisa_opencl.so")), Some(own));
-    }
-
-    #[test]
-    fn folders_are_for_their_owner_alone() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = own_folder().unwrap();
-        assert_eq!(std::fs::metadata(folder.path()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 }

@@ -12,6 +12,7 @@ pub mod protocol;
 pub mod server;
 mod service;
 pub mod spirv;
+mod working_folder;
 
 pub use service::{Compiled, Failure, Input, Output, Service};
 pub use spirv::Rewrite;
@@ -215,8 +216,9 @@ impl Build {
         if !spirv && !matches!(extension, "cl" | "clcpp" | "c") {
             return Err(BuildError::Input { path: self.input.display().to_string() });
         }
-        let folder = client::own_folder().map_err(io("temporary folder"))?;
+        let folder = working_folder::create().map_err(io("temporary folder"))?;
         let folder = folder.path();
+        let _held = working_folder::hold(folder).map_err(io("temporary folder"))?;
         let pass =
             Pass { input: &input, source: &source, spirv, to_spirv: false, folder, state_buffer: false };
         let rewritten = match self.rewrite {

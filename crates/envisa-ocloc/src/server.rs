@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 
 use crate::kernel_debug_info;
 use crate::protocol::{Request, Response};
+use crate::working_folder;
 
 /// Names under which the library is looked for.
 const LIBRARIES: &[&str] = &["libocloc.so", "libocloc.so.1"];
@@ -186,6 +187,7 @@ pub fn serve() -> io::Result<()> {
     if std::fs::read_dir(&folder)?.next().is_some() {
         return Err(wrong("the folder to work in is not empty"));
     }
+    let _held = working_folder::hold(&folder)?;
     let done = serve_in(&folder);
     let _ = std::fs::remove_dir_all(&folder);
     done
