@@ -30,11 +30,12 @@ pub(crate) const ROWS: u32 = 32;
 pub(crate) const TILE: u32 = 4 * ROWS * COLUMNS;
 /// In the context, of each stream: the places that the first column was loaded from; how far from there the next load is
 /// expected; whether the tile behind this one is being loaded; where the tile in use begins, from the first one's begin;
-/// the scalar that the first column's places were made of; two tiles.
+/// the scalar that the first column's places were made of; by how many bits a narrow element's dword is shifted; two tiles.
 pub(crate) const NEXT: u32 = 4 * ROWS;
 pub(crate) const BEHIND: u32 = NEXT + 4;
 pub(crate) const USED: u32 = NEXT + 8;
 pub(crate) const SCALAR: u32 = NEXT + 12;
+pub(crate) const SHIFT: u32 = NEXT + 16;
 pub(crate) const TILES: u32 = NEXT + 64;
 pub(crate) const STREAM: u32 = TILES + 2 * TILE;
 /// Most of them in a program.
@@ -46,16 +47,33 @@ const STORES: usize = 4;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stream {
     pub pc: Pc,
-    /// How many channels it has.
-    pub rows: u32,
+    /// What is loaded each time.
+    pub column: Column,
     /// Where the loop begins.
     pub head: Pc,
-    /// From one place to the next one, as native code counts them.
-    pub step: u32,
     /// What its indices are made of, if they go on with a scalar.
     pub led: Option<ScalarIndex>,
     /// Stores in the loop: they must go to other memory.
     pub stores: Vec<Pc>,
+}
+
+/// One element of each row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Column {
+    /// How many channels the load has.
+    pub rows: u32,
+    /// The bytes of an element: 1, 2 or 4. Narrow ones are taken out of their dwords.
+    pub element: u32,
+    /// From one element's place to the next one's, and from one dword's to the next one's, as native code counts places.
+    pub step: u32,
+    pub dword: u32,
+}
+
+impl Column {
+    /// From a tile's first place to the one behind its last.
+    pub fn tile(self) -> u32 {
+        COLUMNS * self.dword
+    }
 }
 
 /// Indices that are, in all channels, a scalar and what stays the same in the loop.
@@ -82,11 +100,11 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
         let Some(stores) = stores(p, at).filter(|_| closed(p, &edges, at)) else { continue };
         let mut loaded = loaded(p, cells, at);
         for pc in at.clone() {
-            if let Some((step, rows)) = ahead(p, cells, shapes, at, pc, &loaded)
+            if let Some(column) = ahead(p, cells, shapes, at, pc, &loaded)
                 && all.len() < MOST
             {
                 let led = led(p, &ends, cells, at, pc);
-                all.push(Stream { pc, rows, head: *at.start(), step, led, stores: stores.clone() });
+                all.push(Stream { pc, column, head: *at.start(), led, stores: stores.clone() });
             }
             load(p, cells, pc, &mut loaded);
         }
@@ -94,8 +112,7 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
     all
 }
 
-/// The step of a load that goes on through memory in a loop, and how many channels it has, given what comes from memory
-/// before it.
+/// What a load takes each time that goes on through memory in a loop, given what comes from memory before it.
 fn ahead(
     p: &Program,
     cells: &Cells,
@@ -103,8 +120,8 @@ fn ahead(
     at: &RangeInclusive<Pc>,
     pc: Pc,
     loaded: &[CellId],
-) -> Option<(u32, u32)> {
-    let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
+) -> Option<Column> {
+    let (s, channels) = (elements(p, pc)?, p.code()[pc as usize].channels);
     let bytes = u32::from(s.address_bytes) * u32::from(channels);
     let computed = |c: CellId| !loaded.contains(&c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(computed));
@@ -112,24 +129,20 @@ fn ahead(
 }
 
 /// The same whether or not it goes by what comes from memory.
-fn goes_on(
-    p: &Program,
-    cells: &Cells,
-    shapes: &Shapes,
-    at: &RangeInclusive<Pc>,
-    pc: Pc,
-) -> Option<(u32, u32)> {
-    let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
-    let form = form(p, s).ok().filter(|form| matches!(channels, 16 | 32) && form.scale <= 4)?;
+fn goes_on(p: &Program, cells: &Cells, shapes: &Shapes, at: &RangeInclusive<Pc>, pc: Pc) -> Option<Column> {
+    let (s, channels) = (elements(p, pc)?, p.code()[pc as usize].channels);
+    let element = u32::from(s.element);
+    let form = form(p, s).ok().filter(|form| matches!(channels, 16 | 32) && form.scale <= element)?;
     let bytes = u32::from(s.address_bytes) * u32::from(channels);
     let moves = |c: CellId| shapes.step(c).is_none() && written(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
-    all.then(|| (4 / form.scale, u32::from(channels)))
+    let (step, dword) = (element / form.scale, 4 / form.scale);
+    all.then(|| Column { rows: u32::from(channels), element, step, dword })
 }
 
 /// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
 fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<ScalarIndex> {
-    let (s, channels) = (gather(p, pc)?, p.code()[pc as usize].channels);
+    let (s, channels) = (elements(p, pc)?, p.code()[pc as usize].channels);
     let parts = (u32::from(s.address_bytes) * u32::from(channels)).div_ceil(64);
     let indices: Option<Vec<CellId>> = (0..parts).map(|k| cells.at(s.address + 64 * k)).collect();
     let indices = indices?;
@@ -198,10 +211,16 @@ fn edges(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
 
 /// A load of a dword for each channel, or each of the second sixteen.
 pub(super) fn gather(p: &Program, pc: Pc) -> Option<&Simt> {
+    elements(p, pc).filter(|s| s.element == 4)
+}
+
+/// The same of a dword, or of a byte or word in one.
+fn elements(p: &Program, pc: Pc) -> Option<&Simt> {
     let i = &p.code()[pc as usize];
     match p.messages().get(i.aux as usize)? {
         Message::Simt(s) if i.op == Op::Message && i.first.is_multiple_of(16) => {
-            ((s.write, s.elements, s.element, s.slot) == (false, 1, 4, 4)).then_some(s)
+            let narrow = matches!(s.element, 1 | 2 | 4);
+            (narrow && (s.write, s.elements, s.slot) == (false, 1, 4)).then_some(s)
         }
         _ => None,
     }

@@ -2,7 +2,7 @@
 
 use super::memory::{Form, PTR, Way, as_quads};
 use super::row_streams::{
-    BEHIND, COLUMNS, NEXT, ROWS, SCALAR, STREAM, ScalarIndex, Stream, TILE, TILES, USED,
+    BEHIND, COLUMNS, Column, NEXT, ROWS, SCALAR, SHIFT, STREAM, ScalarIndex, Stream, TILE, TILES, USED,
 };
 use super::*;
 use crate::asm::SlowPath;
@@ -62,7 +62,7 @@ impl Emit<'_> {
         let at = self.stream_at(k);
         let next = Mem::at(CTX, at + NEXT);
         // `BEHIND` is the upper half.
-        self.a.mi(Code::Mov_rm64_imm32, next, (COLUMNS * self.streams[k].step) as i32);
+        self.a.mi(Code::Mov_rm64_imm32, next, self.streams[k].column.tile() as i32);
     }
 
     /// The stream that a load is, if it is one.
@@ -72,14 +72,14 @@ impl Emit<'_> {
 
     /// The scalar that a load's places go on with, all channels being on, and how far indices are shifted to be places.
     fn scalar_index(&self, pc: Pc, form: Form) -> Option<(RegOffset, u32)> {
-        let &Stream { step, led, .. } = &self.streams[self.stream(pc)?];
+        let &Stream { column, led, .. } = &self.streams[self.stream(pc)?];
         let ScalarIndex { by, scalar } = led?;
         let whole = |pc: Pc| self.inst(pc).no_mask || self.all_active(pc);
         let plain = !form.wide && form.and.is_none() && form.added.is_none();
         let made = !self.deferred.skips(by) && !self.deferred.reads(by) && self.inst(pc).pred.offset == 0;
         // What somebody reads behind the load is there at the load.
         let kept = self.cells.at(scalar).is_some_and(|c| self.live.of_thread(pc + 1, c));
-        (plain && made && kept && whole(by) && whole(pc) && step % (1 << form.before) == 0)
+        (plain && made && kept && whole(by) && whole(pc) && column.step % (1 << form.before) == 0)
             .then_some((scalar, form.before))
             .filter(|_| self.in_memory(scalar, 4).is_ok())
     }
@@ -103,7 +103,7 @@ impl Emit<'_> {
         if !parts.iter().all(|part| self.goes_anywhere(i, s, form, part)) {
             return Ok(None);
         }
-        let (at, step) = (self.stream_at(k), self.streams[k].step);
+        let (at, column) = (self.stream_at(k), self.streams[k].column);
         let [take, look] = std::array::from_fn(|_| self.a.label());
         let scalar = self.reg(scalar);
         self.a.rm(Code::Mov_r32_rm32, Register::EAX, scalar);
@@ -113,7 +113,7 @@ impl Emit<'_> {
         }
         self.a.rm(Code::Cmp_r32_rm32, Register::EAX, Mem::at(CTX, at + NEXT));
         self.a.jump(Code::Jne_rel32_64, look);
-        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
+        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, column.tile() as i32);
         self.a.jump(Code::Jae_rel32_64, look);
         self.a.bind(take);
         let all: Vec<(Part, Option<K>)> = parts.iter().map(|part| (*part, None)).collect();
@@ -149,37 +149,53 @@ impl Emit<'_> {
         done: Label,
     ) -> Result<(), Unsupported> {
         let Some(k) = self.stream(pc) else { return Err("no stream") };
-        let (at, &Stream { step, rows, .. }) = (self.stream_at(k), &self.streams[k]);
+        let (at, column) = (self.stream_at(k), self.streams[k].column);
         let [next, behind, used] = [NEXT, BEHIND, USED].map(|field| Mem::at(CTX, at + field));
-        let column = (4 * ROWS / step).trailing_zeros() as i32;
+        let narrow = column.element < 4;
+        if narrow {
+            self.shift_of_element(at, column);
+        }
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, column);
+        if narrow {
+            self.a.ri(Code::And_rm32_imm8, Register::ESI, -(column.dword as i32));
+        }
+        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (4 * ROWS / column.dword).trailing_zeros() as i32);
         self.a.rm(Code::Add_r32_rm32, Register::ESI, used);
-        self.a.ri(Code::Add_rm32_imm8, Register::EAX, step as i32);
+        self.a.ri(Code::Add_rm32_imm8, Register::EAX, column.step as i32);
         self.a.mr(Code::Mov_rm32_r32, next, Register::EAX);
         for &(part, on) in all {
             let m = Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILES + 64 * part.index));
-            let column = Opd::Mem(m);
             let to = data + 4 * part.lane;
             let lanes = self.load_lanes(pc, to, on);
-            if let (Some(home), None) = (self.home(to, 64), lanes) {
-                self.a.v2(VMOVDQU32, Width::Z, home, column, Lanes::All);
-                continue;
+            let home = self.home(to, 64).filter(|_| lanes.is_none());
+            let v = home.unwrap_or(0);
+            self.a.v2(VMOVDQU32, Width::Z, v, Opd::Mem(m), Lanes::All);
+            if narrow {
+                let shift = Mem::at(CTX, at + SHIFT);
+                let mask = self.literal((1 << (8 * column.element)) - 1);
+                self.a.v3(VPSRLVD, Width::Z, v, v, Opd::Bcast(shift), Lanes::All);
+                self.a.v3(VPANDD, Width::Z, v, v, Opd::Bcast(mask), Lanes::All);
             }
-            self.a.v2(VMOVDQU32, Width::Z, 0, column, Lanes::All);
-            self.store_part(to, 0, 4, &part, lanes)?;
+            if home.is_none() {
+                self.store_part(to, 0, 4, &part, lanes)?;
+            }
         }
-        // With every other column four rows of the tile behind are loaded, so that it is there behind the last one.
+        // With every other column of dwords four rows of the tile behind are loaded, so that it is there behind the last one.
         self.a.ri(Code::Test_rm32_imm32, Register::ESI, 4 * ROWS as i32);
         self.a.jump(Code::Jne_rel32_64, done);
         self.a.mi(Code::Cmp_rm32_imm8, behind, 0);
         self.a.jump(Code::Je_rel32_64, done);
+        if narrow {
+            // With the first element of its dwords only.
+            self.a.mi(Code::Cmp_rm32_imm8, Mem::at(CTX, at + SHIFT), 0);
+            self.a.jump(Code::Jne_rel32_64, done);
+        }
         let row = ROW.full_register32();
         self.a.rr(Code::Mov_r32_rm32, row, Register::ESI);
         self.a.ri(Code::And_rm32_imm32, row, (TILE - 4 * ROWS) as i32);
         self.a.ri(Code::Shr_rm32_imm8, row, (4 * ROWS / 2).trailing_zeros() as i32);
-        if rows < ROWS {
-            self.a.ri(Code::Cmp_rm32_imm8, row, rows as i32);
+        if column.rows < ROWS {
+            self.a.ri(Code::Cmp_rm32_imm8, row, column.rows as i32);
             self.a.jump(Code::Jae_rel32_64, done);
         }
         let pointer = self.site(i, site::POINTER);
@@ -190,7 +206,15 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Dwords from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then, which
+    /// By how many bits the element that is `eax` from a tile's begin is shifted to the lowest bits of its dword.
+    fn shift_of_element(&mut self, at: u32, column: Column) {
+        self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
+        self.a.ri(Code::And_rm32_imm8, Register::ESI, column.dword as i32 - 1);
+        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (32 / column.dword).trailing_zeros() as i32);
+        self.a.mr(Code::Mov_rm32_r32, Mem::at(CTX, at + SHIFT), Register::ESI);
+    }
+
+    /// Elements from anywhere: what is loaded already, or is loaded with the next ones of its rows. Goes to `done` then, which
     /// is to be bound where the code goes on; what else there is to do is put aside. What is loaded already has passed the
     /// site, and is as it has to be aligned, so that places where it is expected need not be looked at again; but those of
     /// 64 bits have to have passed the site, as they are known by their low halves.
@@ -212,7 +236,7 @@ impl Emit<'_> {
         if places.len() != parts.len() {
             return if led.is_some() { Err("a row stream without addresses") } else { Ok(None) };
         }
-        let (at, &Stream { step, rows, .. }) = (self.stream_at(k), &self.streams[k]);
+        let (at, column) = (self.stream_at(k), self.streams[k].column);
         let all: Vec<Place> = parts
             .iter()
             .zip(places)
@@ -233,7 +257,7 @@ impl Emit<'_> {
         self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
         self.a.jump(Code::Jne_rel32_64, other);
         self.a.rm(Code::Mov_r32_rm32, Register::EAX, next);
-        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (COLUMNS * step) as i32);
+        self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, column.tile() as i32);
         self.a.jump(Code::Jae_rel32_64, fill);
         let (take, aside) = match led {
             Some((take, aside)) => {
@@ -260,9 +284,9 @@ impl Emit<'_> {
         self.after_line_begin(form, pointer, all[0].v);
         let [inside, beyond] = std::array::from_fn(|_| self.a.label());
         self.a.bind(inside);
-        self.tiles_inside(&all, (count, step), align, (beyond, other));
+        self.tiles_inside(&all, (count, column), align, (beyond, other));
         self.note_scalar(pc, form, Some(BEFORE));
-        self.load_all_rows(form, at, rows);
+        self.load_all_rows(form, at, column.rows);
         self.a.rr(Code::Test_rm32_r32, BEFORE, BEFORE);
         self.a.jump(Code::Je_rel32_64, look);
         // With the columns that are left, not all rows of the tile behind would be loaded.
@@ -275,12 +299,12 @@ impl Emit<'_> {
         self.a.jmp(inside);
         // The tile behind has been loaded.
         self.a.bind(last);
-        self.next_tile(&all, step);
+        self.next_tile(&all, column);
         self.a.mi(Code::Xor_rm32_imm32, used, TILE as i32);
         self.note_scalar(pc, form, None);
         // Is the one behind inside?
         self.a.bind(look);
-        self.look_behind(&all, (count, step), behind);
+        self.look_behind(&all, (count, column), behind);
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
         self.a.jmp(take);
         self.a.bind(other);
@@ -292,7 +316,8 @@ impl Emit<'_> {
         let stores = self.streams[k].stores.clone();
         let [begin, end] = [Register::R9, Register::R10];
         if !stores.is_empty() {
-            self.reached(i, (site::COUNT, form.scale, 4), [begin, end]);
+            let element = self.streams[k].column.element;
+            self.reached(i, (site::COUNT, form.scale, element), [begin, end]);
         }
         for pc in stores {
             let i = *self.inst(pc);
@@ -353,11 +378,11 @@ impl Emit<'_> {
     fn tiles_inside(
         &mut self,
         all: &[Place],
-        (count, step): (Mem, u32),
+        (count, column): (Mem, Column),
         align: u32,
         (beyond, other): (Label, Label),
     ) {
-        let ends = self.literal((COLUMNS - 1) * step);
+        let ends = self.literal(column.tile() - column.step);
         self.a.rr(SPREAD[Width::Z as usize], vreg(5, Width::Z), BEFORE);
         for &Place { v, .. } in all {
             self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
@@ -396,8 +421,8 @@ impl Emit<'_> {
     }
 
     /// Rows begin where those of the tile behind do.
-    fn next_tile(&mut self, all: &[Place], step: u32) {
-        let columns = self.literal(COLUMNS * step);
+    fn next_tile(&mut self, all: &[Place], column: Column) {
+        let columns = self.literal(column.tile());
         for &Place { at, .. } in all {
             self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(columns), Lanes::All);
@@ -406,8 +431,8 @@ impl Emit<'_> {
     }
 
     /// Notes in `behind` whether all columns of the tile behind are inside.
-    fn look_behind(&mut self, all: &[Place], (count, step): (Mem, u32), behind: Mem) {
-        let ends_behind = self.literal((2 * COLUMNS - 1) * step);
+    fn look_behind(&mut self, all: &[Place], (count, column): (Mem, Column), behind: Mem) {
+        let ends_behind = self.literal(2 * column.tile() - column.step);
         for (n, &Place { at, .. }) in all.iter().enumerate() {
             self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends_behind), Lanes::All);
@@ -422,8 +447,8 @@ impl Emit<'_> {
     /// Of a load that is done by itself: the next one is the first that is loaded ahead.
     pub(super) fn expect_next(&mut self, pc: Pc, part: &Part, v: V) {
         let Some(k) = self.stream(pc) else { return };
-        let step = self.streams[k].step;
-        let last = self.literal((COLUMNS - 1) * step);
+        let column = self.streams[k].column;
+        let last = self.literal(column.tile() - column.step);
         self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
         let here = Mem::at(CTX, self.stream_at(k) + 64 * part.index);
         self.a.store(STORE32, Width::Z, here, 0, Lanes::All);

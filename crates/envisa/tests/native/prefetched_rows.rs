@@ -267,14 +267,26 @@ fn halves_of_channels_are_the_interpreters() {
     let low = "lsc_load.ugm (M1, 16) X:d32 bti(T6)[Go]:a32\n";
     let high = "lsc_load.ugm (M5, 16) X.64:d32 bti(T6)[Go.64]:a32\n";
     let two = format!("{low}{high}");
-    for loads in [one, &two, high] {
-        for step in [4, 8, -4, 2] {
+    let dwords_by = [4, 8, -4, 2];
+    let bytes = one.replace("d32", "d8u32");
+    let words = two.replace("d32", "d16u32");
+    for (loads, steps) in [
+        (one, dwords_by),
+        (&two, dwords_by),
+        (high, dwords_by),
+        (&bytes, [1, 2, -1, 4]),
+        (&words, [2, 4, -2, 1]),
+    ] {
+        for step in steps {
             let text = halves(step, loads);
             for _ in 0..40 {
                 let length = [1024, 4096, 40_960, 131_072][chance.below(4) as usize];
                 let data = dwords((0..length / 4).map(|_| chance.below(1 << 32) as u32));
                 let [a, b] = [0, 1].map(|_| walks(&mut chance, step, length));
-                let odd = u32::from(chance.below(8) == 0);
+                let odd = match loads.contains("d32") {
+                    true => u32::from(chance.below(8) == 0),
+                    false => chance.below(4) as u32,
+                };
                 let mut work: Vec<u32> = [&a[..16], &b[..16], &a[16..], &b[16..]].concat();
                 work[..32].iter_mut().for_each(|x| *x = x.wrapping_add(odd));
                 outside += usize::from(work[..32].iter().any(|x| *x >= length as u32));
