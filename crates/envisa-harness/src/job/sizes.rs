@@ -25,13 +25,12 @@ impl Job {
         let Some(platform) = form.platform().map_err(here)? else {
             return Err(JobError::Input(format!("{}: is not a zebin", source.name)));
         };
-        let known = self.device.as_ref().and_then(|d| d.parse::<DeviceFamily>().ok());
-        if let Some(device) = &self.device
-            && !source.compiled_now
-            && known.map(DeviceFamily::platform) != Some(platform)
-        {
-            let name = DeviceFamily::of_platform(platform).map_or(platform.name(), DeviceFamily::name);
-            return Err(JobError::Usage(format!("{} is for {name}, not {device}", source.name)));
+        if let Some(device) = self.device.as_ref().filter(|_| !source.compiled_now) {
+            let family: DeviceFamily = device.parse().map_err(|e| JobError::Usage(format!("{e}")))?;
+            if family.platform() != platform {
+                let name = DeviceFamily::of_platform(platform).map_or(platform.name(), DeviceFamily::name);
+                return Err(JobError::Usage(format!("{} is for {name}, not {device}", source.name)));
+            }
         }
         Ok(platform)
     }
