@@ -32,7 +32,7 @@ pub struct Args {
     /// Write the table into `docs/COMPILER-BUGS.md`.
     #[arg(long)]
     write: bool,
-    /// Keep inputs and results in this folder.
+    /// Keep inputs and results in this folder; what was reduced there already is not reduced again.
     #[arg(long)]
     keep: Option<PathBuf>,
 }
@@ -217,9 +217,7 @@ fn measured(failure: &Failure, folder: &Path, creduce: bool) -> Result<Measured,
     let input = failure.input(folder)?;
     let whole = failure.program(&input.file)?;
     let out = folder.join("small");
-    let start = Instant::now();
-    let said = reduce(failure, &input, &input.file, &out, &["--cost"])?;
-    let time = start.elapsed();
+    let (said, time) = reduced(failure, &input, folder, &out)?;
     let small = match failure.form {
         Form::Source => out.join("reduced.cl"),
         Form::Visa => out.join("reduced.visaasm"),
@@ -246,6 +244,27 @@ fn measured(failure: &Failure, folder: &Path, creduce: bool) -> Result<Measured,
         candidates: candidates.to_owned(),
         creduce,
     })
+}
+
+/// Reduces an input, or finds that done: what `envisa reduce` said, and how long it took.
+fn reduced(
+    failure: &Failure,
+    input: &Input,
+    folder: &Path,
+    out: &Path,
+) -> Result<(String, Duration), String> {
+    let file = folder.join("said.txt");
+    if let Ok(said) = std::fs::read_to_string(&file)
+        && let Some((seconds, said)) = said.split_once('\n')
+        && let Ok(seconds) = seconds.parse()
+    {
+        return Ok((said.to_owned(), Duration::from_secs(seconds)));
+    }
+    let start = Instant::now();
+    let said = reduce(failure, input, &input.file, out, &["--cost"])?;
+    let time = start.elapsed();
+    write(&file, &format!("{}\n{said}", time.as_secs()))?;
+    Ok((said, time))
 }
 
 /// Options of `envisa run` without arguments that a program has lost.
