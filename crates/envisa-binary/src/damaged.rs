@@ -10,7 +10,7 @@
 use crate::cursor::Cursor;
 use crate::decode::Decoder;
 use crate::error::{Problem, ReadError};
-use crate::reader::{Located, ReadOptions, Tables, located, read_header, read_tables};
+use crate::reader::{Located, ReadOptions, Tables, object_ranges, read_header, read_tables};
 use envisa_isa::desc::{Slot, SlotKind};
 use envisa_isa::{Inst, Module, Object, Op, Operand, Span};
 use std::ops::Range;
@@ -96,7 +96,7 @@ pub fn recover_with(bytes: &[u8], options: &ReadOptions) -> Result<Recovered, Re
     let header = read_header(bytes)?;
     let grf = options.grf_bytes(&header);
     let mut objects = Vec::new();
-    for l in located(&header) {
+    for l in object_ranges(&header) {
         objects.push(recover_object(bytes, header.version, &l, grf).map_err(|e| e.within(&l))?);
     }
     Ok(Recovered { version: header.version, objects })
@@ -143,7 +143,7 @@ fn recover_object(
             Some(filler) => {
                 insts.clear();
                 operands.clear();
-                follow(bytes, &code, &decoder, |inst, list| {
+                follow_damaged(bytes, &code, &decoder, |inst, list| {
                     if inst.span.end as usize > filler {
                         return false;
                     }
@@ -173,7 +173,7 @@ fn end_of_damaged(bytes: &[u8], code: &Range<usize>, decoder: &Decoder) -> Optio
     let (mut least, mut most) = (0usize, 0usize);
     let mut end = None;
     let mut zero_end = None;
-    follow(bytes, code, decoder, |inst, operands| {
+    follow_damaged(bytes, code, decoder, |inst, operands| {
         let slots = inst.op.desc().slots;
         let (a, b) = missing_bytes(slots, operands, inst.missing);
         least += a;
@@ -258,7 +258,7 @@ fn total_operands(slots: &'static [Slot], operands: &[Operand], assumed: usize) 
 }
 
 /// Follows a damaged sequence of instructions as long as it makes sense and `each` says so.
-fn follow(
+fn follow_damaged(
     bytes: &[u8],
     code: &Range<usize>,
     decoder: &Decoder,

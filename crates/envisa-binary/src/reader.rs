@@ -115,7 +115,7 @@ pub fn read_with(bytes: &[u8], options: &ReadOptions) -> Result<Module> {
     let header = read_header(bytes)?;
     let grf = options.grf_bytes(&header);
     let mut objects = Vec::with_capacity(header.kernels.len() + header.functions.len());
-    for located in located(&header) {
+    for located in object_ranges(&header) {
         let object = read_object(bytes, header.version, &located, grf).map_err(|e| e.within(&located))?;
         objects.push(object);
     }
@@ -143,7 +143,7 @@ impl std::fmt::Display for Located<'_> {
 }
 
 /// The header's objects; their ranges lie in the file and apart, as [`read_header`] has checked.
-pub(crate) fn located(header: &Header) -> impl Iterator<Item = Located<'_>> {
+pub(crate) fn object_ranges(header: &Header) -> impl Iterator<Item = Located<'_>> {
     let range = |offset: u32, size: u32| offset as usize..offset as usize + size as usize;
     let kernels = header.kernels.iter().map(move |k| Located {
         kind: ObjectKind::Kernel,
@@ -209,7 +209,7 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
 fn header_name(cur: &mut Cursor, layout: Layout) -> Result<String> {
     let at = cur.pos();
     let len = if layout.wide_name_length() { cur.u16("name length")? } else { cur.u8("name length")?.into() };
-    utf8(cur.slice(len.into(), "name")?, at)
+    read_utf8(cur.slice(len.into(), "name")?, at)
 }
 
 fn header_kernel(cur: &mut Cursor, layout: Layout) -> Result<HeaderKernel> {
@@ -218,7 +218,7 @@ fn header_kernel(cur: &mut Cursor, layout: Layout) -> Result<HeaderKernel> {
     let offset = cur.u32("offset")?;
     let size = cur.u32("size")?;
     let input_offset = cur.u32("input offset")?;
-    relocations(cur)?;
+    skip_relocations(cur)?;
     let n = cur.u8("number of native codes")?;
     let n = cur.require(n.into(), 9, "native codes")?;
     let mut native = Vec::with_capacity(n);
@@ -229,7 +229,7 @@ fn header_kernel(cur: &mut Cursor, layout: Layout) -> Result<HeaderKernel> {
             size: cur.u32("native size")?,
         });
     }
-    Ok(HeaderKernel { name, offset, size, input_offset, native, span: since(start, cur) })
+    Ok(HeaderKernel { name, offset, size, input_offset, native, span: span_since(start, cur) })
 }
 
 fn header_function(cur: &mut Cursor, layout: Layout) -> Result<HeaderFunction> {
@@ -238,12 +238,12 @@ fn header_function(cur: &mut Cursor, layout: Layout) -> Result<HeaderFunction> {
     let name = header_name(cur, layout)?;
     let offset = cur.u32("offset")?;
     let size = cur.u32("size")?;
-    relocations(cur)?;
-    Ok(HeaderFunction { name, offset, size, span: since(start, cur) })
+    skip_relocations(cur)?;
+    Ok(HeaderFunction { name, offset, size, span: span_since(start, cur) })
 }
 
 /// Two lists of pairs that nothing uses.
-fn relocations(cur: &mut Cursor) -> Result<()> {
+fn skip_relocations(cur: &mut Cursor) -> Result<()> {
     for what in ["variable relocations", "function relocations"] {
         let n = cur.u16("number of relocations")?;
         cur.slice(n as usize * 4, what)?;
@@ -301,7 +301,7 @@ fn read_object(bytes: &[u8], version: (u8, u8), l: &Located, grf: Option<u32>) -
             e.within(format_args!("instruction {}", insts.len()))
         })?;
         let len = operands.len() - first;
-        insts.push(Inst { op, len: len as u16, first: first as u32, span: since(start, &cur) });
+        insts.push(Inst { op, len: len as u16, first: first as u32, span: span_since(start, &cur) });
     }
     object.insts = insts;
     object.operands = operands;
@@ -322,9 +322,9 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     let cur = &mut cur;
     let mut o = Object { kind: l.kind, name: l.name.to_owned(), name_span: l.span, ..Object::default() };
 
-    strings(cur, layout, &mut o)?;
+    read_strings(cur, layout, &mut o)?;
     let mut limits = Limits::of(&o, layout.version());
-    string(cur, layout, &limits, "name")?;
+    read_string_index(cur, layout, &limits, "name")?;
 
     let n = layout.id(cur, "number of variables")?;
     let each = if layout.wide_ids() { 15 } else { 11 };
@@ -377,7 +377,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
 
     let input_at = cur.pos();
     if l.kind == ObjectKind::Kernel {
-        inputs(cur, layout, &limits, &mut o)?;
+        read_inputs(cur, layout, &limits, &mut o)?;
     }
     if l.input_offset.is_some_and(|at| at as usize != input_at) && layout.is_current() {
         let problem = Problem::Value {
@@ -396,7 +396,8 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
     let n = cur.require(n.into(), if layout.wide_ids() { 5 } else { 3 }, "attributes")?;
     o.attrs.reserve_exact(n);
     for i in 0..n {
-        o.attrs.push(attr(cur, layout, &limits).map_err(|e| e.within(format_args!("attribute {i}")))?);
+        o.attrs
+            .push(read_attribute(cur, layout, &limits).map_err(|e| e.within(format_args!("attribute {i}")))?);
     }
 
     let start = l.range.start as u64 + entry as u64;
@@ -411,11 +412,11 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
         return Err(ReadError::new(size_at, "size of the instructions", problem));
     }
 
-    o.native = native(bytes, l);
+    o.native = native_code(bytes, l);
     Ok(Tables { object: o, code: start as usize..end as usize })
 }
 
-fn strings(cur: &mut Cursor<'_>, layout: Layout, o: &mut Object) -> Result<()> {
+fn read_strings(cur: &mut Cursor<'_>, layout: Layout, o: &mut Object) -> Result<()> {
     let n = layout.id(cur, "number of strings")?;
     let n = cur.require(n, 1, "strings")?;
     for i in 0..n {
@@ -429,19 +430,19 @@ fn strings(cur: &mut Cursor<'_>, layout: Layout, o: &mut Object) -> Result<()> {
     Ok(())
 }
 
-fn inputs(cur: &mut Cursor<'_>, layout: Layout, limits: &Limits, o: &mut Object) -> Result<()> {
+fn read_inputs(cur: &mut Cursor<'_>, layout: Layout, limits: &Limits, o: &mut Object) -> Result<()> {
     let n =
         if layout.wide_inputs() { cur.u32("number of inputs")? } else { cur.u8("number of inputs")?.into() };
     let n = cur.require(n, if layout.wide_ids() { 9 } else { 7 }, "inputs")?;
     o.inputs.reserve_exact(n);
     for i in 0..n {
-        o.inputs.push(input(cur, layout, limits).map_err(|e| e.within(format_args!("input {i}")))?);
+        o.inputs.push(read_input(cur, layout, limits).map_err(|e| e.within(format_args!("input {i}")))?);
     }
     Ok(())
 }
 
 /// The native code of an object.
-fn native(bytes: &[u8], l: &Located) -> Vec<Native> {
+fn native_code(bytes: &[u8], l: &Located) -> Vec<Native> {
     let mut all = Vec::new();
     for n in l.native {
         // A record for later, as every file without native code has.
@@ -455,26 +456,26 @@ fn native(bytes: &[u8], l: &Located) -> Vec<Native> {
     all
 }
 
-fn since(start: usize, cur: &Cursor) -> Span {
+fn span_since(start: usize, cur: &Cursor) -> Span {
     Span::new(start as u32, cur.pos() as u32)
 }
 
-fn utf8(bytes: &[u8], at: usize) -> Result<String> {
+fn read_utf8(bytes: &[u8], at: usize) -> Result<String> {
     match std::str::from_utf8(bytes) {
         Ok(s) => Ok(s.to_owned()),
         Err(_) => Err(ReadError::new(at, "name", Problem::NotUtf8)),
     }
 }
 
-fn unsound(at: usize, what: &'static str, fault: Fault) -> ReadError {
+fn unsound_operand_error(at: usize, what: &'static str, fault: Fault) -> ReadError {
     ReadError::new(at, what, Problem::Unsound(fault))
 }
 
 /// An index into the strings.
-fn string(cur: &mut Cursor, layout: Layout, limits: &Limits, what: &'static str) -> Result<u32> {
+fn read_string_index(cur: &mut Cursor, layout: Layout, limits: &Limits, what: &'static str) -> Result<u32> {
     let at = cur.pos();
     let n = layout.id(cur, what)?;
-    if n < limits.strings { Ok(n) } else { Err(unsound(at, what, Fault::Str(n))) }
+    if n < limits.strings { Ok(n) } else { Err(unsound_operand_error(at, what, Fault::Str(n))) }
 }
 
 fn zero(cur: &mut Cursor, what: &'static str, expected: &'static str) -> Result<()> {
@@ -485,19 +486,19 @@ fn zero(cur: &mut Cursor, what: &'static str, expected: &'static str) -> Result<
     }
 }
 
-fn attr(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Attr> {
+fn read_attribute(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Attr> {
     let start = cur.pos();
-    let name = string(cur, layout, limits, "name")?;
+    let name = read_string_index(cur, layout, limits, "name")?;
     let len = cur.u8("value length")?;
     let value = cur.slice(len.into(), "value")?.to_vec();
-    Ok(Attr { name, value, span: since(start, cur) })
+    Ok(Attr { name, value, span: span_since(start, cur) })
 }
 
 fn var_attrs(cur: &mut Cursor, layout: Layout, limits: &Limits, attrs: &mut Vec<Attr>) -> Result<AttrRange> {
     let len = cur.u8("number of attributes")?;
     let start = attrs.len() as u32;
     for i in 0..len {
-        attrs.push(attr(cur, layout, limits).map_err(|e| e.within(format_args!("attribute {i}")))?);
+        attrs.push(read_attribute(cur, layout, limits).map_err(|e| e.within(format_args!("attribute {i}")))?);
     }
     Ok(if len == 0 { AttrRange::default() } else { AttrRange { start, len } })
 }
@@ -509,7 +510,7 @@ fn general_var(
     attrs: &mut Vec<Attr>,
 ) -> Result<GeneralVar> {
     let start = cur.pos();
-    let name = string(cur, layout, limits, "name")?;
+    let name = read_string_index(cur, layout, limits, "name")?;
     let at = cur.pos();
     let bits = cur.u8("type and alignment")?;
     let Some(ty) = Type::from_code(bits & 15) else {
@@ -524,25 +525,25 @@ fn general_var(
     let at = cur.pos();
     let alias = layout.id(cur, "alias")?;
     if alias != 0 && !limits.has_var(alias) {
-        return Err(unsound(at, "alias", Fault::Alias(alias)));
+        return Err(unsound_operand_error(at, "alias", Fault::Alias(alias)));
     }
     let alias_offset = cur.u16("alias offset")?;
     zero(cur, "alias scope", "0: file-scope variables exist no longer")?;
     let attrs = var_attrs(cur, layout, limits, attrs)?;
-    Ok(GeneralVar { name, ty, align, elems, alias, alias_offset, attrs, span: since(start, cur) })
+    Ok(GeneralVar { name, ty, align, elems, alias, alias_offset, attrs, span: span_since(start, cur) })
 }
 
 fn simple_var(cur: &mut Cursor, layout: Layout, limits: &Limits, attrs: &mut Vec<Attr>) -> Result<SimpleVar> {
     let start = cur.pos();
-    let name = string(cur, layout, limits, "name")?;
+    let name = read_string_index(cur, layout, limits, "name")?;
     let elems = cur.u16("number of elements")?;
     let attrs = var_attrs(cur, layout, limits, attrs)?;
-    Ok(SimpleVar { name, elems, attrs, span: since(start, cur) })
+    Ok(SimpleVar { name, elems, attrs, span: span_since(start, cur) })
 }
 
 fn label(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Label> {
     let start = cur.pos();
-    let name = string(cur, layout, limits, "name")?;
+    let name = read_string_index(cur, layout, limits, "name")?;
     let at = cur.pos();
     let kind = match cur.u8("kind")? {
         0 => LabelUse::Block,
@@ -554,10 +555,10 @@ fn label(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Label> {
         }
     };
     zero(cur, "number of attributes", "0: labels have none")?;
-    Ok(Label { name, kind, span: since(start, cur) })
+    Ok(Label { name, kind, span: span_since(start, cur) })
 }
 
-fn input(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Input> {
+fn read_input(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Input> {
     let start = cur.pos();
     let kind = cur.u8("kind")?;
     let at = cur.pos();
@@ -567,12 +568,12 @@ fn input(cur: &mut Cursor, layout: Layout, limits: &Limits) -> Result<Input> {
         1 if !limits.has_sampler(id) => Some(Fault::Sampler(id)),
         2 if !limits.has_surface(id) => Some(Fault::Surface(id)),
         0..=2 => None,
-        class => return Err(unsound(start, "kind", Fault::InputClass(class))),
+        class => return Err(unsound_operand_error(start, "kind", Fault::InputClass(class))),
     };
     if let Some(fault) = fault {
-        return Err(unsound(at, "variable", fault));
+        return Err(unsound_operand_error(at, "variable", fault));
     }
     let offset = cur.u16("offset")? as i16;
     let size = cur.u16("size")?;
-    Ok(Input { kind, id, offset, size, span: since(start, cur) })
+    Ok(Input { kind, id, offset, size, span: span_since(start, cur) })
 }

@@ -144,7 +144,7 @@ struct Trouble {
 type Result0<T> = Result<T, Trouble>;
 
 #[cold]
-fn trouble<T>(span: Span, message: impl Into<String>) -> Result0<T> {
+fn write_error<T>(span: Span, message: impl Into<String>) -> Result0<T> {
     Err(Trouble { span, message: message.into() })
 }
 
@@ -160,7 +160,7 @@ struct Pending {
 impl Writer<'_> {
     fn module(&self, module: &Module) -> Result<Vec<u8>, WriteError> {
         let version = if module.version < (4, 2) { (4, 1) } else { module.version };
-        let mut sink = Sink::with_room(module.objects.iter().map(room).sum::<usize>() + 64);
+        let mut sink = Sink::with_room(module.objects.iter().map(max_object_bytes).sum::<usize>() + 64);
         let out = &mut sink;
         out.bytes(&MAGIC);
         out.bytes(&[version.0, version.1]);
@@ -238,17 +238,20 @@ impl Writer<'_> {
             .map_err(|(place, span, fault)| Trouble { span, message: format!("{place}: {fault}") })?;
         let limits = Limits::of(o, version);
 
-        out.u32(checked(o.strings.len(), "strings", MAX_LIST)?);
+        out.u32(check_count(o.strings.len(), "strings", MAX_LIST)?);
         for s in o.strings.iter() {
             if s.contains('\0') {
-                return trouble(o.name_span, format!("the string {s:?} contains NUL, which ends a string"));
+                return write_error(
+                    o.name_span,
+                    format!("the string {s:?} contains NUL, which ends a string"),
+                );
             }
             out.bytes(s.as_bytes());
             out.u8(0);
         }
         out.u32(0);
 
-        out.u32(checked(o.vars.len(), "variables", MAX_LIST)?);
+        out.u32(check_count(o.vars.len(), "variables", MAX_LIST)?);
         for v in &o.vars {
             out.u32(v.name);
             out.u8(v.ty as u8 | (v.align as u8) << 4);
@@ -258,25 +261,25 @@ impl Writer<'_> {
             out.u8(0);
             var_attrs(out, o, v.attrs);
         }
-        out.u16(checked(o.addresses.len(), "address variables", limits::COUNTED_BY_TWO_BYTES)? as u16);
+        out.u16(check_count(o.addresses.len(), "address variables", limits::COUNTED_BY_TWO_BYTES)? as u16);
         simple_vars(out, o, &o.addresses);
         // The predicate's field in an instruction has 12 bits.
-        out.u16(checked(o.predicates.len(), "predicates", limits::PREDICATE_VARIABLES)? as u16);
+        out.u16(check_count(o.predicates.len(), "predicates", limits::PREDICATE_VARIABLES)? as u16);
         simple_vars(out, o, &o.predicates);
-        out.u16(checked(o.labels.len(), "labels", limits::LABELS)? as u16);
+        out.u16(check_count(o.labels.len(), "labels", limits::LABELS)? as u16);
         for l in &o.labels {
             out.u32(l.name);
             out.u8(l.kind as u8);
             out.u8(0);
         }
-        out.u8(checked(o.samplers.len(), "samplers", limits::COUNTED_BY_ONE_BYTE)? as u8);
+        out.u8(check_count(o.samplers.len(), "samplers", limits::COUNTED_BY_ONE_BYTE)? as u8);
         simple_vars(out, o, &o.samplers);
-        out.u8(checked(o.surfaces.len(), "surfaces", limits::SURFACES)? as u8);
+        out.u8(check_count(o.surfaces.len(), "surfaces", limits::SURFACES)? as u8);
         simple_vars(out, o, &o.surfaces);
         out.u8(0);
         let input = out.pos;
         if o.kind == ObjectKind::Kernel {
-            out.u32(checked(o.inputs.len(), "inputs", MAX_LIST)?);
+            out.u32(check_count(o.inputs.len(), "inputs", MAX_LIST)?);
             for i in &o.inputs {
                 out.u8(i.kind);
                 out.u32(i.id);
@@ -284,19 +287,19 @@ impl Writer<'_> {
                 out.u16(i.size);
             }
         } else if !o.inputs.is_empty() {
-            return trouble(o.inputs[0].span, "a function has no inputs");
+            return write_error(o.inputs[0].span, "a function has no inputs");
         }
         let size_at = out.zeros(8);
         if o.kind == ObjectKind::Function {
             out.u8(o.function_sizes.0);
             out.u8(o.function_sizes.1);
             if !o.native.is_empty() {
-                return trouble(o.name_span, "a function's native code has no place in the file");
+                return write_error(o.name_span, "a function's native code has no place in the file");
             }
         }
-        out.u16(checked(o.attrs.len(), "attributes", limits::OBJECT_ATTRIBUTES)? as u16);
+        out.u16(check_count(o.attrs.len(), "attributes", limits::OBJECT_ATTRIBUTES)? as u16);
         for a in &o.attrs {
-            attr(out, a);
+            write_attribute(out, a);
         }
 
         let entry = out.pos;
@@ -326,17 +329,17 @@ impl Writer<'_> {
     ) -> Result0<usize> {
         let desc = inst.desc();
         if !desc.versions.contains(version) {
-            return trouble(inst.span, Fault::Version(version).to_string());
+            return write_error(inst.span, Fault::Version(version).to_string());
         }
         let first = inst.first as usize;
         let Some(operands) = o.operands.get(first..first + inst.len as usize) else {
-            return trouble(inst.span, Fault::OperandRange.to_string());
+            return write_error(inst.span, Fault::OperandRange.to_string());
         };
         // Where rows share an opcode, the fields must say which it is, or it would read back as another.
         if let Some(rows) = self.opcodes.shared(desc)
             && rows.choose(operands) != Some(inst.op)
         {
-            return trouble(inst.span, format!("the fields are not those of {}", desc.name));
+            return write_error(inst.span, format!("the fields are not those of {}", desc.name));
         }
         match desc.sub {
             None => out.word(desc.opcode.into(), 1),
@@ -350,7 +353,7 @@ impl Writer<'_> {
         let fixed = slots.len() - many.is_some() as usize;
         let Some((head, rest)) = operands.split_at_checked(fixed) else {
             let (found, expected) = (operands.len(), slots.len());
-            return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
+            return write_error(inst.span, Fault::OperandCount { found, expected }.to_string());
         };
         // In reference mode: where the operands begin of which the last `implicit` are dropped. A slot
         // under a clear flag does not count, having no bytes.
@@ -390,7 +393,7 @@ impl Writer<'_> {
         if let Some(kind) = many {
             if rest.len() != count {
                 let (found, expected) = (operands.len(), fixed.saturating_add(count));
-                return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
+                return write_error(inst.span, Fault::OperandCount { found, expected }.to_string());
             }
             for (i, operand) in rest.iter().enumerate() {
                 if let Some(starts) = &mut starts {
@@ -403,7 +406,7 @@ impl Writer<'_> {
             }
         } else if !rest.is_empty() {
             let (found, expected) = (operands.len(), fixed);
-            return trouble(inst.span, Fault::OperandCount { found, expected }.to_string());
+            return write_error(inst.span, Fault::OperandCount { found, expected }.to_string());
         }
         let Some(starts) = starts else { return Ok(0) };
         let keep = match starts.get(starts.len() - implicit.min(starts.len())) {
@@ -419,7 +422,7 @@ impl Writer<'_> {
     fn refuse<T>(&self, o: &Object, inst: &Inst, i: usize, fault: impl std::fmt::Display) -> Result0<T> {
         let slots = inst.desc().slots;
         let name = slots[i.min(slots.len() - 1)].name;
-        trouble(o.op_span(inst, i), format!("{name}: {fault}"))
+        write_error(o.op_span(inst, i), format!("{name}: {fault}"))
     }
 
     /// What [`encode`] leaves: the address of a variable, and operands that are not sound.
@@ -598,7 +601,7 @@ fn encode_rare(
 }
 
 /// Bytes an object takes at most, its tables' lists aside estimated.
-fn room(o: &Object) -> usize {
+fn max_object_bytes(o: &Object) -> usize {
     let strings = o.strings.iter().map(|s| s.len() + 1).sum::<usize>();
     let vars = o.vars.len() + o.addresses.len() + o.predicates.len() + o.samplers.len() + o.surfaces.len();
     let lists = 16 * (vars + o.labels.len() + o.inputs.len() + o.attrs.len() + o.var_attrs.len());
@@ -612,16 +615,16 @@ const MAX_LIST: usize = u32::MAX as usize - 64;
 fn header_name(out: &mut Sink, o: &Object) -> Result0<()> {
     let Ok(len) = u16::try_from(o.name.len()) else {
         let most = limits::HEADER_NAME_BYTES;
-        return trouble(o.name_span, format!("a name of {} bytes, at most {most} fit", o.name.len()));
+        return write_error(o.name_span, format!("a name of {} bytes, at most {most} fit", o.name.len()));
     };
     out.u16(len);
     out.bytes(o.name.as_bytes());
     Ok(())
 }
 
-fn checked(n: usize, what: &str, max: usize) -> Result0<u32> {
+fn check_count(n: usize, what: &str, max: usize) -> Result0<u32> {
     if n > max {
-        return trouble(Span::NONE, format!("{n} {what}, at most {max} fit"));
+        return write_error(Span::NONE, format!("{n} {what}, at most {max} fit"));
     }
     Ok(n as u32)
 }
@@ -638,12 +641,12 @@ fn var_attrs(out: &mut Sink, o: &Object, range: AttrRange) {
     out.u8(range.len);
     let start = range.start as usize;
     for a in o.var_attrs.get(start..start + range.len as usize).unwrap_or_default() {
-        attr(out, a);
+        write_attribute(out, a);
     }
 }
 
 /// Writes an attribute; its value's length is one byte, as the tables' check says.
-fn attr(out: &mut Sink, a: &Attr) {
+fn write_attribute(out: &mut Sink, a: &Attr) {
     out.u32(a.name);
     out.u8(a.value.len() as u8);
     out.bytes(&a.value);

@@ -63,7 +63,7 @@ enum Command {
 fn run_args(words: &[String]) -> Result<Box<cmd::run::Args>, String> {
     match Cli::try_parse_from(words).map_err(|e| e.to_string())?.command {
         Command::Run(args) => Ok(args),
-        _ => Err("only `run` is done again and again".into()),
+        _ => Err("this list of commands can only hold `envisa run`".into()),
     }
 }
 
@@ -103,21 +103,21 @@ pub fn main() -> std::process::ExitCode {
         Command::Debug(args) => cmd::debug::run(&args),
         #[cfg(feature = "debug")]
         Command::Diff(args) => cmd::diff::run(&args),
-        Command::Smith(args) => cmd::smith::smith(&args),
-        Command::Mutate(args) => cmd::smith::mutate(&args),
+        Command::Smith(args) => cmd::smith::run_smith(&args),
+        Command::Mutate(args) => cmd::smith::run_mutate(&args),
         Command::Campaign(args) => cmd::campaign::run(&args),
         Command::Bisect(args) => cmd::bisect::run(&args),
         Command::Exec(args) => cmd::exec::run(&args),
         Command::Reduce(args) => cmd::reduce::run(&args),
         Command::Levelzero(args) => cmd::levelzero::run(&args),
         Command::Opencl(args) => cmd::opencl::run(&args),
-        Command::Completions(args) => cmd::shell::completions(&args),
-        Command::Man(args) => cmd::shell::man(&args),
+        Command::Completions(args) => cmd::shell::run_completions(&args),
+        Command::Man(args) => cmd::shell::run_man(&args),
     };
     match done {
         Ok(code) => code.into(),
         Err(Failure(message)) => {
-            cmd::failed(&message);
+            cmd::print_failure(&message);
             Exit::Usage.into()
         }
     }

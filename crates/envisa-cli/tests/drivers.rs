@@ -101,7 +101,7 @@ fn functions_written_out_give_what_the_built_in_ones_give() {
     let dir = tempfile::tempdir().expect("a folder");
     let n = VALUES.split(',').count();
     let all = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong"];
-    for function in envisa_smith::opencl::functions().filter(|f| *f != "SUB_SAME") {
+    for function in envisa_smith::opencl::replaceable_functions().filter(|f| *f != "SUB_SAME") {
         // What is defined: bounds in order, and factors whose product has 24 bits.
         let (types, given) = match function {
             "clamp" => (&all[..], "a, min(b, c), max(b, c)"),
@@ -112,7 +112,7 @@ fn functions_written_out_give_what_the_built_in_ones_give() {
             _ => (&all[..], "a, b"),
         };
         let (own, renamed) =
-            (envisa_smith::opencl::written_out(function), envisa_smith::opencl::renamed(function));
+            (envisa_smith::opencl::written_out(function), envisa_smith::opencl::redefinition_of(function));
         let mut source = own.strip_suffix(&renamed).expect("the own one has a name of its own").to_owned();
         let mut calls = String::new();
         for (k, ty) in types.iter().enumerate() {

@@ -76,7 +76,7 @@ impl Loaded<'_> {
     /// # Errors
     /// The call that failed.
     pub fn run(&self) -> Result<(), String> {
-        self.session.enqueue(&self.kernel, self.launch)
+        self.session.enqueue_launch(&self.kernel, self.launch)
     }
 
     /// The content of the arguments that have a check.
@@ -194,7 +194,7 @@ impl Session {
         Ok(Loaded { session: self, kernel, objects, launch })
     }
 
-    fn enqueue(&self, kernel: &Kernel, launch: &Launch) -> Result<(), String> {
+    fn enqueue_launch(&self, kernel: &Kernel, launch: &Launch) -> Result<(), String> {
         let triple = |v: [u64; 3]| v.map(|n| n as usize);
         let (offset, global, local) = (triple(launch.offset), triple(launch.global), triple(launch.local));
         // SAFETY: the three arrays hold `dims` (1 to 3) entries and outlive the call; every argument is set.

@@ -36,7 +36,7 @@ pub(crate) fn operands(i: &Inst, out: &mut Vec<Operand>) {
                 match *op {
                     Op::Def(r, _) => out.push(Operand::reg_def(r.0)),
                     Op::Use(r, _) => out.push(used(r)),
-                    Op::Mod { from, to, .. } => changed(from, to, out),
+                    Op::Mod { from, to, .. } => push_changed_operand(from, to, out),
                     Op::Mem(m) => registers(&m).for_each(|r| out.push(used(r))),
                     Op::None | Op::Imm8(_) | Op::Imm32(_) | Op::Imm64(_) => {}
                 }
@@ -44,7 +44,7 @@ pub(crate) fn operands(i: &Inst, out: &mut Vec<Operand>) {
             match *lanes {
                 Lanes::All => {}
                 Lanes::Of(k) | Lanes::Zero(k) => out.push(used(k)),
-                Lanes::Cleared { from, to } => changed(from, to, out),
+                Lanes::Cleared { from, to } => push_changed_operand(from, to, out),
             }
         }
         Inst::Aim { .. } | Inst::Call { .. } | Inst::Expire { .. } | Inst::Barrier { .. } => {}
@@ -52,7 +52,7 @@ pub(crate) fn operands(i: &Inst, out: &mut Vec<Operand>) {
     }
 }
 
-fn changed(from: Reg, to: Reg, out: &mut Vec<Operand>) {
+fn push_changed_operand(from: Reg, to: Reg, out: &mut Vec<Operand>) {
     let place = out.len();
     out.push(Operand::reg_use(from.0));
     out.push(Operand::new(to.0, OperandConstraint::Reuse(place), OperandKind::Def, OperandPos::Late));

@@ -88,7 +88,12 @@ fn register(r: PReg, size: Size) -> Register {
 }
 
 /// Instructions for a function whose registers have been allocated so.
-pub(crate) fn emit(f: &Function, view: &View<'_>, out: &Output, target: Target) -> Result<Emitted, String> {
+pub(crate) fn emit_function(
+    f: &Function,
+    view: &View<'_>,
+    out: &Output,
+    target: Target,
+) -> Result<Emitted, String> {
     let stands_for = (0..f.blocks.len() as u32).map(|b| end_of_chain(f, out, view, Block(b))).collect();
     let of = |cold| (0..f.blocks.len() as u32).filter(move |b| f.blocks[*b as usize].cold == cold);
     let order: Vec<u32> = of(false).chain(of(true)).collect();
@@ -249,7 +254,7 @@ impl Emitter<'_> {
         let mut next = 0;
         let mut take = || {
             next += 1;
-            physical(allocs, next - 1)
+            allocated_register(allocs, next - 1)
         };
         for (k, op) in ops.iter().enumerate() {
             let k = k as u32;
@@ -363,7 +368,7 @@ fn set(i: &mut Instruction, k: u32, r: Register) {
     i.set_op_register(k, r);
 }
 
-fn physical(allocs: &[Allocation], k: usize) -> Result<PReg, String> {
+fn allocated_register(allocs: &[Allocation], k: usize) -> Result<PReg, String> {
     allocs.get(k).and_then(|a| a.as_reg()).ok_or_else(|| "an operand in no register".into())
 }
 

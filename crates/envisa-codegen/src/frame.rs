@@ -75,7 +75,7 @@ pub struct Brought {
 type Bug = String;
 
 /// The whole code.
-pub(crate) fn around(
+pub(crate) fn frame_function(
     given: &Given<'_>,
     body: Emitted,
     pool: Vec<u32>,
@@ -157,7 +157,7 @@ const VOLATILE: [Register; 8] = [
 const KEPT: [Register; 6] =
     [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
-fn ctx(field: u32) -> MemoryOperand {
+fn context_operand(field: u32) -> MemoryOperand {
     MemoryOperand::with_base_displ(CTX, field.into())
 }
 
@@ -216,13 +216,13 @@ impl Frame {
         self.ri(Code::Sub_rm64_imm32, Register::RSP, 8)?;
         self.rr(Code::Mov_r64_rm64, CTX, Register::RSI)?;
         self.rr(Code::Mov_r64_rm64, REGS, Register::RDI)?;
-        self.rm(Code::Mov_r64_rm64, SITES, ctx(at::SITES))?;
-        self.rm(Code::Lea_r64_m, RECORD, ctx(self.own))
+        self.rm(Code::Mov_r64_rm64, SITES, context_operand(at::SITES))?;
+        self.rm(Code::Lea_r64_m, RECORD, context_operand(self.own))
     }
 
     /// A thread starts, or goes on.
     fn resume(&mut self) -> Result<(), Bug> {
-        self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::RESUME))?;
+        self.rm(Code::Mov_r32_rm32, Register::EAX, context_operand(at::RESUME))?;
         self.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX)?;
         self.near(Code::Jne_rel32_64, AGAIN)
     }
@@ -244,7 +244,7 @@ impl Frame {
         let both = |s: Code, l: Code| if store { s } else { l };
         let wide = self.target == Target::Avx512;
         for v in 0..self.target.vectors() as u32 {
-            let m = ctx(at::VECTORS + self.target.bytes() * v);
+            let m = context_operand(at::VECTORS + self.target.bytes() * v);
             let (code, r) = match wide {
                 true => (
                     both(Code::EVEX_Vmovdqu32_zmmm512_k1z_zmm, Code::EVEX_Vmovdqu32_zmm_k1z_zmmm512),
@@ -257,7 +257,7 @@ impl Frame {
             if store { self.mr(code, m, r)? } else { self.rm(code, r, m)? }
         }
         for k in self.target.masks() {
-            let (m, r) = (ctx(at::MASKS + 8 * k as u32), Register::K0 + k as u32);
+            let (m, r) = (context_operand(at::MASKS + 8 * k as u32), Register::K0 + k as u32);
             if store {
                 self.mr(Code::VEX_Kmovq_m64_kr, m, r)?;
             } else {
@@ -265,7 +265,7 @@ impl Frame {
             }
         }
         for (r, k) in general.iter().zip(0..) {
-            let m = ctx(at::GENERAL + 8 * k);
+            let m = context_operand(at::GENERAL + 8 * k);
             if store {
                 self.mr(Code::Mov_rm64_r64, m, *r)?;
             } else {
@@ -278,13 +278,13 @@ impl Frame {
     /// What code calls, and where threads go on.
     fn routines(&mut self, together: bool) -> Result<(), Bug> {
         self.bind(label::EXPIRE)?;
-        self.mr(Code::Mov_rm32_r32, ctx(at::PC), Register::ECX)?;
+        self.mr(Code::Mov_rm32_r32, context_operand(at::PC), Register::ECX)?;
         let all: Vec<Register> = VOLATILE.into_iter().chain([Register::R14, Register::R15]).collect();
         if together {
             self.registers(&all, true)?;
             self.push(Instruction::with1(Code::Pop_r64, Register::RAX))?;
-            self.mr(Code::Mov_rm64_r64, ctx(at::AGAIN), Register::RAX)?;
-            self.mi(Code::Mov_rm32_imm32, ctx(at::RESUME), 1)?;
+            self.mr(Code::Mov_rm64_r64, context_operand(at::AGAIN), Register::RAX)?;
+            self.mi(Code::Mov_rm32_imm32, context_operand(at::RESUME), 1)?;
             self.ri(Code::Mov_r32_imm32, Register::EAX, exit::EXPIRED)?;
             self.near(Code::Jmp_rel32_64, OUT)?;
         } else {
@@ -296,7 +296,7 @@ impl Frame {
         self.rr(Code::Mov_r32_rm32, Register::ESI, Register::ECX)?;
         self.ri(Code::Sub_rm64_imm32, Register::RSP, 8)?;
         self.push(Ok(Instruction::with(Code::VEX_Vzeroupper)))?;
-        self.push(Instruction::with1(Code::Call_rm64, ctx(at::CALL)))?;
+        self.push(Instruction::with1(Code::Call_rm64, context_operand(at::CALL)))?;
         self.ri(Code::Add_rm64_imm32, Register::RSP, 8)?;
         self.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX)?;
         self.near(Code::Jne_rel32_64, LEAVE)?;
@@ -309,7 +309,7 @@ impl Frame {
         self.near(Code::Jmp_rel32_64, OUT)?;
         self.bind(label::BARRIER)?;
         self.push(Instruction::with1(Code::Pop_r64, Register::RAX))?;
-        self.mr(Code::Mov_rm64_r64, ctx(at::AGAIN), Register::RAX)?;
+        self.mr(Code::Mov_rm64_r64, context_operand(at::AGAIN), Register::RAX)?;
         self.ri(Code::Mov_r32_imm32, Register::EAX, exit::BARRIER)?;
         self.near(Code::Jmp_rel32_64, OUT)?;
         self.bind(AGAIN)?;
@@ -319,7 +319,7 @@ impl Frame {
         self.near(Code::Jne_rel32_64, waited)?;
         self.registers(&all, false)?;
         self.bind(waited)?;
-        self.push(Instruction::with1(Code::Jmp_rm64, ctx(at::AGAIN)))
+        self.push(Instruction::with1(Code::Jmp_rm64, context_operand(at::AGAIN)))
     }
 }
 
@@ -340,17 +340,17 @@ impl Frame {
         }
         self.bind(next)?;
         // The last thread of a group may lack channels.
-        self.rm(Code::Mov_r32_rm32, Register::ECX, ctx(at::INDEX))?;
+        self.rm(Code::Mov_r32_rm32, Register::ECX, context_operand(at::INDEX))?;
         self.ri(Code::Add_rm32_imm32, Register::ECX, 1)?;
-        self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::CHANNELS))?;
-        self.rm(Code::Cmp_r32_rm32, Register::ECX, ctx(at::THREADS))?;
-        self.rm(Code::Cmove_r32_rm32, Register::EAX, ctx(at::LAST))?;
-        self.mr(Code::Mov_rm32_r32, ctx(at::DISPATCH), Register::EAX)?;
+        self.rm(Code::Mov_r32_rm32, Register::EAX, context_operand(at::CHANNELS))?;
+        self.rm(Code::Cmp_r32_rm32, Register::ECX, context_operand(at::THREADS))?;
+        self.rm(Code::Cmove_r32_rm32, Register::EAX, context_operand(at::LAST))?;
+        self.mr(Code::Mov_rm32_r32, context_operand(at::DISPATCH), Register::EAX)?;
         for (w, place) in writes.iter().zip(&places).filter(|w| !w.0.once) {
             self.write(w, *place)?;
         }
-        self.rm(Code::Mov_r64_rm64, Register::RAX, ctx(at::GIVEN))?;
-        self.mr(Code::Mov_rm64_r64, ctx(at::BUDGET), Register::RAX)
+        self.rm(Code::Mov_r64_rm64, Register::RAX, context_operand(at::GIVEN))?;
+        self.mr(Code::Mov_rm64_r64, context_operand(at::BUDGET), Register::RAX)
     }
 
     fn write(&mut self, w: &Write, image: u32) -> Result<(), Bug> {
@@ -360,14 +360,14 @@ impl Frame {
             Value::Image(_) => return self.copy_to_registers(CTX, image, w.to, w.bytes),
             Value::GroupId => return self.copy_to_registers(CTX, at::GROUP, w.to, w.bytes),
             Value::Payload(from) => {
-                self.rm(Code::Mov_r64_rm64, Register::RSI, ctx(at::PAYLOAD))?;
+                self.rm(Code::Mov_r64_rm64, Register::RSI, context_operand(at::PAYLOAD))?;
                 return self.copy_to_registers(Register::RSI, from, w.to, w.bytes);
             }
-            Value::Index => self.rm(Code::Movzx_r32_rm8, Register::EAX, ctx(at::INDEX))?,
-            Value::Channels => self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::DISPATCH))?,
+            Value::Index => self.rm(Code::Movzx_r32_rm8, Register::EAX, context_operand(at::INDEX))?,
+            Value::Channels => self.rm(Code::Mov_r32_rm32, Register::EAX, context_operand(at::DISPATCH))?,
             Value::Slot | Value::Spread(_) => {
-                self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::SLOT))?;
-                self.rm(Code::Add_r32_rm32, Register::EAX, ctx(at::INDEX))?;
+                self.rm(Code::Mov_r32_rm32, Register::EAX, context_operand(at::SLOT))?;
+                self.rm(Code::Add_r32_rm32, Register::EAX, context_operand(at::INDEX))?;
                 let steps = if let Value::Spread(steps) = w.value { steps } else { [(0, 0); 2] };
                 for (bit, bits) in steps.into_iter().filter(|s| s.1 > 0) {
                     // The upper part, times 2^bits - 1, once more.
@@ -423,23 +423,23 @@ impl Frame {
     /// A thread ended: the next one starts, if there is one and the row may go on.
     fn end(&mut self, payload: u32, cost: u32, next: u64) -> Result<(), Bug> {
         let (over, done) = (self.label(), self.label());
-        let left = ctx(at::LEFT);
-        self.rm(Code::Mov_r64_rm64, Register::RAX, ctx(at::GIVEN))?;
-        self.rm(Code::Sub_r64_rm64, Register::RAX, ctx(at::BUDGET))?;
+        let left = context_operand(at::LEFT);
+        self.rm(Code::Mov_r64_rm64, Register::RAX, context_operand(at::GIVEN))?;
+        self.rm(Code::Sub_r64_rm64, Register::RAX, context_operand(at::BUDGET))?;
         self.ri(Code::Add_rm64_imm32, Register::RAX, cost as i32)?;
         self.mr(Code::Sub_rm64_r64, left, Register::RAX)?;
-        self.rm(Code::Mov_r32_rm32, Register::EAX, ctx(at::INDEX))?;
+        self.rm(Code::Mov_r32_rm32, Register::EAX, context_operand(at::INDEX))?;
         self.ri(Code::Add_rm32_imm8, Register::EAX, 1)?;
-        self.mr(Code::Mov_rm32_r32, ctx(at::INDEX), Register::EAX)?;
-        self.mi(Code::Add_rm64_imm32, ctx(at::PAYLOAD), payload as i32)?;
-        self.rm(Code::Cmp_r32_rm32, Register::EAX, ctx(at::THREADS))?;
+        self.mr(Code::Mov_rm32_r32, context_operand(at::INDEX), Register::EAX)?;
+        self.mi(Code::Add_rm64_imm32, context_operand(at::PAYLOAD), payload as i32)?;
+        self.rm(Code::Cmp_r32_rm32, Register::EAX, context_operand(at::THREADS))?;
         self.near(Code::Jb_rel32_64, over)?;
-        self.mi(Code::Mov_rm32_imm32, ctx(at::INDEX), 0)?;
-        self.rm(Code::Mov_r64_rm64, Register::RAX, ctx(at::PAYLOADS))?;
-        self.mr(Code::Mov_rm64_r64, ctx(at::PAYLOAD), Register::RAX)?;
-        self.mi(Code::Sub_rm32_imm32, ctx(at::GROUPS), 1)?;
+        self.mi(Code::Mov_rm32_imm32, context_operand(at::INDEX), 0)?;
+        self.rm(Code::Mov_r64_rm64, Register::RAX, context_operand(at::PAYLOADS))?;
+        self.mr(Code::Mov_rm64_r64, context_operand(at::PAYLOAD), Register::RAX)?;
+        self.mi(Code::Sub_rm32_imm32, context_operand(at::GROUPS), 1)?;
         self.near(Code::Je_rel32_64, done)?;
-        self.mi(Code::Add_rm32_imm32, ctx(at::GROUP), 1)?;
+        self.mi(Code::Add_rm32_imm32, context_operand(at::GROUP), 1)?;
         self.bind(over)?;
         self.mi(Code::Cmp_rm64_imm32, left, 0)?;
         self.near(Code::Jg_rel32_64, next)?;

@@ -88,14 +88,14 @@ pub struct Given<'a> {
 /// # Errors
 /// What has no code; or a mistake of this compiler.
 pub fn compile(given: &Given<'_>) -> Result<Compiled, String> {
-    let selected = select::select(given).map_err(str::to_owned)?;
+    let selected = select::select_instructions(given).map_err(str::to_owned)?;
     let mut f = selected.function;
-    sweep::sweep(&mut f);
+    sweep::remove_dead_code(&mut f);
     f.split_edges();
     f.order();
     let view = allocate::View::new(&f, given.target);
     let out = view.allocate(given.target)?;
-    let body = emit::emit(&f, &view, &out, given.target)?;
+    let body = emit::emit_function(&f, &view, &out, given.target)?;
     let pool = f.pool.clone();
-    frame::around(given, body, pool, selected.help, selected.left, selected.resumptions)
+    frame::frame_function(given, body, pool, selected.help, selected.left, selected.resumptions)
 }

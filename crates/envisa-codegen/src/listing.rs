@@ -22,12 +22,12 @@ pub(crate) fn listing(c: &Compiled) -> String {
         if i.ip() != 0 {
             let _ = writeln!(out, "L{}:", i.ip());
         }
-        let _ = writeln!(out, "    {}", one(&mut format, i));
+        let _ = writeln!(out, "    {}", format_instruction(&mut format, i));
     }
     out
 }
 
-fn one(format: &mut IntelFormatter, i: &Instruction) -> String {
+fn format_instruction(format: &mut IntelFormatter, i: &Instruction) -> String {
     let mut text = String::new();
     if i.op0_kind() == OpKind::NearBranch64 {
         format.format_mnemonic(i, &mut text);

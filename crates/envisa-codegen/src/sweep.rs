@@ -4,12 +4,12 @@ use crate::function::Function;
 use crate::inst::{Block, Inst, Lanes, Mem, Op, Reg};
 
 /// Is it made for its result alone?
-fn pure(i: &Inst) -> bool {
+fn is_pure(i: &Inst) -> bool {
     matches!(i, Inst::Plain { ops, .. } if matches!(ops[0], Op::Def(..) | Op::Mod { .. }))
 }
 
 /// Calls with each register that an instruction writes.
-fn defines(i: &Inst, each: &mut dyn FnMut(Reg)) {
+fn for_each_defined(i: &Inst, each: &mut dyn FnMut(Reg)) {
     let Inst::Plain { ops, lanes, .. } = i else { return };
     for op in ops {
         match *op {
@@ -23,7 +23,7 @@ fn defines(i: &Inst, each: &mut dyn FnMut(Reg)) {
 }
 
 /// Calls with each register that an instruction reads.
-fn uses(i: &Inst, each: &mut dyn FnMut(Reg)) {
+fn for_each_used(i: &Inst, each: &mut dyn FnMut(Reg)) {
     let Inst::Plain { ops, lanes, .. } = i else { return };
     for op in ops {
         match op {
@@ -53,7 +53,7 @@ enum By {
 }
 
 /// See the module. Blocks that nothing comes to are empty afterwards.
-pub(crate) fn sweep(f: &mut Function) {
+pub(crate) fn remove_dead_code(f: &mut Function) {
     let n = f.blocks.len();
     let mut by = vec![By::Nothing; f.regs()];
     let mut comers: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -74,9 +74,9 @@ pub(crate) fn sweep(f: &mut Function) {
             by[p.number()] = By::Param(b as u32, k);
         }
         for (i, k) in f.blocks[b].insts.iter().zip(0..) {
-            defines(i, &mut |r| by[r.number()] = By::Inst(b as u32, k));
-            if !pure(i) {
-                uses(i, &mut |r| work.push(r));
+            for_each_defined(i, &mut |r| by[r.number()] = By::Inst(b as u32, k));
+            if !is_pure(i) {
+                for_each_used(i, &mut |r| work.push(r));
             }
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn sweep(f: &mut Function) {
         }
         match by[r.number()] {
             By::Nothing => {}
-            By::Inst(b, k) => uses(&f.blocks[b as usize].insts[k as usize], &mut |r| work.push(r)),
+            By::Inst(b, k) => for_each_used(&f.blocks[b as usize].insts[k as usize], &mut |r| work.push(r)),
             By::Param(b, k) => {
                 work.extend(comers[b as usize].iter().map(|c| f.blocks[*c as usize].args[k as usize]));
             }
@@ -99,8 +99,8 @@ pub(crate) fn sweep(f: &mut Function) {
         let body = &mut f.blocks[b];
         body.insts.retain(|i| {
             let mut any = false;
-            defines(i, &mut |r| any |= wanted[r.number()]);
-            any || !pure(i)
+            for_each_defined(i, &mut |r| any |= wanted[r.number()]);
+            any || !is_pure(i)
         });
         body.params.retain(|p| wanted[p.number()]);
         if let Some(Inst::Jump(to)) = body.insts.last() {

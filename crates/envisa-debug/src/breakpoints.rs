@@ -56,12 +56,12 @@ impl When {
             text: told.collect(),
             condition: some(condition).map(|c| parse(&c)).transpose()?,
             hits: some(hits).map(|h| HitCondition::read(&h)).transpose()?,
-            message: some(message).map(|m| parts(&m)).transpose()?,
+            message: some(message).map(|m| parse_message_parts(&m)).transpose()?,
         })
     }
 }
 
-fn parts(message: &str) -> Result<Vec<Part>, String> {
+fn parse_message_parts(message: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = message;
     while let Some(open) = rest.find('{') {
@@ -304,10 +304,10 @@ impl Session<'_, '_> {
         let mut met = Vec::new();
         for (i, w) in self.breakpoints.watched.iter().enumerate() {
             let (mut lanes, mut read) = (0, false);
-            for r in past.records() {
+            for r in past.records_latest_first() {
                 let who = matches!(w.place, Place::Register(_)) && entry.thread() != w.thread;
                 let kind = if r.read { w.reads } else { w.writes || atomic && w.reads };
-                if who || !kind || !overlap(&r, w.place, w.bytes) {
+                if who || !kind || !record_overlaps(&r, w.place, w.bytes) {
                     continue;
                 }
                 let first = inst.map_or(0, |i| u32::from(i.first));
@@ -455,7 +455,7 @@ fn is_nan(ty: envisa::isa::Type, bytes: &[u8]) -> bool {
 }
 
 /// Does a record have a byte of a place?
-pub(crate) fn overlap(r: &Record<'_>, place: Place, bytes: u64) -> bool {
+pub(crate) fn record_overlaps(r: &Record<'_>, place: Place, bytes: u64) -> bool {
     let ((kind, at), (other, from)) = (r.place.parts(), place.parts());
     kind == other && at < from.saturating_add(bytes) && from < at.saturating_add(r.bytes.into())
 }

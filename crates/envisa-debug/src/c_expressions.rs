@@ -43,7 +43,7 @@ pub fn parse(text: &str) -> Result<Expr, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("an expression of {} bytes: at most {MAX_TEXT}", text.len()));
     }
-    let mut p = Parser { tokens: tokens(text)?, at: 0, depth: 0 };
+    let mut p = Parser { tokens: tokenize(text)?, at: 0, depth: 0 };
     let e = p.choice()?;
     match p.peek() {
         None => Ok(e),
@@ -57,7 +57,7 @@ const OPERATORS: [&str; 24] = [
 ];
 
 /// Names, numbers and operators of a text.
-fn tokens(text: &str) -> Result<Vec<String>, String> {
+fn tokenize(text: &str) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     let mut rest = text.trim_start();
     while let Some(c) = rest.chars().next() {
@@ -315,7 +315,7 @@ fn number(text: &str) -> Result<Expr, String> {
     if let Some(hex) = lower.strip_prefix("0x") {
         let digits = hex.trim_end_matches(['u', 'l']);
         let n = u64::from_str_radix(digits, 16).map_err(|_| wrong())?;
-        return Ok(integer(n, &hex[digits.len()..], true));
+        return Ok(integer_literal(n, &hex[digits.len()..], true));
     }
     if lower.contains(['.', 'e']) || lower.ends_with(['f', 'h']) {
         let digits = lower.trim_end_matches(['f', 'h']);
@@ -328,10 +328,10 @@ fn number(text: &str) -> Result<Expr, String> {
     }
     let digits = lower.trim_end_matches(['u', 'l']);
     let n: u64 = digits.parse().map_err(|_| wrong())?;
-    Ok(integer(n, &lower[digits.len()..], false))
+    Ok(integer_literal(n, &lower[digits.len()..], false))
 }
 
-fn integer(n: u64, suffix: &str, hex: bool) -> Expr {
+fn integer_literal(n: u64, suffix: &str, hex: bool) -> Expr {
     let long = suffix.contains('l') || n > u64::from(u32::MAX) || !hex && n > i32::MAX as u64;
     let unsigned = suffix.contains('u') || n > i64::MAX as u64 || hex && !long && n > i32::MAX as u64;
     Expr::Int(n.into(), unsigned, long)

@@ -8,16 +8,16 @@ pub fn run(s: &mut Session<'_, '_>, text: &str, frame: usize) -> Option<Result<S
     let (word, rest) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
     let rest = rest.trim();
     match word {
-        "lane" => Some(lane(s, rest)),
-        "thread" => Some(thread(s, rest)),
-        "work-item" | "item" => Some(item(s, rest)),
+        "lane" => Some(select_lane(s, rest)),
+        "thread" => Some(select_thread(s, rest)),
+        "work-item" | "item" => Some(select_work_item(s, rest)),
         "origin" if !rest.is_empty() => {
             Some(s.origin(rest, frame).map(|o| format!("{}\n  `goto {}` goes there", o.text, o.clock)))
         }
         "goto" => Some(match rest.parse() {
             Ok(clock) => {
                 s.go(clock);
-                Ok(format!("clock {}, {}", s.paused.clock(), here(s)))
+                Ok(format!("clock {}, {}", s.paused.clock(), describe_position(s)))
             }
             Err(_) => Err("`goto CLOCK`: the number of instructions since the launch began".into()),
         }),
@@ -28,7 +28,7 @@ pub fn run(s: &mut Session<'_, '_>, text: &str, frame: usize) -> Option<Result<S
 }
 
 /// Where it stands, in a line.
-pub fn here(s: &Session<'_, '_>) -> String {
+pub fn describe_position(s: &Session<'_, '_>) -> String {
     let [x, y, z] = s.paused.group().id;
     let frames = s.frames(s.focus.thread);
     let at = frames.first().map_or("nowhere".to_owned(), |f| {
@@ -46,7 +46,7 @@ pub fn here(s: &Session<'_, '_>) -> String {
     )
 }
 
-fn lane(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
+fn select_lane(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
     let lane: u32 = text.parse().map_err(|_| "`lane N`: the number of a lane".to_owned())?;
     let t = s.paused.threads().get(s.focus.thread).ok_or("there is no thread")?;
     if lane >= 32 || t.dispatch >> lane & 1 == 0 {
@@ -61,16 +61,16 @@ fn lane(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
     ))
 }
 
-fn thread(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
+fn select_thread(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
     let thread: usize =
         text.parse().map_err(|_| "`thread N`: the number of a thread of the group".to_owned())?;
     let t = s.paused.threads().get(thread).ok_or_else(|| format!("the group has no thread {thread}"))?;
     s.focus = Focus { thread, lane: t.mask.trailing_zeros() % 32 };
-    Ok(here(s))
+    Ok(describe_position(s))
 }
 
 /// Looks at a work-item of this group, by its global id.
-fn item(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
+fn select_work_item(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
     let ids: Result<Vec<u64>, _> = text.split(',').map(|d| d.trim().parse()).collect();
     let mut wanted = [0; 3];
     match ids {
@@ -81,7 +81,7 @@ fn item(s: &mut Session<'_, '_>, text: &str) -> Result<String, String> {
         for lane in (0..32).filter(|l| t.dispatch >> l & 1 != 0) {
             if s.item(thread, lane).is_some_and(|(global, _)| global == wanted) {
                 s.focus = Focus { thread, lane };
-                return Ok(here(s));
+                return Ok(describe_position(s));
             }
         }
     }

@@ -186,7 +186,8 @@ impl Eval<'_> {
                 None => Err(format!("{} has no member `{name}`", self.types.name(of.ty))),
             },
             Type::Vector(to, n) => {
-                let lanes = swizzle(name, n).ok_or_else(|| format!("`{name}` picks no elements of {n}"))?;
+                let lanes =
+                    swizzle_elements(name, n).ok_or_else(|| format!("`{name}` picks no elements of {n}"))?;
                 let parts: Result<Vec<Value>, String> =
                     lanes.iter().map(|i| self.part(of, to, self.types.bytes(to) * i)).collect();
                 let mut parts = parts?;
@@ -232,7 +233,7 @@ impl Eval<'_> {
             return Ok(Value { ty: x.ty, bytes, place: None });
         }
         let n = f(self.read_number(x)?)?;
-        let base = promoted(self.base(x.ty)?);
+        let base = promote_integer(self.base(x.ty)?);
         Ok(self.number(name_of(base), base, n))
     }
 
@@ -284,7 +285,7 @@ impl Eval<'_> {
 
     fn arithmetic(&mut self, op: &'static str, a: &Value, b: &Value) -> Made {
         let (x, y) = (self.read_number(a)?, self.read_number(b)?);
-        let common = usual(self.base(a.ty)?, self.base(b.ty)?);
+        let common = usual_conversion(self.base(a.ty)?, self.base(b.ty)?);
         let compare = |o: std::cmp::Ordering| match op {
             "==" => o.is_eq(),
             "!=" => o.is_ne(),
@@ -297,7 +298,7 @@ impl Eval<'_> {
         // As C does: both become the common type first.
         let convert = |n: Number| Number::read(common, &n.write(common)).ok_or("a number that is not known");
         let shift = matches!(op, "<<" | ">>");
-        let common_left = if shift { promoted(self.base(a.ty)?) } else { common };
+        let common_left = if shift { promote_integer(self.base(a.ty)?) } else { common };
         let (x, y) = if shift { (x, y) } else { (convert(x)?, convert(y)?) };
         let n = match (x, y) {
             (Number::Float(x), Number::Float(y)) if is_compare => {
@@ -405,7 +406,7 @@ impl Eval<'_> {
 }
 
 /// The elements that a swizzle picks.
-fn swizzle(name: &str, n: u64) -> Option<Vec<u64>> {
+fn swizzle_elements(name: &str, n: u64) -> Option<Vec<u64>> {
     let half = n.div_ceil(2);
     let picked: Vec<u64> = match name {
         "lo" => (0..half).collect(),
@@ -423,7 +424,7 @@ fn swizzle(name: &str, n: u64) -> Option<Vec<u64>> {
 }
 
 /// Integers narrower than `int` become one.
-fn promoted(base: Base) -> Base {
+fn promote_integer(base: Base) -> Base {
     match base {
         Base::Signed(n) | Base::Unsigned(n) | Base::Bool(n) if n < 4 => Base::Signed(4),
         Base::Bool(_) => Base::Signed(4),
@@ -432,8 +433,8 @@ fn promoted(base: Base) -> Base {
 }
 
 /// The usual arithmetic conversions.
-fn usual(a: Base, b: Base) -> Base {
-    match (promoted(a), promoted(b)) {
+fn usual_conversion(a: Base, b: Base) -> Base {
+    match (promote_integer(a), promote_integer(b)) {
         (Base::Float(m), Base::Float(n)) => Base::Float(m.max(n)),
         (Base::Float(n), _) | (_, Base::Float(n)) => Base::Float(n),
         (a, b) if a.bytes() == b.bytes() => {

@@ -20,7 +20,7 @@ pub struct Find {
 }
 
 /// The kind that a code or a word names: `F0004`.
-pub fn kinds(name: &str) -> Vec<FindingKind> {
+pub fn kinds_by_name(name: &str) -> Vec<FindingKind> {
     let all = FindingKind::ALL.into_iter();
     match name {
         "finding" | "findings" => all.filter(|k| !k.is_hint()).collect(),

@@ -65,13 +65,13 @@ pub fn run<'s, 'a: 's>(host: &mut dyn Host<'s, 'a>) -> Result<bool, String> {
     let mut said = String::new();
     let mut keys = Keys::default();
     loop {
-        draw(&screen(host.session(), size(), &said)).map_err(|e| e.to_string())?;
+        draw_rows(&screen_rows(host.session(), size(), &said)).map_err(|e| e.to_string())?;
         let Some(key) = keys.next() else { return Ok(true) };
         if let Some((_, what)) = KEYS.iter().find(|(bytes, _)| *bytes == key) {
             let line = match *what {
                 LEAVE => return Ok(true),
                 LANE_UP | LANE_DOWN => {
-                    other_lane(host.session(), *what == LANE_DOWN);
+                    select_other_lane(host.session(), *what == LANE_DOWN);
                     continue;
                 }
                 THREAD => {
@@ -79,7 +79,7 @@ pub fn run<'s, 'a: 's>(host: &mut dyn Host<'s, 'a>) -> Result<bool, String> {
                     let next = (s.focus.thread + 1) % s.paused.threads().len().max(1);
                     format!("thread {next}")
                 }
-                PROMPT => match asked(&mut keys) {
+                PROMPT => match read_input_line(&mut keys) {
                     Some(line) => line,
                     None => continue,
                 },
@@ -122,7 +122,7 @@ impl Keys {
     }
 }
 
-fn other_lane(s: &mut Session<'_, '_>, down: bool) {
+fn select_other_lane(s: &mut Session<'_, '_>, down: bool) {
     let dispatch = s.paused.threads().get(s.focus.thread).map_or(0, |t| t.dispatch);
     let there = |l: &u32| dispatch >> l & 1 != 0;
     let lane = s.focus.lane;
@@ -163,7 +163,7 @@ fn size() -> (usize, usize) {
     }
 }
 
-fn draw(rows: &[String]) -> io::Result<()> {
+fn draw_rows(rows: &[String]) -> io::Result<()> {
     let mut text = String::from("\x1b[H");
     for (i, row) in rows.iter().enumerate() {
         text.push_str(row);
@@ -179,7 +179,7 @@ fn draw(rows: &[String]) -> io::Result<()> {
 }
 
 /// A line that somebody types at the bottom; `None` if nothing.
-fn asked(keys: &mut Keys) -> Option<String> {
+fn read_input_line(keys: &mut Keys) -> Option<String> {
     let mut line = Vec::new();
     loop {
         let shown = clipped(&String::from_utf8_lossy(&line), size().0.saturating_sub(2));
@@ -220,28 +220,29 @@ fn clipped(text: &str, columns: usize) -> String {
 }
 
 /// The same, filled up.
-fn cell(text: &str, columns: usize) -> String {
+fn pad_to_columns(text: &str, columns: usize) -> String {
     let text = clipped(text, columns);
     let width: usize = text.chars().filter_map(UnicodeWidthChar::width).sum();
     text + &" ".repeat(columns.saturating_sub(width))
 }
 
 /// What the screen shows, row by row.
-pub fn screen(s: &Session<'_, '_>, (columns, rows): (usize, usize), said: &str) -> Vec<String> {
+pub fn screen_rows(s: &Session<'_, '_>, (columns, rows): (usize, usize), said: &str) -> Vec<String> {
     let lanes = lanes(s, columns);
     let below = lanes.len().min(rows / 2) + SAID + 1;
     let code = rows.saturating_sub(below + 2);
     let half = columns / 2;
     let mut all = Vec::new();
-    let status = format!(" {} · clock {}", commands::here(s), s.paused.clock());
-    all.push(format!("\x1b[7m{}", cell(&status, columns)));
+    let status = format!(" {} · clock {}", commands::describe_position(s), s.paused.clock());
+    all.push(format!("\x1b[7m{}", pad_to_columns(&status, columns)));
     let (left, right) = (source(s, code), instructions(s, code));
     for row in 0..code {
         let mut text = String::new();
         for (side, width) in [(&left, half - 1), (&right, columns - half)] {
             let (here, line) = side.get(row).map_or((false, ""), |(here, line)| (*here, line.as_str()));
             let (on, off) = if here { ("\x1b[1;33m", "\x1b[0m") } else { ("", "") };
-            text += &format!("{on}{}{off}{}", cell(line, width), if width < half { "│" } else { "" });
+            text +=
+                &format!("{on}{}{off}{}", pad_to_columns(line, width), if width < half { "│" } else { "" });
         }
         all.push(text);
     }
@@ -251,7 +252,7 @@ pub fn screen(s: &Session<'_, '_>, (columns, rows): (usize, usize), said: &str) 
         let line = lines.get(lines.len().saturating_sub(SAID) + i);
         all.push(format!("\x1b[2m{}", clipped(line.copied().unwrap_or(""), columns)));
     }
-    all.push(format!("\x1b[7m{}", cell(HELP, columns)));
+    all.push(format!("\x1b[7m{}", pad_to_columns(HELP, columns)));
     all
 }
 
@@ -295,8 +296,9 @@ fn lanes(s: &Session<'_, '_>, columns: usize) -> Vec<String> {
     // The innermost were declared last.
     let names: Vec<&str> = variables.iter().rev().map(|v| v.name.as_str()).take(room).collect();
     let parsed: Vec<_> = names.iter().map(|n| parse(n)).collect();
-    let head: String = names.iter().map(|n| format!(" {}", cell(n, COLUMN))).collect();
-    let mut all = vec![format!("\x1b[4m{}", cell(&format!("{}{head}", cell("lane", 22)), columns))];
+    let head: String = names.iter().map(|n| format!(" {}", pad_to_columns(n, COLUMN))).collect();
+    let mut all =
+        vec![format!("\x1b[4m{}", pad_to_columns(&format!("{}{head}", pad_to_columns("lane", 22)), columns))];
     for lane in (0..32).filter(|l| t.dispatch >> l & 1 != 0) {
         let focus = Focus { lane, ..s.focus };
         let (here, active) = (s.focus == focus, t.mask >> lane & 1 != 0);
@@ -304,7 +306,7 @@ fn lanes(s: &Session<'_, '_>, columns: usize) -> Vec<String> {
         let values: String = parsed
             .iter()
             .map(|e| frames.first().map_or(String::new(), |frame| s.shown(e, focus, frame)))
-            .map(|value| format!(" {}", cell(&value, COLUMN)))
+            .map(|value| format!(" {}", pad_to_columns(&value, COLUMN)))
             .collect();
         let style = match (here, active) {
             (true, _) => "\x1b[1;33m",
@@ -312,7 +314,7 @@ fn lanes(s: &Session<'_, '_>, columns: usize) -> Vec<String> {
             (_, false) => "\x1b[2m",
         };
         let idle = if active { "" } else { " (inactive)" };
-        let name = cell(&format!("{mark}{lane:2} {}{idle}", s.lane_name(focus)), 22);
+        let name = pad_to_columns(&format!("{mark}{lane:2} {}{idle}", s.lane_name(focus)), 22);
         all.push(format!("{style}{}", clipped(&format!("{name}{values}"), columns)));
     }
     all
@@ -324,9 +326,9 @@ mod tests {
 
     #[test]
     fn cells_have_their_width() {
-        assert_eq!(cell("ab\tc\x1b[2Jd", 6), "ab c[2");
-        assert_eq!(cell("漢字", 3), "漢 ");
-        assert_eq!(cell("x", 3), "x  ");
+        assert_eq!(pad_to_columns("ab\tc\x1b[2Jd", 6), "ab c[2");
+        assert_eq!(pad_to_columns("漢字", 3), "漢 ");
+        assert_eq!(pad_to_columns("x", 3), "x  ");
         assert_eq!(clipped("abcdef", 4), "abcd");
     }
 }

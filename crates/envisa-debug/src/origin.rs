@@ -1,6 +1,6 @@
 //! Finds the instruction that wrote a value last, and the values from which it was computed.
 
-use crate::breakpoints::{channel_of, overlap};
+use crate::breakpoints::{channel_of, record_overlaps};
 use crate::eval::Value;
 use crate::session::{Focus, Session};
 use envisa::lower::{Inst, Op, Src, Touched};
@@ -117,7 +117,7 @@ impl Session<'_, '_> {
             if register && past.entry.thread() != thread {
                 continue;
             }
-            for r in past.records().filter(|r| !r.read && overlap(r, place, bytes)) {
+            for r in past.records_latest_first().filter(|r| !r.read && record_overlaps(r, place, bytes)) {
                 match place {
                     Place::Register(at) => {
                         if let Some(channel) = self.wrote(&past, at, bytes as u32) {
@@ -172,7 +172,7 @@ impl Session<'_, '_> {
                 };
                 u32::from(r.channel) <= channel && channel <= last
             };
-            let load = past.records().find(|r| r.read && own(r));
+            let load = past.records_latest_first().find(|r| r.read && own(r));
             if let Some(r) = load {
                 let by = u64::from(r.each) * u64::from(channel.saturating_sub(r.channel.into()));
                 told.push(self.memory_name(&past, r.place.behind(by), channel + u32::from(inst.first)));

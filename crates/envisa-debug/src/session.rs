@@ -173,7 +173,7 @@ impl<'s, 'a> Session<'s, 'a> {
             frame_writes: RefCell::default(),
         };
         if session.options.check {
-            session.breakpoints.findings.extend(crate::finding_stops::kinds("finding"));
+            session.breakpoints.findings.extend(crate::finding_stops::kinds_by_name("finding"));
         }
         session.look_at_turn();
         Ok(session)

@@ -300,10 +300,10 @@ impl Terminal<'_, '_, '_> {
             "quit" | "q" | "exit" => return false,
             "restart" => {
                 (self.printed, self.frame) = (0, 0);
-                self.s.restart().map(|_| commands::here(self.s)).map_err(|e| e.to_string())
+                self.s.restart().map(|_| commands::describe_position(self.s)).map_err(|e| e.to_string())
             }
             "view" => match full_screen::run(self) {
-                Ok(true) => Ok(commands::here(self.s)),
+                Ok(true) => Ok(commands::describe_position(self.s)),
                 Ok(false) => return false,
                 Err(why) => Err(why),
             },
@@ -352,7 +352,7 @@ impl Terminal<'_, '_, '_> {
             Stop::Entry | Stop::Step | Stop::Goto => {}
         }
         if *stop != Stop::End {
-            self.say(&commands::here(self.s));
+            self.say(&commands::describe_position(self.s));
             self.say(&self.lines(0));
         }
     }
@@ -500,7 +500,7 @@ impl Terminal<'_, '_, '_> {
 
     /// Stops where an expression's place is written, read, or both.
     fn set_watch(&mut self, word: &str, rest: &str) -> Result<String, String> {
-        let (rest, when) = condition(rest)?;
+        let (rest, when) = split_condition(rest)?;
         let v = self.s.evaluate(rest, self.s.focus, self.frame)?;
         let place: Place = v.place.ok_or("it is in no memory")?;
         let bytes = v.bytes.len() as u64;
@@ -515,7 +515,7 @@ impl Terminal<'_, '_, '_> {
 
     /// Stops at what should not happen, or no more.
     fn catch(&mut self, what: &str, yes: bool) -> Result<String, String> {
-        let kinds = crate::finding_stops::kinds(what);
+        let kinds = crate::finding_stops::kinds_by_name(what);
         let b = &mut self.s.breakpoints;
         if what == "nan" {
             b.nan = yes;
@@ -566,7 +566,7 @@ impl Terminal<'_, '_, '_> {
     }
 
     fn set_break(&mut self, rest: &str) -> Result<String, String> {
-        let (at, when) = condition(rest)?;
+        let (at, when) = split_condition(rest)?;
         let (places, kind, name) = self.place(at)?;
         let id = self.s.breakpoints.add(kind, places, when, name.clone());
         Ok(format!("breakpoint {id} at {name}"))
@@ -574,7 +574,7 @@ impl Terminal<'_, '_, '_> {
 }
 
 /// What is before `if EXPR` and `hits N`, and these.
-fn condition(text: &str) -> Result<(&str, When), String> {
+fn split_condition(text: &str) -> Result<(&str, When), String> {
     let (text, hits) = text.split_once(" hits ").unwrap_or((text, ""));
     let (text, condition) = text.split_once(" if ").unwrap_or((text, ""));
     Ok((text.trim(), When::of(condition, hits, "")?))

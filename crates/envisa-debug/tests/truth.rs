@@ -384,7 +384,7 @@ fn findings_stop_it_forwards_and_back() {
         run.stage(|stage| {
             let options = Options { order, ..Options::default() };
             let mut s = Session::new(stage, options).expect("a session");
-            s.breakpoints.findings.extend(envisa_debug::finding_stops::kinds("F0004"));
+            s.breakpoints.findings.extend(envisa_debug::finding_stops::kinds_by_name("F0004"));
             let mut there = Vec::new();
             loop {
                 match s.go_on() {

@@ -55,7 +55,7 @@ struct JsonDiagnostic<'a> {
     rendered: String,
 }
 
-fn place<'a>(files: &'a Files, file: crate::FileId, span: crate::Span) -> Option<Place<'a>> {
+fn place_of_span<'a>(files: &'a Files, file: crate::FileId, span: crate::Span) -> Option<Place<'a>> {
     let file = files.get(file)?;
     let (start, end) = if file.is_binary() {
         (None, None)
@@ -83,7 +83,7 @@ pub fn render_json(files: &Files, diagnostics: &[Diagnostic]) -> String {
     let options = TextOptions::default();
     let mut out = String::new();
     for diagnostic in diagnostics {
-        let label = |l: &'_ Label| place(files, l.file, l.span);
+        let label = |l: &'_ Label| place_of_span(files, l.file, l.span);
         let object = JsonDiagnostic {
             code: (!diagnostic.code.is_empty()).then_some(diagnostic.code.as_ref()),
             level: diagnostic.severity.as_str(),
@@ -101,7 +101,7 @@ pub fn render_json(files: &Files, diagnostics: &[Diagnostic]) -> String {
                 .map(|h| JsonHelp {
                     text: &h.text,
                     suggestion: h.suggestion.as_ref().map(|s| JsonSuggestion {
-                        place: place(files, s.file, s.span),
+                        place: place_of_span(files, s.file, s.span),
                         replacement: &s.replacement,
                     }),
                 })

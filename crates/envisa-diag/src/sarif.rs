@@ -70,14 +70,14 @@ fn log(artifacts: Vec<(String, Option<u32>)>, said: &[Value], tool: &Tool, rules
     if !tool.information_uri.is_empty() {
         driver.insert("informationUri".into(), json!(tool.information_uri));
     }
-    driver.insert("rules".into(), rules.iter().map(rule).collect());
+    driver.insert("rules".into(), rules.iter().map(rule_as_sarif).collect());
     let index: HashMap<&str, usize> = rules.iter().enumerate().map(|(i, r)| (r.id.as_str(), i)).collect();
     let files: HashMap<&str, usize> =
         artifacts.iter().enumerate().rev().map(|(i, a)| (a.0.as_str(), i)).collect();
-    let results: Vec<Value> = said.iter().map(|d| result(&files, d, &index)).collect();
+    let results: Vec<Value> = said.iter().map(|d| result_as_sarif(&files, d, &index)).collect();
     let artifact = |(name, bytes): &(String, Option<u32>)| match bytes {
-        Some(bytes) => json!({ "location": { "uri": uri(name) }, "length": bytes }),
-        None => json!({ "location": { "uri": uri(name) } }),
+        Some(bytes) => json!({ "location": { "uri": path_to_uri(name) }, "length": bytes }),
+        None => json!({ "location": { "uri": path_to_uri(name) } }),
     };
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -95,7 +95,7 @@ fn log(artifacts: Vec<(String, Option<u32>)>, said: &[Value], tool: &Tool, rules
 }
 
 /// SARIF has no `help` level.
-fn level(severity: Severity) -> &'static str {
+fn sarif_level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -103,7 +103,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn rule(rule: &Rule) -> Value {
+fn rule_as_sarif(rule: &Rule) -> Value {
     let mut object = Map::new();
     object.insert("id".into(), json!(rule.id));
     object.insert("shortDescription".into(), json!({ "text": rule.short }));
@@ -116,11 +116,11 @@ fn rule(rule: &Rule) -> Value {
     if !rule.help_uri.is_empty() {
         object.insert("helpUri".into(), json!(rule.help_uri));
     }
-    object.insert("defaultConfiguration".into(), json!({ "level": level(rule.severity) }));
+    object.insert("defaultConfiguration".into(), json!({ "level": sarif_level(rule.severity) }));
     Value::Object(object)
 }
 
-fn result(files: &HashMap<&str, usize>, d: &Value, index: &HashMap<&str, usize>) -> Value {
+fn result_as_sarif(files: &HashMap<&str, usize>, d: &Value, index: &HashMap<&str, usize>) -> Value {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
     let mut message = text(&d["message"]);
     for note in list(d, "notes") {
@@ -147,16 +147,16 @@ fn result(files: &HashMap<&str, usize>, d: &Value, index: &HashMap<&str, usize>)
     // The primary label, else the first.
     let labels: Vec<&Value> = list(d, "labels").collect();
     let lead = labels.iter().position(|l| l["primary"] == true).unwrap_or(0);
-    let lead_location = labels.get(lead).and_then(|l| location(files, l, None));
+    let lead_location = labels.get(lead).and_then(|l| location_as_sarif(files, l, None));
     object.insert("locations".into(), lead_location.into_iter().collect());
     let others = labels.iter().enumerate().filter(|(n, _)| *n != lead).enumerate();
-    let related: Vec<Value> = others.filter_map(|(i, (_, l))| location(files, l, Some(i))).collect();
+    let related: Vec<Value> = others.filter_map(|(i, (_, l))| location_as_sarif(files, l, Some(i))).collect();
     if !related.is_empty() {
         object.insert("relatedLocations".into(), json!(related));
     }
     let fixes: Vec<Value> = list(d, "help")
         .filter_map(|h| {
-            let (artifact, region) = physical(files, &h["suggestion"])?;
+            let (artifact, region) = physical_location(files, &h["suggestion"])?;
             Some(json!({
                 "description": { "text": h["text"] },
                 "artifactChanges": [{
@@ -175,8 +175,8 @@ fn result(files: &HashMap<&str, usize>, d: &Value, index: &HashMap<&str, usize>)
     Value::Object(object)
 }
 
-fn location(files: &HashMap<&str, usize>, label: &Value, id: Option<usize>) -> Option<Value> {
-    let (artifact, region) = physical(files, label)?;
+fn location_as_sarif(files: &HashMap<&str, usize>, label: &Value, id: Option<usize>) -> Option<Value> {
+    let (artifact, region) = physical_location(files, label)?;
     let mut object = Map::new();
     if let Some(id) = id {
         object.insert("id".into(), json!(id));
@@ -188,9 +188,9 @@ fn location(files: &HashMap<&str, usize>, label: &Value, id: Option<usize>) -> O
     Some(Value::Object(object))
 }
 
-fn physical(files: &HashMap<&str, usize>, place: &Value) -> Option<(Value, Value)> {
+fn physical_location(files: &HashMap<&str, usize>, place: &Value) -> Option<(Value, Value)> {
     let name = place["file"].as_str()?;
-    let artifact = json!({ "uri": uri(name), "index": files.get(name)? });
+    let artifact = json!({ "uri": path_to_uri(name), "index": files.get(name)? });
     let region = if place["line"].is_null() {
         let bytes = place["byte_end"].as_u64()?.saturating_sub(place["byte_start"].as_u64()?);
         json!({ "byteOffset": place["byte_start"], "byteLength": bytes })
@@ -206,7 +206,7 @@ fn physical(files: &HashMap<&str, usize>, place: &Value) -> Option<(Value, Value
 }
 
 /// A path as a URI reference: what RFC 3986 does not allow in a path is percent-encoded.
-fn uri(name: &str) -> String {
+fn path_to_uri(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     if name.starts_with('/') {
         out.push_str("file://");

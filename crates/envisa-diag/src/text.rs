@@ -39,7 +39,7 @@ impl TextOptions {
 }
 
 /// Splits diagnostics into those to show and those that are alike: warnings of whose code enough are shown.
-fn alike(diagnostics: &[Diagnostic], most: usize) -> (Vec<usize>, BTreeMap<&str, usize>) {
+fn limit_similar(diagnostics: &[Diagnostic], most: usize) -> (Vec<usize>, BTreeMap<&str, usize>) {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut folded = BTreeMap::new();
     let mut shown = Vec::with_capacity(diagnostics.len());
@@ -60,7 +60,7 @@ fn alike(diagnostics: &[Diagnostic], most: usize) -> (Vec<usize>, BTreeMap<&str,
 pub fn render_text(files: &Files, diagnostics: &[Diagnostic], options: &TextOptions) -> String {
     let renderer = options.renderer();
     // A wall of warnings must not push the errors out.
-    let (mut by_gravity, folded) = alike(diagnostics, options.alike);
+    let (mut by_gravity, folded) = limit_similar(diagnostics, options.alike);
     by_gravity.sort_by_key(|&i| (diagnostics[i].severity, i));
     let (shown, left) = by_gravity.split_at(options.max.min(by_gravity.len()));
     let mut shown = shown.to_vec();

@@ -99,7 +99,7 @@ const MOST: u64 = 1 << 31;
 /// # Errors
 /// A launch that does not begin or does not end, or a group too long to be kept, in a sentence.
 pub fn diff(a: &Stage<'_>, b: &Stage<'_>, watched: &[Watched]) -> Result<Option<Difference>, String> {
-    let mut sides = [session(a)?, session(b)?];
+    let mut sides = [new_session(a)?, new_session(b)?];
     let mut found = Difference::default();
     let mut ends = Vec::new();
     let mut contents: Vec<Vec<Vec<u8>>> = Vec::new();
@@ -155,7 +155,7 @@ pub fn diff(a: &Stage<'_>, b: &Stage<'_>, watched: &[Watched]) -> Result<Option<
         });
         return Ok(Some(found));
     }
-    origin(&mut sides, watched, &targets, &mut found)?;
+    origin_of_difference(&mut sides, watched, &targets, &mut found)?;
     Ok(Some(found))
 }
 
@@ -165,28 +165,28 @@ pub const NAMES: [&str; 2] = ["A", "B"];
 /// Bytes of the log: it is read after each instruction, and forgotten.
 const HISTORY: u64 = 8 << 20;
 
-fn session<'s, 'a>(stage: &'s Stage<'a>) -> Result<Session<'s, 'a>, String> {
+fn new_session<'s, 'a>(stage: &'s Stage<'a>) -> Result<Session<'s, 'a>, String> {
     let options = Options { history: HISTORY, ..Options::default() };
     Session::new(stage, options).map_err(|e| e.to_string())
 }
 
 /// The first store that differs, and what the difference begins with.
-fn origin(
+fn origin_of_difference(
     sides: &mut [Session<'_, '_>; 2],
     watched: &[Watched],
     targets: &[(usize, usize)],
     found: &mut Difference,
 ) -> Result<(), String> {
-    let first = stores::first(sides, watched, targets)?;
+    let first = stores::first_different_stores(sides, watched, targets)?;
     let mut traces = Vec::new();
     for (side, s) in sides.iter_mut().enumerate() {
         let (began, until) = first.groups[side];
-        traces.push(trace::record(s, began, until)?);
+        traces.push(trace::record_trace(s, began, until)?);
     }
     let [ta, tb] = &traces[..] else { return Ok(()) };
     let slices = [Slice::new(&sides[0], ta), Slice::new(&sides[1], tb)];
     let rounded: Vec<Option<Rounded>> =
-        first.stores.iter().take(MOST_JUDGED).map(|s| judge(s, &slices, watched)).collect();
+        first.stores.iter().take(MOST_JUDGED).map(|s| judge_rounding(s, &slices, watched)).collect();
     let explained = rounded.iter().flatten().filter(|r| r.explains).count();
     // What rounding does not explain is worth more than what came before it.
     let chosen = rounded.iter().position(|r| !r.is_some_and(|r| r.explains)).unwrap_or(0);
@@ -211,7 +211,7 @@ fn origin(
             Some(site) => {
                 said.push(format!("{} in {}", w.element.show(site.value), NAMES[side]));
                 let event = traces[side].event_at(site.clock);
-                found.store.push(told(s, side, event, site.lane, String::new()));
+                found.store.push(describe_event(s, side, event, site.lane, String::new()));
             }
             None => said.push(format!("nothing in {}", NAMES[side])),
         }
@@ -220,12 +220,12 @@ fn origin(
     found.stored = format!("`{}`[{element}]: {}", w.name, said.join(", "));
     let thread = parted.sites.iter().flatten().next().map_or(0, |s| s.thread);
     let mut notes = Vec::new();
-    let near = lockstep::pairs(sides);
-    let near = near.and_then(|pairs| lockstep::follow(sides, [ta, tb], &pairs, thread, &mut notes));
+    let near = lockstep::matching_instructions(sides);
+    let near = near.and_then(|pairs| lockstep::first_difference(sides, [ta, tb], &pairs, thread, &mut notes));
     found.origins = near.unwrap_or_else(|| {
         let how = "the two are different code: a definition is named whose value the other side never makes, though it makes all that the value was made of";
         notes = vec![how.into()];
-        values::follow(&slices, &parted.sites, &mut notes)
+        values::diverging_definitions(&slices, &parted.sites, &mut notes)
     });
     found.notes.append(&mut notes);
     Ok(())
@@ -241,15 +241,25 @@ struct Rounded {
     explains: bool,
 }
 
-fn judge(parted: &stores::Parted, slices: &[Slice<'_, '_, '_>; 2], watched: &[Watched]) -> Option<Rounded> {
+fn judge_rounding(
+    parted: &stores::Parted,
+    slices: &[Slice<'_, '_, '_>; 2],
+    watched: &[Watched],
+) -> Option<Rounded> {
     let Element::Float(bytes) = watched[parted.buffer].element else { return None };
     let [Some(x), Some(y)] = parted.sites else { return None };
-    let bound = rounding::bound([&slices[0], &slices[1]], [x, y], bytes)?;
-    Some(Rounded { bound, explains: rounding::within(x.value, y.value, bytes, bound) })
+    let bound = rounding::rounding_bound([&slices[0], &slices[1]], [x, y], bytes)?;
+    Some(Rounded { bound, explains: rounding::is_within_bound(x.value, y.value, bytes, bound) })
 }
 
 /// An event in words.
-fn told(s: &Session<'_, '_>, side: usize, event: Option<&trace::Event>, lane: u32, did: String) -> Executed {
+fn describe_event(
+    s: &Session<'_, '_>,
+    side: usize,
+    event: Option<&trace::Event>,
+    lane: u32,
+    did: String,
+) -> Executed {
     let pc = event.map_or(0, |e| e.pc);
     let thread = event.map_or(0, |e| usize::from(e.thread));
     let written = s.stage.written(pc).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Nearly the same code on both sides: threads are followed event by event.
 
 use crate::trace::{Event, Part, Trace, WHOLE};
-use crate::{Executed, NAMES, told};
+use crate::{Executed, NAMES, describe_event};
 use envisa::lower::Op;
 use envisa::machine::group::log::Place;
 use envisa_debug::session::Session;
@@ -15,11 +15,11 @@ const SHARE: usize = 80;
 const FEW: usize = 8;
 
 /// The instructions that stand for each other; `None` where the two are different code.
-pub fn pairs(sides: &[Session<'_, '_>; 2]) -> Option<Pairs> {
+pub fn matching_instructions(sides: &[Session<'_, '_>; 2]) -> Option<Pairs> {
     if sides[0].stage.kernel().attributes().simd != sides[1].stage.kernel().attributes().simd {
         return None;
     }
-    let texts = [0, 1].map(|side| texts(&sides[side]));
+    let texts = [0, 1].map(|side| instruction_texts(&sides[side]));
     let ops = capture_diff_slices(Algorithm::Myers, &texts[0], &texts[1]);
     let mut all = [vec![None; texts[0].len()], vec![None; texts[1].len()]];
     let (mut next, mut same) = (0, 0);
@@ -41,7 +41,7 @@ pub fn pairs(sides: &[Session<'_, '_>; 2]) -> Option<Pairs> {
 }
 
 /// Instructions as they are written, each with its function and its part of what one of vISA became.
-fn texts(s: &Session<'_, '_>) -> Vec<String> {
+fn instruction_texts(s: &Session<'_, '_>) -> Vec<String> {
     let code = s.program().code();
     let mut part = 0;
     (0..code.len())
@@ -85,7 +85,7 @@ const MOST_THREADS: usize = 64;
 
 /// The events that a difference begins with, from a thread on; `None` where what has no partner was executed before it,
 /// and may have led to it.
-pub fn follow(
+pub fn first_difference(
     sides: &[Session<'_, '_>; 2],
     traces: [&Trace; 2],
     pairs: &Pairs,
@@ -96,21 +96,21 @@ pub fn follow(
     loop {
         seen.push(thread);
         let walks = [0, 1].map(|side| Walk::new(traces[side], &pairs.0[side], thread));
-        let found = parting(&walks);
+        let found = first_parting(&walks);
         let Some((n, how)) = found else {
             notes.push("the threads that were followed do the same on both sides".into());
-            return alone(sides, &walks, [usize::MAX; 2]);
+            return unmatched_synchronization(sides, &walks, [usize::MAX; 2]);
         };
         let at = [0, 1].map(|side| walks[side].event(n));
         if let (How::Values(k), [Some((i, a)), Some((j, b))]) = (how, at)
-            && let Some(other) = elsewhere(traces, [(i, a), (j, b)], k).filter(|t| !seen.contains(t))
+            && let Some(other) = other_writer(traces, [(i, a), (j, b)], k).filter(|t| !seen.contains(t))
             && seen.len() < MOST_THREADS
         {
             thread = other;
             continue;
         }
         let until = at.map(|e| e.map_or(usize::MAX, |e| e.0));
-        let mut origins = alone(sides, &walks, until)?;
+        let mut origins = unmatched_synchronization(sides, &walks, until)?;
         for (side, e) in at.iter().enumerate() {
             let Some((_, e)) = e else { continue };
             let first = sides[side].program().code().get(e.pc as usize).map_or(0, |i| u32::from(i.first));
@@ -123,14 +123,14 @@ pub fn follow(
                 How::Channels(lane) => (lane, format!("runs for the channels {:#x}", e.mask)),
                 How::Way => (e.mask.trailing_zeros() % 32, "leads elsewhere".into()),
             };
-            origins.push(told(&sides[side], side, Some(e), (lane + first).min(31), did));
+            origins.push(describe_event(&sides[side], side, Some(e), (lane + first).min(31), did));
         }
         return Some(origins);
     }
 }
 
 /// A value in words.
-pub fn gives(p: &Part) -> String {
+pub fn format_value(p: &Part) -> String {
     match (p.place, p.bytes) {
         (_, 0) => format!("gives {}", p.bits != 0),
         (Place::Register(_), _) => format!("gives {} ({:#x})", p.bits, p.bits),
@@ -150,7 +150,7 @@ enum How {
 }
 
 /// The first events of the two walks that differ.
-fn parting(walks: &[Walk<'_>; 2]) -> Option<(usize, How)> {
+fn first_parting(walks: &[Walk<'_>; 2]) -> Option<(usize, How)> {
     let [a, b] = walks;
     for n in 0..a.events.len().max(b.events.len()) {
         let ids = [a, b].map(|w| w.events.get(n).map(|e| e.1));
@@ -165,7 +165,7 @@ fn parting(walks: &[Walk<'_>; 2]) -> Option<(usize, How)> {
         if left.len() != right.len() {
             return Some((n, How::Values(left.len().min(right.len()))));
         }
-        if let Some(k) = left.iter().zip(right).position(|(p, q)| !same(p, q)) {
+        if let Some(k) = left.iter().zip(right).position(|(p, q)| !same_value(p, q)) {
             return Some((n, How::Values(k)));
         }
     }
@@ -173,13 +173,13 @@ fn parting(walks: &[Walk<'_>; 2]) -> Option<(usize, How)> {
 }
 
 /// Registers may stand elsewhere.
-fn same(p: &Part, q: &Part) -> bool {
+fn same_value(p: &Part, q: &Part) -> bool {
     let memory = !matches!((p.place, q.place), (Place::Register(_), Place::Register(_)));
     p.bits == q.bits && (!memory || p.place == q.place)
 }
 
 /// The other thread that wrote, with another value, what a load read.
-fn elsewhere(traces: [&Trace; 2], at: [(usize, &Event); 2], part: usize) -> Option<usize> {
+fn other_writer(traces: [&Trace; 2], at: [(usize, &Event); 2], part: usize) -> Option<usize> {
     let loads = [0, 1].map(|side| traces[side].loads(at[side].1));
     if loads[0].is_empty() || loads[0].len() != loads[1].len() {
         return None;
@@ -189,7 +189,7 @@ fn elsewhere(traces: [&Trace; 2], at: [(usize, &Event); 2], part: usize) -> Opti
         if x.place != y.place || x.bits == y.bits || (channel != WHOLE && x.channel != channel) {
             continue;
         }
-        let writers = [0, 1].map(|side| writer(traces[side], at[side].0, x));
+        let writers = [0, 1].map(|side| last_writer(traces[side], at[side].0, x));
         if let [Some(a), Some(b)] = writers
             && a == b
             && a != at[0].1.thread
@@ -201,7 +201,7 @@ fn elsewhere(traces: [&Trace; 2], at: [(usize, &Event); 2], part: usize) -> Opti
 }
 
 /// The thread that wrote a place of memory last before an event.
-fn writer(trace: &Trace, before: usize, read: &Part) -> Option<u16> {
+fn last_writer(trace: &Trace, before: usize, read: &Part) -> Option<u16> {
     let overlaps = |p: &&Part| {
         let ((kind, at), (other, from)) = (p.place.parts(), read.place.parts());
         kind == other && at < from + u64::from(read.bytes) && from < at + u64::from(p.bytes)
@@ -211,7 +211,11 @@ fn writer(trace: &Trace, before: usize, read: &Part) -> Option<u16> {
 }
 
 /// What only one side executes before the difference, if that is nothing but synchronisation.
-fn alone(sides: &[Session<'_, '_>; 2], walks: &[Walk<'_>; 2], until: [usize; 2]) -> Option<Vec<Executed>> {
+fn unmatched_synchronization(
+    sides: &[Session<'_, '_>; 2],
+    walks: &[Walk<'_>; 2],
+    until: [usize; 2],
+) -> Option<Vec<Executed>> {
     let mut all = Vec::new();
     for side in [0, 1] {
         let (s, walk) = (&sides[side], &walks[side]);
@@ -227,7 +231,7 @@ fn alone(sides: &[Session<'_, '_>; 2], walks: &[Walk<'_>; 2], until: [usize; 2])
             }
             pcs.push(e.pc);
             let did = format!("is executed by {} only", NAMES[side]);
-            all.push(told(s, side, Some(e), e.mask.trailing_zeros() % 32, did));
+            all.push(describe_event(s, side, Some(e), e.mask.trailing_zeros() % 32, did));
         }
     }
     Some(all)

@@ -22,7 +22,7 @@ pub fn float(bits: u64, bytes: u32) -> f64 {
 }
 
 /// The distance from 1 to the next number.
-fn epsilon(bytes: u32) -> f64 {
+fn float_epsilon(bytes: u32) -> f64 {
     match bytes {
         2 => 9.765_625e-4,
         4 => f32::EPSILON.into(),
@@ -34,7 +34,7 @@ fn epsilon(bytes: u32) -> f64 {
 const FUNCTION: f64 = 4.0;
 
 /// How far the stores' values can be apart, if all that differs are roundings; `None` if that cannot be told.
-pub fn bound(slices: [&Slice<'_, '_, '_>; 2], sites: [Site; 2], bytes: u32) -> Option<f64> {
+pub fn rounding_bound(slices: [&Slice<'_, '_, '_>; 2], sites: [Site; 2], bytes: u32) -> Option<f64> {
     let mut sum = 0.0;
     for (slice, site) in slices.into_iter().zip(sites) {
         sum += Errors { slice, bytes, known: HashMap::new() }.of(&site)?;
@@ -43,7 +43,7 @@ pub fn bound(slices: [&Slice<'_, '_, '_>; 2], sites: [Site; 2], bytes: u32) -> O
 }
 
 /// Are two values no further apart than that?
-pub fn within(a: u64, b: u64, bytes: u32, bound: f64) -> bool {
+pub fn is_within_bound(a: u64, b: u64, bytes: u32, bound: f64) -> bool {
     let (a, b) = (float(a, bytes), float(b, bytes));
     (a - b).abs() <= bound
 }
@@ -106,7 +106,7 @@ impl Errors<'_, '_, '_> {
                 sources.push(known);
             }
         }
-        passed(inst.op, &sources, result, epsilon(ty.size().min(self.bytes)))
+        propagated_error(inst.op, &sources, result, float_epsilon(ty.size().min(self.bytes)))
     }
 
     /// The error of what a store in this group left in memory.
@@ -160,7 +160,7 @@ fn value(bits: u64, ty: Type) -> Option<f64> {
 }
 
 /// The error of a result, of those of the sources.
-fn passed(op: Op, sources: &[Known], result: f64, epsilon: f64) -> Option<f64> {
+fn propagated_error(op: Op, sources: &[Known], result: f64, epsilon: f64) -> Option<f64> {
     let own = epsilon * result.abs();
     let error = match (op, sources) {
         (Op::Mov, [(_, e)]) => *e,

@@ -49,14 +49,14 @@ struct History {
 const MOST_TARGETS: usize = 1 << 16;
 
 /// Among the elements that end up different, the first stores that are not the same on both sides.
-pub fn first(
+pub fn first_different_stores(
     sides: &mut [Session<'_, '_>; 2],
     watched: &[Watched],
     targets: &[(usize, usize)],
 ) -> Result<First, String> {
     let targets: HashSet<(usize, usize)> = targets.iter().take(MOST_TARGETS).copied().collect();
     let [a, b] = sides;
-    let histories = [history(a, 0, watched, &targets)?, history(b, 1, watched, &targets)?];
+    let histories = [record_stores(a, 0, watched, &targets)?, record_stores(b, 1, watched, &targets)?];
     let mut all = Vec::new();
     for (buffer, byte) in targets {
         let of = |side: usize| histories[side].stores.get(&(buffer, byte)).map_or(&[][..], Vec::as_slice);
@@ -78,7 +78,7 @@ pub fn first(
 }
 
 /// Runs a side again and keeps all stores to the elements.
-fn history(
+fn record_stores(
     s: &mut Session<'_, '_>,
     side: usize,
     watched: &[Watched],
@@ -94,7 +94,7 @@ fn history(
         found.groups.entry(group).or_insert((clock, clock)).1 = clock + 1;
         let Some(inst) = code.get(pc as usize).filter(|i| i.op == Op::Message) else { continue };
         let Some(past) = s.paused.log().entries().next() else { continue };
-        for r in past.records().filter(|r| !r.read) {
+        for r in past.records_latest_first().filter(|r| !r.read) {
             let Place::Flat(at) = r.place else { continue };
             let here = |w: &Watched| {
                 let from = w.buffers[side].address();

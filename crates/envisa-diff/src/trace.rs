@@ -69,7 +69,7 @@ pub fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Runs from a group's begin to its end and keeps what it does.
-pub fn record(s: &mut Session<'_, '_>, began: u64, until: u64) -> Result<Trace, String> {
+pub fn record_trace(s: &mut Session<'_, '_>, began: u64, until: u64) -> Result<Trace, String> {
     s.restart().map_err(|e| e.to_string())?;
     s.go(began);
     let mut t = Trace { began, events: Vec::new(), parts: Vec::new() };
@@ -85,9 +85,9 @@ pub fn record(s: &mut Session<'_, '_>, began: u64, until: u64) -> Result<Trace, 
             if s.paused.clock() < until {
                 registers(s, inst, thread, event.mask, &mut t.parts);
             }
-            memory(s, false, &mut t.parts);
+            memory_parts(s, false, &mut t.parts);
             event.loads = t.parts.len() as u32;
-            memory(s, true, &mut t.parts);
+            memory_parts(s, true, &mut t.parts);
         }
         event.parts.end = t.parts.len() as u32;
         t.events.push(event);
@@ -123,7 +123,7 @@ fn registers(s: &Session<'_, '_>, inst: &Inst, thread: usize, mask: u32, out: &m
         Touched::Indirect { .. } => {
             // Wherever it went: what is not as it was.
             let Some(past) = s.paused.log().entries().next() else { return };
-            for record in past.records() {
+            for record in past.records_latest_first() {
                 let Place::Register(at) = record.place else { continue };
                 if at != r.address_base {
                     continue;
@@ -171,9 +171,10 @@ fn split(bytes: &[u8], at: u32, channel: u8, out: &mut Vec<Part>) {
 }
 
 /// Memory that the last instruction wrote or read.
-fn memory(s: &Session<'_, '_>, read: bool, out: &mut Vec<Part>) {
+fn memory_parts(s: &Session<'_, '_>, read: bool, out: &mut Vec<Part>) {
     let Some(past) = s.paused.log().entries().next() else { return };
-    for r in past.records().filter(|r| r.read == read && !matches!(r.place, Place::Register(_))) {
+    for r in past.records_latest_first().filter(|r| r.read == read && !matches!(r.place, Place::Register(_)))
+    {
         let each = if r.each == 0 { r.bytes } else { r.each };
         for from in (0..r.bytes).step_by(8.min(each.max(1)) as usize) {
             let n = 8.min(each - from % each).min(r.bytes - from);

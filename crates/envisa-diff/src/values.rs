@@ -1,9 +1,9 @@
 //! Different code on both sides: definitions are held against what the other side makes for the same work-item.
 
-use crate::lockstep::gives;
+use crate::lockstep::format_value;
 use crate::stores::Site;
 use crate::trace::{Event, Part, Trace, WHOLE, number};
-use crate::{Executed, told};
+use crate::{Executed, describe_event};
 use envisa::lower::{Inst, Src, Touched};
 use envisa::machine::group::log::Place;
 use envisa_debug::session::Session;
@@ -14,7 +14,7 @@ const MOST_NODES: usize = 1 << 16;
 const MOST_NAMED: usize = 3;
 
 /// The definitions behind the stores that have values which only their side makes.
-pub fn follow(
+pub fn diverging_definitions(
     slices: &[Slice<'_, '_, '_>; 2],
     sites: &[Option<Site>; 2],
     notes: &mut Vec<String>,
@@ -40,7 +40,7 @@ pub fn follow(
             if unwritten {
                 did = format!("reads registers that nothing has written; {did}");
             }
-            origins.push(told(slice.s, side, Some(e), lane.min(31), did));
+            origins.push(describe_event(slice.s, side, Some(e), lane.min(31), did));
         }
     }
     origins
@@ -49,7 +49,7 @@ pub fn follow(
 /// For whom a value is made: a work-item, or all.
 type Who = Option<[u64; 3]>;
 
-fn who(s: &Session<'_, '_>, e: &Event, inst: &Inst, channel: u8) -> Who {
+fn definition_identity(s: &Session<'_, '_>, e: &Event, inst: &Inst, channel: u8) -> Who {
     if channel == WHOLE || inst.channels == 1 {
         return None;
     }
@@ -65,7 +65,7 @@ struct Made {
 }
 
 /// A value as an integer of 64 bits, by its sign and without.
-fn forms(p: &Part) -> [u64; 2] {
+fn integer_forms(p: &Part) -> [u64; 2] {
     let unused = 64 - 8 * u32::from(p.bytes.clamp(1, 8));
     [p.bits, ((p.bits << unused) as i64 >> unused) as u64]
 }
@@ -90,15 +90,15 @@ impl Made {
                         bytes: ty.size() as u8,
                         bits: number(bytes),
                     };
-                    made.values.extend(forms(&part).map(|v| (None, v)));
+                    made.values.extend(integer_forms(&part).map(|v| (None, v)));
                 }
             }
             for p in trace.writes(e) {
-                let who = who(s, e, inst, p.channel);
+                let who = definition_identity(s, e, inst, p.channel);
                 if p.bytes == 0 {
                     made.bits.insert((who, line(s, e.pc), p.bits));
                 } else {
-                    made.values.extend(forms(p).map(|v| (who, v)));
+                    made.values.extend(integer_forms(p).map(|v| (who, v)));
                 }
             }
         }
@@ -112,7 +112,7 @@ impl Made {
             return knows(p.bits) || !knows(1 - p.bits);
         }
         let known = |v: u64| self.values.contains(&(who, v)) || self.values.contains(&(None, v));
-        p.bits == 0 || forms(p).into_iter().any(known)
+        p.bits == 0 || integer_forms(p).into_iter().any(known)
     }
 }
 
@@ -265,7 +265,10 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
         let store = self.trace.index_at(site.clock);
         let has = |(i, channel): &Node| {
             let e = &self.trace.events[*i];
-            self.trace.writes(e).iter().any(|p| p.channel == *channel && forms(p).contains(&site.value))
+            self.trace
+                .writes(e)
+                .iter()
+                .any(|p| p.channel == *channel && integer_forms(p).contains(&site.value))
         };
         self.followed(site, &|node| {
             let e = &self.trace.events[node.0];
@@ -303,7 +306,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
             let e = &self.trace.events[node.0];
             let Some(inst) = self.inst(e) else { return true };
             let mut parts = self.trace.writes(e).iter().filter(|p| p.channel == node.1 || node.1 == WHOLE);
-            parts.all(|p| other.has(who(self.s, e, inst, p.channel), p, line(self.s, e.pc)))
+            parts.all(|p| other.has(definition_identity(self.s, e, inst, p.channel), p, line(self.s, e.pc)))
         };
         // A constant says nothing by itself.
         let made_of = |node: &Node| self.inputs(*node);

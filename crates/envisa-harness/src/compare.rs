@@ -105,7 +105,7 @@ impl Comparison {
 }
 
 /// Position of a float on the number line, neighbours differing by one; both zeros at 0. `None` for NaN.
-fn ordinal(v: &HostValue, i: usize) -> Option<i128> {
+fn float_ordinal(v: &HostValue, i: usize) -> Option<i128> {
     let b = v.element(i)?;
     let (sign, magnitude, nan) = match v.elem {
         ElemType::F16 => {
@@ -175,7 +175,7 @@ fn compare_element(want: &HostValue, got: &HostValue, i: usize, check: Check, c:
     let ok = if same_bits || (is_nan(want, i) && is_nan(got, i)) {
         true
     } else {
-        let ulp = match (ordinal(want, i), ordinal(got, i)) {
+        let ulp = match (float_ordinal(want, i), float_ordinal(got, i)) {
             (Some(w), Some(g)) => u64::try_from(w.abs_diff(g)).unwrap_or(u64::MAX),
             _ => u64::MAX,
         };

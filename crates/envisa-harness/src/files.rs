@@ -88,7 +88,7 @@ impl Kind {
     }
 
     /// Why a file called `name` of this kind is nothing that can be run; `None` if it can.
-    pub fn refusal(self, name: &str) -> Option<String> {
+    pub fn why_not_runnable(self, name: &str) -> Option<String> {
         let build = |what| {
             Some(format!(
                 "{name}: is {what}, which must be compiled first: `envisa build {name} --device dg2`"

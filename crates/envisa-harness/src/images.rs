@@ -135,7 +135,7 @@ pub fn of_picture(value: &HostValue) -> Result<ImageDesc, String> {
     let channel = match value.elem {
         ElemType::U8 => ChannelType::Unorm8,
         ElemType::U16 => ChannelType::Unorm16,
-        other => return Err(format!("a picture has u8 or u16 channels, this has {other}")),
+        other => return Err(format!("a picture must have u8 or u16 channels, but this one has {other}")),
     };
     if [height, width].iter().any(|n| !(1..=16384).contains(n)) {
         return Err(format!("images have 1 to 16384 texels a side, this has {width} x {height}"));
@@ -199,7 +199,7 @@ pub fn parse_sampler(text: &str) -> Result<Sampler, String> {
 }
 
 /// Type of what an image stores for a channel; of packed formats, of a whole texel.
-pub const fn elem(format: ImageFormat) -> ElemType {
+pub const fn element_type_of_format(format: ImageFormat) -> ElemType {
     match format.channel_type() {
         ChannelType::Sint8 | ChannelType::Snorm8 => ElemType::I8,
         ChannelType::Uint8 | ChannelType::Unorm8 => ElemType::U8,
@@ -216,13 +216,15 @@ pub const fn elem(format: ImageFormat) -> ElemType {
 
 /// Extents of an image's content as an array: (depth or layers,) (samples,) height, width, channels; of
 /// several levels a row.
-pub fn shape(image: &ImageDesc) -> Vec<u64> {
+pub fn array_shape(image: &ImageDesc) -> Vec<u64> {
     if image.levels > 1 {
         // Levels are of different sizes: one after another.
-        return vec![image.bytes() / elem(image.format).size() as u64];
+        return vec![image.bytes() / element_type_of_format(image.format).size() as u64];
     }
-    let mut shape =
-        vec![u64::from(image.width), (image.format.texel_bytes() / elem(image.format).size()) as u64];
+    let mut shape = vec![
+        u64::from(image.width),
+        (image.format.texel_bytes() / element_type_of_format(image.format).size()) as u64,
+    ];
     if matches!(image.shape, ImageShape::D2 | ImageShape::D2Array | ImageShape::D3 | ImageShape::Cube) {
         shape.insert(0, u64::from(image.height));
     }
@@ -251,7 +253,7 @@ pub const fn type_name(image: &ImageDesc) -> &'static str {
 }
 
 /// Whether an argument of this type of OpenCL C (which may say how it is accessed) takes such an image.
-pub fn fits(image: &ImageDesc, ty: &str) -> bool {
+pub fn accepts_image_argument(image: &ImageDesc, ty: &str) -> bool {
     let ty = ty.rsplit(' ').next().unwrap_or(ty);
     let plain = ty.replace("_depth", "").replace("_ro_t", "_t").replace("_wo_t", "_t").replace("_rw_t", "_t");
     !plain.starts_with("image") || plain == type_name(image)

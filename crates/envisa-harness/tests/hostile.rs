@@ -254,7 +254,7 @@ fn spoilt_jobs() {
         }
         let Ok(mut ready) = Ready::new(&job) else { continue };
         if let Ok(outcome) = ready.run(None, None) {
-            let _ = ready.deliver(&outcome);
+            let _ = ready.deliver_results(&outcome);
         }
     }
 }

@@ -6,7 +6,7 @@ use envisa_isa::Type;
 use envisa_lower::Src;
 use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum, exact_arithmetic};
 
-use crate::level::{Kernel, apart};
+use crate::level::{Kernel, call_separately};
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, SrcCell, SrcKind, exec_mask};
@@ -79,7 +79,11 @@ pub(crate) fn scalar<T: Exec>(m: &Machine<'_>, c: At<'_>, i: usize) -> T {
 pub(crate) fn elements<T: Exec, const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, i: usize) -> u32 {
     let s = &c.src[i];
     debug_assert!(s.kind != SrcKind::General);
-    if s.kind == SrcKind::Contiguous { s.offset } else { apart::<PlainK<T>, L>(isa, m, c, i as u32) }
+    if s.kind == SrcKind::Contiguous {
+        s.offset
+    } else {
+        call_separately::<PlainK<T>, L>(isa, m, c, i as u32)
+    }
 }
 
 /// Makes a source's elements consecutive ones behind the register file; gives where those are. In place of the program
@@ -101,14 +105,14 @@ impl<T: Exec> Kernel for PlainK<T> {
                 r[i] = adjust.apply(from[i].get());
             }
         }
-        put(m, to, n, &r);
+        store_elements(m, to, n, &r);
         to
     }
 }
 
 /// Stores the first `n` elements.
 #[inline(always)]
-fn put<T: Pod>(m: &mut Machine<'_>, to: u32, n: usize, r: &[T; 32]) {
+fn store_elements<T: Pod>(m: &mut Machine<'_>, to: u32, n: usize, r: &[T; 32]) {
     // (A loop would become a call of `memcpy`.)
     match (n, r.first_chunk::<8>(), r.first_chunk::<16>()) {
         (0..=8, Some(r), _) => m.t.regs.store_merged(to, *r),
@@ -128,7 +132,7 @@ pub(crate) fn store<T: Pod>(m: &mut Machine<'_>, c: At<'_>, mask: Mask, mut r: [
             r[i] = if bits[i] & mask != 0 { r[i] } else { old[i].get() };
         }
     }
-    put(m, c.dst, n, &r);
+    store_elements(m, c.dst, n, &r);
 }
 
 /// Writes a destination in any form; the next program counter.
@@ -140,7 +144,7 @@ pub(crate) fn write<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask
 
 /// The elements of source `i`: of a plain one, or if `G`, of one in any form. `None` after a fault.
 #[inline(always)]
-pub(crate) fn gather<T: Exec, const G: bool, const L: u8>(
+pub(crate) fn gather_source<T: Exec, const G: bool, const L: u8>(
     isa: Isa<L>,
     m: &mut Machine<'_>,
     c: At<'_>,
@@ -187,7 +191,7 @@ fn modifier(s: &Src) -> Modifier {
 }
 
 /// Gives the operands of a sum as it takes them, where they are NaN.
-fn subtract<T: Exec, const N: usize>(sum: Sum, s: &mut [[T; N]; 3], modifiers: [Modifier; 3]) {
+fn adjust_sum_operands<T: Exec, const N: usize>(sum: Sum, s: &mut [[T; N]; 3], modifiers: [Modifier; 3]) {
     for (s, m) in s.iter_mut().zip(modifiers) {
         for x in s {
             *x = x.summed(m);
@@ -224,7 +228,7 @@ fn lanes<O: Alu<T>, T: Exec>([a, b, d]: &mut [[T; 32]; 3], n: usize, aux: u32) {
 
 /// An operation of operands in any form, in any mode.
 #[inline(never)]
-fn general<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
+fn execute_general<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
     if one.modal && !m.t.ieee {
         return by_channel(m, c, pc, mask, one);
     }
@@ -284,14 +288,20 @@ pub(crate) fn source<T: Exec>(
 /// has one, not each operation: it is seldom wanted. It does not take results by reference: see [`store`].)
 #[cold]
 #[inline(never)]
-fn exact<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> Option<[T; 32]> {
+fn compute_exact<T: Exec>(
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+    mask: Mask,
+    one: &One<T>,
+) -> Option<[T; 32]> {
     let mut s = sources(m, c, pc, mask, one.sources)?;
     if let Some(sum) = one.sum {
         let modifiers = [0, 1, 2].map(|k| match c.src[k].kind {
             SrcKind::General => modifier(&inst(m, pc).src[k]),
             _ => c.src[k].modifier,
         });
-        subtract(sum, &mut s, modifiers);
+        adjust_sum_operands(sum, &mut s, modifiers);
     }
     let mode = m.t.mode;
     Some(std::array::from_fn(|i| (one.go)(s[0][i], s[1][i], s[2][i], c.aux, mode)))
@@ -301,14 +311,14 @@ fn exact<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One
 #[cold]
 #[inline(never)]
 fn by_channel<T: Exec>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, one: &One<T>) -> u32 {
-    match exact(m, c, pc, mask, one) {
+    match compute_exact(m, c, pc, mask, one) {
         Some(r) => write(m, c, pc, mask, &r),
         None => STOP,
     }
 }
 
 /// The same of one that is known.
-pub(crate) fn modal<O: Alu<T>, T: Exec, const S: usize>(
+pub(crate) fn execute_in_mode<O: Alu<T>, T: Exec, const S: usize>(
     m: &mut Machine<'_>,
     c: At<'_>,
     pc: u32,
@@ -335,14 +345,14 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for LanesK<O, T, S> {
         let (n, aux) = (vector(c), c.aux);
         let mut r = [T::default(); 32];
         if !O::MODAL || m.t.ieee {
-            compute::<O, T, _, S>(s, n, aux, Quick(Ieee), &mut r);
+            compute_channels::<O, T, _, S>(s, n, aux, Quick(Ieee), &mut r);
         } else {
-            let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
-            compute::<O, T, _, S>(s, n, aux, Quick(mode), &mut r);
+            let Some(mode) = m.t.mode.nearest() else { return execute_in_mode::<O, T, S>(m, c, pc, mask) };
+            compute_channels::<O, T, _, S>(s, n, aux, Quick(mode), &mut r);
         }
         if O::MODAL
             && any_nan(&r[..n])
-            && let Some(exact) = exact(m, c, pc, mask, &const { One::of::<O, S>() })
+            && let Some(exact) = compute_exact(m, c, pc, mask, &const { One::of::<O, S>() })
         {
             r = exact;
         }
@@ -353,7 +363,7 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for LanesK<O, T, S> {
 
 /// Computes `n` channels.
 #[inline(always)]
-fn compute<O: Alu<T>, T: Exec, M: Mode, const S: usize>(
+fn compute_channels<O: Alu<T>, T: Exec, M: Mode, const S: usize>(
     [a, b, d]: [&[Un<T>; 32]; 3],
     n: usize,
     aux: u32,
@@ -383,12 +393,12 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for OneK<O, T, S> {
         let mut r = if !O::MODAL || m.t.ieee {
             O::go(a, b, d, c.aux, Quick(Ieee))
         } else {
-            let Some(mode) = m.t.mode.nearest() else { return modal::<O, T, S>(m, c, pc, mask) };
+            let Some(mode) = m.t.mode.nearest() else { return execute_in_mode::<O, T, S>(m, c, pc, mask) };
             O::go(a, b, d, c.aux, Quick(mode))
         };
         if O::MODAL
             && any_nan(&[r])
-            && let Some(exact) = exact(m, c, pc, mask, &const { One::of::<O, S>() })
+            && let Some(exact) = compute_exact(m, c, pc, mask, &const { One::of::<O, S>() })
         {
             r = exact[0];
         }
@@ -406,6 +416,6 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for GeneralK<O, T, S> {
         if mask == 0 {
             return pc + 1;
         }
-        general(m, c, pc, mask, &const { One::of::<O, S>() })
+        execute_general(m, c, pc, mask, &const { One::of::<O, S>() })
     }
 }

@@ -11,7 +11,7 @@ use envisa_machine::trap::Cause;
 
 /// Channels that take a branch: with one channel, all active ones by the first's predicate.
 #[inline(always)]
-fn taken(m: &Machine<'_>, c: At<'_>) -> Mask {
+fn channels_taking_branch(m: &Machine<'_>, c: At<'_>) -> Mask {
     if c.channels == 1 {
         let go = c.pred == 0 || crate::pred_mask(m, c) & 1 != 0;
         if go { m.t.mask } else { 0 }
@@ -37,8 +37,8 @@ pub(crate) struct GotoK;
 impl Kernel for GotoK {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let taken = taken(m, c);
-        m.branch(taken, c.aux, pc + 1)
+        let taken = channels_taking_branch(m, c);
+        m.branch_channels(taken, c.aux, pc + 1)
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct RetK;
 impl Kernel for RetK {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let leaving = taken(m, c);
+        let leaving = channels_taking_branch(m, c);
         m.ret(leaving, pc)
     }
 }
@@ -81,15 +81,15 @@ impl Kernel for ControlK {
         let i = inst(m, pc);
         match i.op {
             Op::Call => {
-                let taken = taken(m, c);
+                let taken = channels_taking_branch(m, c);
                 m.call(taken, c.aux, None, pc)
             }
             Op::Fcall => {
-                let taken = taken(m, c);
+                let taken = channels_taking_branch(m, c);
                 m.call(taken, 0, Some(c.aux), pc)
             }
             Op::Ifcall => {
-                let taken = taken(m, c);
+                let taken = channels_taking_branch(m, c);
                 if taken == 0 {
                     return pc + 1;
                 }
@@ -116,10 +116,10 @@ impl Kernel for ControlK {
             },
             Op::SwitchJmp => {
                 let Some(index) = read_scalar(m, pc, &i.src[0]) else { return STOP };
-                let taken = taken(m, c);
+                let taken = channels_taking_branch(m, c);
                 let table = m.env.program.tables().get(c.aux as usize);
                 match table.and_then(|t| t.get(usize::try_from(index).ok()?)) {
-                    Some(target) => m.branch(taken, *target, pc + 1),
+                    Some(target) => m.branch_channels(taken, *target, pc + 1),
                     None => m.fault(pc, None, Cause::BadIndex(index)),
                 }
             }

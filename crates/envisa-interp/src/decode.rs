@@ -6,7 +6,7 @@ use envisa_sem::{Bf, Hf, MathUnit};
 
 use crate::alu::{Alu, GeneralK, LanesK, OneK, is_plain};
 use crate::control::*;
-use crate::level::{Handler, Kernel, Vectors, handler};
+use crate::level::{Handler, Kernel, Vectors, base_handler};
 use crate::math_unit::{Unit, UnitK};
 use crate::messages;
 use crate::operand::Exec;
@@ -19,7 +19,7 @@ use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
 
 /// The types that hold bits of an execution type: reading and writing them is plain.
-fn holds(exec: ExecType, ty: Type) -> bool {
+fn type_holds_bits(exec: ExecType, ty: Type) -> bool {
     match exec {
         ExecType::I32 | ExecType::U32 => matches!(ty, Type::D | Type::Ud),
         ExecType::I64 | ExecType::U64 => matches!(ty, Type::Q | Type::Uq),
@@ -35,7 +35,7 @@ pub(super) fn src_cell(s: &Src, exec: ExecType) -> SrcCell {
     match *s {
         // An absolute value depends on the sign, which handlers of either signedness share: read by its type.
         Src::Reg { ty, modifier: Modifier::Abs | Modifier::NegAbs, .. } if ty.is_int() => SrcCell::default(),
-        Src::Reg { offset, ty, shape, modifier: md, .. } if holds(exec, ty) => match shape {
+        Src::Reg { offset, ty, shape, modifier: md, .. } if type_holds_bits(exec, ty) => match shape {
             Shape::Scalar => SrcCell { offset, kind: SrcKind::Scalar, modifier: md },
             Shape::Contiguous => SrcCell {
                 offset,
@@ -55,9 +55,9 @@ pub(super) fn dst_cell(i: &Inst) -> (u32, bool) {
         Dst::Reg { offset, ty, stride, .. } if i.op == Op::Cmp => {
             (offset, ty.size() == 4 && (stride == 1 || i.channels == 1))
         }
-        Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, holds(i.exec, ty)),
+        Dst::Reg { offset, ty, stride: 1, sat: false } => (offset, type_holds_bits(i.exec, ty)),
         Dst::Pred { offset } => (offset, true),
-        Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, holds(i.exec, ty)),
+        Dst::Reg { offset, ty, sat: false, .. } if i.channels == 1 => (offset, type_holds_bits(i.exec, ty)),
         _ => (0, false),
     }
 }
@@ -83,7 +83,7 @@ impl Choice<'_> {
     fn of<P: Kernel, G: Kernel>(self, count: usize) -> Handler {
         match self.vectors(count) {
             Some(l) => l.handler::<P>(),
-            None => handler::<G>(),
+            None => base_handler::<G>(),
         }
     }
 
@@ -92,7 +92,7 @@ impl Choice<'_> {
         match self.vectors(S) {
             Some(l) if self.n == 1 => l.handler::<OneK<O, T, S>>(),
             Some(l) => l.handler::<LanesK<O, T, S>>(),
-            None => handler::<GeneralK<O, T, S>>(),
+            None => base_handler::<GeneralK<O, T, S>>(),
         }
     }
 
@@ -113,13 +113,13 @@ impl Choice<'_> {
 }
 
 /// The handler of an instruction that computes channel by channel.
-pub(super) fn alu(level: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
+pub(super) fn alu_handler(level: Level, i: &Inst, src: &[SrcCell; 3]) -> Option<Handler> {
     let c = Choice { level, n: i.channels, src, plain: dst_cell(i).1 };
     match i.exec {
         ExecType::F32 | ExecType::F64 | ExecType::F16 | ExecType::Bf16 => floats(c, i),
         ExecType::I32 | ExecType::U32 | ExecType::I64 | ExecType::U64 => integers(c, i),
         ExecType::Odd => odd(c, i),
-        ExecType::Wide | ExecType::None => others(c, i),
+        ExecType::Wide | ExecType::None => untyped_handler(c, i),
     }
 }
 
@@ -145,11 +145,11 @@ fn odd(c: Choice<'_>, i: &Inst) -> Option<Handler> {
 }
 
 /// Those that do not look at the type.
-fn others(c: Choice<'_>, i: &Inst) -> Option<Handler> {
+fn untyped_handler(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     Some(match i.op {
         Op::Addc => c.of::<CarryK<false, false>, CarryK<false, true>>(2),
         Op::Subb => c.of::<CarryK<true, false>, CarryK<true, true>>(2),
-        Op::Cmp => return comparison(c, i),
+        Op::Cmp => return compare_handler(c, i),
         _ => return None,
     })
 }
@@ -237,7 +237,7 @@ fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
         Op::Mulh, I32 => Mulh i32, 2;
         Op::Dp4a, U32 => Dp4a u32, 3;
     };
-    handler.or_else(|| others(c, i))
+    handler.or_else(|| untyped_handler(c, i))
 }
 
 /// Of floats.
@@ -322,11 +322,11 @@ fn floats(c: Choice<'_>, i: &Inst) -> Option<Handler> {
             Op::Sigm, F16 => Sigm Hf, 1;
         }
     };
-    handler.or_else(unit).or_else(|| others(c, i))
+    handler.or_else(unit).or_else(|| untyped_handler(c, i))
 }
 
 /// A compare.
-fn comparison(c: Choice<'_>, i: &Inst) -> Option<Handler> {
+fn compare_handler(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     Some(match i.exec {
         ExecType::I32 => c.compare::<i32>(),
         ExecType::U32 => c.compare::<u32>(),
@@ -340,24 +340,24 @@ fn comparison(c: Choice<'_>, i: &Inst) -> Option<Handler> {
     })
 }
 
-fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
+fn choose_handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
     let sat = matches!(i.dst, Dst::Reg { sat: true, .. } | Dst::Indirect { sat: true, .. });
     if is_by_value(i.op, i.exec, sat) {
-        return handler::<ByValueK>();
+        return base_handler::<ByValueK>();
     }
     match i.op {
-        others!() => return handler::<OtherK>(),
-        Op::MovPred => return handler::<MovPredK>(),
-        Op::Setp => return handler::<SetpK>(),
-        Op::PredLogic => return handler::<PredLogicK>(),
-        Op::Dpas | Op::Bdpas => return handler::<DpasK<false>>(),
-        Op::Dpasw => return handler::<DpasK<true>>(),
-        Op::Join => return handler::<JoinK>(),
-        Op::Goto => return handler::<GotoK>(),
-        Op::Ret | Op::Fret => return handler::<RetK>(),
-        Op::Fence => return handler::<FenceK>(),
-        Op::Nop => return handler::<NopK>(),
-        Op::Message => return messages::choose(l, i, p),
+        others!() => return base_handler::<OtherK>(),
+        Op::MovPred => return base_handler::<MovPredK>(),
+        Op::Setp => return base_handler::<SetpK>(),
+        Op::PredLogic => return base_handler::<PredLogicK>(),
+        Op::Dpas | Op::Bdpas => return base_handler::<DpasK<false>>(),
+        Op::Dpasw => return base_handler::<DpasK<true>>(),
+        Op::Join => return base_handler::<JoinK>(),
+        Op::Goto => return base_handler::<GotoK>(),
+        Op::Ret | Op::Fret => return base_handler::<RetK>(),
+        Op::Fence => return base_handler::<FenceK>(),
+        Op::Nop => return base_handler::<NopK>(),
+        Op::Message => return messages::choose_handler(l, i, p),
         Op::Call
         | Op::Fcall
         | Op::Ifcall
@@ -368,7 +368,7 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::NamedBarrier
         | Op::ChannelEnables
         | Op::Unsupported
-        | Op::End => return handler::<ControlK>(),
+        | Op::End => return base_handler::<ControlK>(),
         // Channels compute, each type with code of its own: `alu`.
         Op::Mov
         | Op::Add3o
@@ -421,7 +421,7 @@ fn choose(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handler {
         | Op::Lzd
         | Op::Sel => {}
     }
-    alu(l, i, src).unwrap_or_else(|| handler::<OtherK>())
+    alu_handler(l, i, src).unwrap_or_else(|| base_handler::<OtherK>())
 }
 
 /// A write of `%cr0`: the instruction, then the mode.
@@ -448,18 +448,18 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
         cells: Vec::with_capacity(p.code().len()),
         inner: vec![None; p.code().len()],
         parts: Vec::new(),
-        plans: messages::plans(p),
+        plans: messages::plan_messages(p),
     };
     let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
     for (pc, i) in p.code().iter().enumerate() {
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
-        let mut c = cell(i, choose(level, i, &src, p), src, dst_cell(i));
+        let mut c = make_cell(i, choose_handler(level, i, &src, p), src, dst_cell(i));
         if let Some(mut cells) = in_parts(level, i, &src, p.registers().bytes) {
             if cells.len() == 1 {
                 c = cells.swap_remove(0);
             } else {
-                let general = general(level, i, p);
-                c = described(i, handler::<PartsK>(), operand_parts::index(code.parts.len()));
+                let general = general_handler(level, i, p);
+                c = described_cell(i, base_handler::<PartsK>(), operand_parts::index(code.parts.len()));
                 code.parts.push(Parts { cells, float: operand_parts::is_float(i), general });
             }
         }
@@ -467,7 +467,7 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
             && (cr0..cr0 + 64).contains(&offset)
         {
             code.inner[pc] = Some(c.run);
-            c.run = handler::<ModeK>();
+            c.run = base_handler::<ModeK>();
         }
         c.fused = !observed && i.op == Op::Cmp && i.facts.fuses_with_next;
         code.cells.push(c);
@@ -476,19 +476,19 @@ pub(super) fn decode(p: &Program, level: Level, observed: bool) -> Code {
 }
 
 /// The handler of an instruction that is told nothing of its operands: it goes by their description.
-fn general(l: Level, i: &Inst, p: &Program) -> Handler {
-    choose(l, i, &[SrcCell::default(); 3], p)
+fn general_handler(l: Level, i: &Inst, p: &Program) -> Handler {
+    choose_handler(l, i, &[SrcCell::default(); 3], p)
 }
 
 /// A cell whose operands a general handler reads and writes by their description.
-pub(super) fn described(i: &Inst, run: Handler, src: [SrcCell; 3]) -> Cell {
+pub(super) fn described_cell(i: &Inst, run: Handler, src: [SrcCell; 3]) -> Cell {
     // Predicates are always written in place.
-    cell(i, run, src, if matches!(i.dst, Dst::Pred { .. }) { dst_cell(i) } else { (0, false) })
+    make_cell(i, run, src, if matches!(i.dst, Dst::Pred { .. }) { dst_cell(i) } else { (0, false) })
 }
 
 /// An instruction's cell with general code.
 pub(super) fn general_cell(l: Level, i: &Inst, p: &Program) -> Cell {
-    described(i, general(l, i, p), [SrcCell::default(); 3])
+    described_cell(i, general_handler(l, i, p), [SrcCell::default(); 3])
 }
 
 /// The parts of an instruction with operands that are not plain vectors, if it has such and can be done so.
@@ -501,7 +501,7 @@ fn in_parts(l: Level, i: &Inst, src: &[SrcCell; 3], end: u32) -> Option<Vec<Cell
 }
 
 /// An instruction's cell.
-pub(super) fn cell(i: &Inst, run: Handler, src: [SrcCell; 3], (dst, dst_plain): (u32, bool)) -> Cell {
+pub(super) fn make_cell(i: &Inst, run: Handler, src: [SrcCell; 3], (dst, dst_plain): (u32, bool)) -> Cell {
     let n = i.channels as u32;
     // A compare into a variable is not one into a predicate.
     let dst_plain = dst_plain && (i.op != Op::Cmp || matches!(i.dst, Dst::Pred { .. }));

@@ -26,7 +26,7 @@ pub(crate) trait Kernel {
 }
 
 /// The handler of a kernel for every CPU: of instructions that are rare, or that have nothing to do in vectors.
-pub(crate) fn handler<K: Kernel>() -> Handler {
+pub(crate) fn base_handler<K: Kernel>() -> Handler {
     base::<K>
 }
 
@@ -53,7 +53,12 @@ impl Vectors {
 }
 
 /// Another handler's code at the same level, which does not become a part of the one that calls it.
-pub(crate) fn apart<K: Kernel, const L: u8>(_: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
+pub(crate) fn call_separately<K: Kernel, const L: u8>(
+    _: Isa<L>,
+    m: &mut Machine<'_>,
+    c: At<'_>,
+    pc: u32,
+) -> u32 {
     match L {
         // SAFETY: the value says that the CPU has the features.
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]

@@ -16,7 +16,7 @@ mod run;
 mod special_forms;
 mod wide;
 
-pub use run::{Executable, Job, Pays, left, run, run_if_made, run_observed, run_translated};
+pub use run::{Executable, Job, Pays, run, run_if_made, run_observed, run_translated, unsupported_parts};
 
 use std::ops::Deref;
 
@@ -128,7 +128,7 @@ impl Code {
             cells: code.iter().map(|i| decode::general_cell(level, i, program)).collect(),
             inner: vec![None; code.len()],
             parts: Vec::new(),
-            plans: messages::plans(program),
+            plans: messages::plan_messages(program),
         }
     }
 
@@ -182,13 +182,13 @@ impl Deref for At<'_> {
 /// Channels an instruction runs: execution mask and predicate.
 #[inline(always)]
 pub(crate) fn exec_mask(m: &Machine<'_>, c: At<'_>) -> Mask {
-    let active = active(m, c);
+    let active = active_channels(m, c);
     if c.pred == 0 { active } else { active & pred_mask(m, c) }
 }
 
 /// Channels of the execution mask, aligned to the instruction's.
 #[inline(always)]
-pub(crate) fn active(m: &Machine<'_>, c: At<'_>) -> Mask {
+pub(crate) fn active_channels(m: &Machine<'_>, c: At<'_>) -> Mask {
     (m.t.mask >> c.first | c.always) & c.full
 }
 
@@ -281,7 +281,7 @@ impl Code {
         }
         // The predicate of `sel` picks a source; all active channels run.
         let mask = match m.env.program.code().get(pc as usize) {
-            Some(i) if i.op == envisa_lower::Op::Sel => active(m, at),
+            Some(i) if i.op == envisa_lower::Op::Sel => active_channels(m, at),
             _ => exec_mask(m, at),
         };
         m.accesses.clear();

@@ -7,7 +7,7 @@ use envisa_machine::thread::Machine;
 use envisa_sem::math::Function;
 use envisa_sem::{MathUnit, Nearest};
 
-use crate::alu::{Alu, elements, modal, store};
+use crate::alu::{Alu, elements, execute_in_mode, store};
 use crate::level::Kernel;
 use crate::operand::Exec;
 use crate::registers::Operands;
@@ -32,7 +32,7 @@ impl<O: Unit<T>, T: Exec + MathUnit, const S: usize> Kernel for UnitK<O, T, S> {
         let flush = match (m.t.ieee, m.t.mode.nearest()) {
             (true, _) => None,
             (false, Some(mode)) => Some(mode),
-            (false, None) => return modal::<O, T, S>(m, c, pc, mask),
+            (false, None) => return execute_in_mode::<O, T, S>(m, c, pc, mask),
         };
         let a = elements::<T, L>(isa, m, c, 0);
         let b = if S > 1 { elements::<T, L>(isa, m, c, 1) } else { a };

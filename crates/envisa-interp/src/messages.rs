@@ -11,14 +11,14 @@ use envisa_machine::messages::precomputed::{self, Done, Element, Plan, Reach, Su
 use envisa_machine::register_file::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
-use crate::level::{Handler, Kernel, Vectors, handler};
+use crate::level::{Handler, Kernel, Vectors, base_handler};
 use crate::{At, exec_mask};
 
 /// The handler of a message.
-pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
+pub(crate) fn choose_handler(l: Level, i: &Inst, p: &Program) -> Handler {
     let message = &p.messages()[i.aux as usize];
     let file = p.registers().bytes;
-    let Some(l) = Vectors::of(l) else { return handler::<GeneralK>() };
+    let Some(l) = Vectors::of(l) else { return base_handler::<GeneralK>() };
     let Message::Simt(s) = message else {
         return match message {
             Message::Block(_) => l.handler::<BlockK>(),
@@ -27,13 +27,13 @@ pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
                 8 => l.handler::<SumK<8>>(),
                 16 => l.handler::<SumK<16>>(),
                 32 => l.handler::<SumK<32>>(),
-                _ => handler::<GeneralK>(),
+                _ => base_handler::<GeneralK>(),
             },
-            _ => handler::<GeneralK>(),
+            _ => base_handler::<GeneralK>(),
         };
     };
     if Plan::new(s, file).is_none() {
-        return handler::<GeneralK>();
+        return base_handler::<GeneralK>();
     }
     macro_rules! channels {
         ($e:ty, $s:ty, $w:literal) => {
@@ -42,7 +42,7 @@ pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
                 8 => l.handler::<SimtK<$e, $s, 8, 8, $w>>(),
                 16 => l.handler::<SimtK<$e, $s, 16, 16, $w>>(),
                 32 => l.handler::<SimtK<$e, $s, 32, 16, $w>>(),
-                _ => handler::<GeneralK>(),
+                _ => base_handler::<GeneralK>(),
             }
         };
     }
@@ -55,7 +55,7 @@ pub(crate) fn choose(l: Level, i: &Inst, p: &Program) -> Handler {
         (1, 4, true) => channels!(u8, u32, true),
         (4 | 8, 8, false) => channels!(u64, u64, false),
         (4 | 8, 8, true) => channels!(u64, u64, true),
-        _ => handler::<GeneralK>(),
+        _ => base_handler::<GeneralK>(),
     }
 }
 
@@ -71,7 +71,7 @@ pub(crate) enum Fast {
 }
 
 /// Of a program's messages.
-pub(crate) fn plans(p: &Program) -> Vec<Fast> {
+pub(crate) fn plan_messages(p: &Program) -> Vec<Fast> {
     let len = Registers::size(p.registers().bytes);
     let plan = |m: &Message| match m {
         Message::Simt(s) => Plan::new(s, len).map_or(Fast::None, Fast::Simt),
@@ -83,7 +83,7 @@ pub(crate) fn plans(p: &Program) -> Vec<Fast> {
 
 /// Executes it in full generality, telling the observer if there is one.
 #[inline(never)]
-fn general(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+fn execute_general(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     m.message(pc, c.aux(), mask, c.channels(), c.first())
 }
 
@@ -103,13 +103,13 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         let i = c.aux() as usize;
         let told = !env.is_quiet(i, &m.hints[i]) || WRITE && m.t.stores_told;
         let (Some(Fast::Simt(plan)), false) = (c.code.plans().get(i), told) else {
-            return general(m, c, pc, mask);
+            return execute_general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {
             let Some(Message::Simt(s)) = env.program.messages().get(i) else {
                 unreachable!("plans are made of gathers and scatters");
             };
-            (s, env.ports(slm, scratch, regs))
+            (s, env.message_ports(slm, scratch, regs))
         };
         let near = Reach { memory: env.memory, slm };
         let (site, regs) = (&mut m.hints[i], &mut m.t.regs);
@@ -121,7 +121,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         match done {
             Ok(Done::Yes) => pc + 1,
             Ok(Done::Not) => pc,
-            Ok(Done::Rarely) => general(m, c, pc, mask),
+            Ok(Done::Rarely) => execute_general(m, c, pc, mask),
             Err(f) => m.message_fault(pc, c.first(), f),
         }
     }
@@ -135,9 +135,9 @@ impl Kernel for BlockK {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
         if m.env.observed {
-            return general(m, c, pc, mask);
+            return execute_general(m, c, pc, mask);
         }
-        let ports = m.env.ports(m.slm, m.t.scratch, &m.t.regs);
+        let ports = m.env.message_ports(m.slm, m.t.scratch, &m.t.regs);
         let Some(Message::Block(b)) = m.env.program.messages().get(c.aux() as usize) else { return pc + 1 };
         let (site, regs) = (&mut m.hints[c.aux() as usize], &mut m.t.regs);
         let mut drops = Drops::default();
@@ -166,20 +166,20 @@ impl<const N: usize> Kernel for SumK<N> {
         let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
         let i = c.aux() as usize;
         let (Some(Fast::Sum(sum)), false) = (c.code.plans().get(i), env.observed) else {
-            return general(m, c, pc, mask);
+            return execute_general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {
             let Some(Message::Atomic(a)) = env.program.messages().get(i) else {
                 unreachable!("sums are made of atomics");
             };
-            (&a.space, env.ports(slm, scratch, regs))
+            (&a.space, env.message_ports(slm, scratch, regs))
         };
         let near = Reach { memory: env.memory, slm };
         // SAFETY: as in `SimtK`.
         if unsafe { precomputed::sum::<N, L>(isa, (sum, &m.hints[i]), &mut m.t.regs, mask, near, far) } {
             return pc + 1;
         }
-        general(m, c, pc, mask)
+        execute_general(m, c, pc, mask)
     }
 }
 
@@ -189,6 +189,6 @@ struct GeneralK;
 impl Kernel for GeneralK {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let mask = exec_mask(m, c);
-        general(m, c, pc, mask)
+        execute_general(m, c, pc, mask)
     }
 }

@@ -7,7 +7,7 @@ use envisa_isa::Type;
 use envisa_lower::ExecType;
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane};
 
-use crate::alu::{modal, store, vector};
+use crate::alu::{execute_in_mode, store, vector};
 use crate::level::{Handler, Kernel, Vectors};
 use crate::operand::inst;
 use crate::ops::Copy;
@@ -76,14 +76,14 @@ impl<T: Pod + Lane, const FROM: u8, const TO: u8> Kernel for CopyK<T, FROM, TO> 
 #[inline(never)]
 fn in_mode(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     match inst(m, pc).exec {
-        ExecType::I32 => modal::<Copy, i32, 1>(m, c, pc, mask),
-        ExecType::U32 => modal::<Copy, u32, 1>(m, c, pc, mask),
-        ExecType::I64 => modal::<Copy, i64, 1>(m, c, pc, mask),
-        ExecType::U64 => modal::<Copy, u64, 1>(m, c, pc, mask),
-        ExecType::F64 | ExecType::Odd => modal::<Copy, f64, 1>(m, c, pc, mask),
-        ExecType::F16 => modal::<Copy, Hf, 1>(m, c, pc, mask),
-        ExecType::Bf16 => modal::<Copy, Bf, 1>(m, c, pc, mask),
-        ExecType::F32 | ExecType::Wide | ExecType::None => modal::<Copy, f32, 1>(m, c, pc, mask),
+        ExecType::I32 => execute_in_mode::<Copy, i32, 1>(m, c, pc, mask),
+        ExecType::U32 => execute_in_mode::<Copy, u32, 1>(m, c, pc, mask),
+        ExecType::I64 => execute_in_mode::<Copy, i64, 1>(m, c, pc, mask),
+        ExecType::U64 => execute_in_mode::<Copy, u64, 1>(m, c, pc, mask),
+        ExecType::F64 | ExecType::Odd => execute_in_mode::<Copy, f64, 1>(m, c, pc, mask),
+        ExecType::F16 => execute_in_mode::<Copy, Hf, 1>(m, c, pc, mask),
+        ExecType::Bf16 => execute_in_mode::<Copy, Bf, 1>(m, c, pc, mask),
+        ExecType::F32 | ExecType::Wide | ExecType::None => execute_in_mode::<Copy, f32, 1>(m, c, pc, mask),
     }
 }
 
@@ -203,7 +203,7 @@ pub(crate) struct Move {
 
 /// The handler of a move, if there is one for these types and steps. `end` is the size of the register file:
 /// vectors are read and written whole.
-pub(crate) fn pick(l: Level, n: u8, from: Place, to: Place, sat: bool, end: u32) -> Option<Move> {
+pub(crate) fn choose_handler(l: Level, n: u8, from: Place, to: Place, sat: bool, end: u32) -> Option<Move> {
     let l = Vectors::of(l)?;
     let (from, to) = (from.plain(), to.plain());
     let fits = |p: Place| {
@@ -226,18 +226,18 @@ pub(crate) fn pick(l: Level, n: u8, from: Place, to: Place, sat: bool, end: u32)
         }
     }
     let run = match (from.step, to.step) {
-        (0 | 1, 1) if sat => saturating(l, s, d),
-        (0 | 1, 1) => wrapping(l, s, d),
-        _ if n == 1 && sat => saturating(l, s, d),
-        _ if n == 1 => wrapping(l, s, d),
-        (from, to) if s == d && !sat => copies(l, (s, from), (d, to)),
+        (0 | 1, 1) if sat => saturating_handler(l, s, d),
+        (0 | 1, 1) => wrapping_handler(l, s, d),
+        _ if n == 1 && sat => saturating_handler(l, s, d),
+        _ if n == 1 => wrapping_handler(l, s, d),
+        (from, to) if s == d && !sat => copy_handler(l, (s, from), (d, to)),
         _ => None,
     };
     Some(Move { run: run?, from, to })
 }
 
 /// The handler of copies of elements with a step.
-fn copies(l: Vectors, (ty, from): (Type, u32), (_, to): (Type, u32)) -> Option<Handler> {
+fn copy_handler(l: Vectors, (ty, from): (Type, u32), (_, to): (Type, u32)) -> Option<Handler> {
     macro_rules! steps {
         ($t:ty) => {
             match (from, to) {
@@ -260,7 +260,7 @@ fn copies(l: Vectors, (ty, from): (Type, u32), (_, to): (Type, u32)) -> Option<H
 }
 
 /// Handlers of moves without saturation.
-fn wrapping(l: Vectors, s: Type, d: Type) -> Option<Handler> {
+fn wrapping_handler(l: Vectors, s: Type, d: Type) -> Option<Handler> {
     macro_rules! pairs {
         ($($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
             match (s, d) {
@@ -286,7 +286,7 @@ fn wrapping(l: Vectors, s: Type, d: Type) -> Option<Handler> {
 }
 
 /// Handlers of moves with saturation.
-fn saturating(l: Vectors, s: Type, d: Type) -> Option<Handler> {
+fn saturating_handler(l: Vectors, s: Type, d: Type) -> Option<Handler> {
     macro_rules! pairs {
         ($($un:ident $ut:ty => $($vn:ident $vt:ty),*;)*) => {
             match (s, d) {

@@ -100,7 +100,7 @@ exec! {
 /// Register offsets of an indirect operand's elements, for the channels of `mask` (others: the first
 /// valid address register's place is not looked at; they get offset 0, where zeros are). `stray`: so do those that
 /// are not variable's. `element`: how many elements a channel's is behind where its address points.
-fn indirect(
+fn indirect_offsets(
     m: &Machine<'_>,
     stray: bool,
     (address, bytes, per_log2): (u32, i16, u8),
@@ -151,7 +151,7 @@ pub(crate) fn read_general<T: Exec>(
             let (from, stray) = ((address, bytes, per_address_log2), m.env.stray_reads);
             let per = 1 << per_address_log2.min(5);
             let element = |k: u32| strides.element(k % per);
-            let found = indirect(m, stray, from, element, ty.size(), mask, &mut at[..n]);
+            let found = indirect_offsets(m, stray, from, element, ty.size(), mask, &mut at[..n]);
             if let Err((channel, address)) = found {
                 let channel = channel + u32::from(inst(m, pc).first);
                 m.fault(pc, Some(channel), Cause::Indirect { address });
@@ -173,13 +173,13 @@ pub(crate) fn read_general<T: Exec>(
         }
     };
     T::read(m, ty, copies, &at[..n], &mut out[..n]);
-    apply(ty, modifier_, &mut out[..n]);
+    apply_source_modifier(ty, modifier_, &mut out[..n]);
     true
 }
 
 /// Applies the modifier of a source of type `ty`.
 #[inline(always)]
-fn apply<T: Exec>(ty: Type, md: envisa_isa::Modifier, out: &mut [T]) {
+fn apply_source_modifier<T: Exec>(ty: Type, md: envisa_isa::Modifier, out: &mut [T]) {
     if md == Modifier::None {
         return;
     }
@@ -222,7 +222,7 @@ pub(crate) fn write_general<T: Exec>(
         Dst::Indirect { address, bytes, per_address_log2, ty, stride, sat } => {
             let to = (address, bytes, per_address_log2);
             let element = |k: u32| k * u32::from(stride);
-            let found = indirect(m, false, to, element, ty.size(), mask, &mut at[..n]);
+            let found = indirect_offsets(m, false, to, element, ty.size(), mask, &mut at[..n]);
             if let Err((channel, address)) = found {
                 let channel = channel + u32::from(inst(m, pc).first);
                 m.fault(pc, Some(channel), Cause::Indirect { address });

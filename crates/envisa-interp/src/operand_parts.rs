@@ -5,12 +5,12 @@
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Shape, Src, Strides};
 
-use crate::decode::{alu, cell, dst_cell, src_cell};
+use crate::decode::{alu_handler, dst_cell, make_cell, src_cell};
 use crate::level::{Handler, Kernel, call};
-use crate::moves::{Move, Place, pick};
+use crate::moves::{Move, Place, choose_handler};
 use crate::special_forms::is_other;
 use crate::wide::is_by_value;
-use crate::{At, Cell, SrcCell, SrcKind, active};
+use crate::{At, Cell, SrcCell, SrcKind, active_channels};
 use envisa_machine::cpu::Level;
 use envisa_machine::register_file::Registers;
 use envisa_machine::thread::{Machine, STOP};
@@ -30,7 +30,7 @@ pub(crate) struct PartsK;
 impl Kernel for PartsK {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        if active(m, c) == 0 {
+        if active_channels(m, c) == 0 {
             return pc + 1;
         }
         let code = c.code;
@@ -87,7 +87,7 @@ impl<'a> Splitter<'a> {
 
     /// A move as cell: of the instruction's channels, or whole vectors.
     fn push(&mut self, mv: Move, channels: u8, masked: bool) {
-        let mut c = cell(self.inst, mv.run, Default::default(), (mv.to.offset, true));
+        let mut c = make_cell(self.inst, mv.run, Default::default(), (mv.to.offset, true));
         if !masked {
             c.pred = 0;
             c.always = u32::MAX;
@@ -107,33 +107,33 @@ impl<'a> Splitter<'a> {
     /// Moves elements, by one handler or several.
     fn moves(&mut self, from: Place, to: Place, sat: bool, n: u8, masked: bool) -> Option<()> {
         let (level, limit) = (self.level, self.end + Registers::SPARE);
-        if let Some(mv) = pick(level, n, from, to, sat, limit) {
+        if let Some(mv) = choose_handler(level, n, from, to, sat, limit) {
             self.push(mv, n, masked);
             return Some(());
         }
         let mut from = from;
         if n > 1 && from.step > 1 {
             let packed = self.spare(4, from.ty);
-            self.push(pick(level, n, from, packed, false, limit)?, n, false);
+            self.push(choose_handler(level, n, from, packed, false, limit)?, n, false);
             from = packed;
         }
         if sat && from.ty.is_int() && from.ty.size() < 4 {
             // Dwords hold any of them.
             let wide = self.spare(5, Type::D);
-            self.push(pick(level, n, from, wide, false, limit)?, n, false);
+            self.push(choose_handler(level, n, from, wide, false, limit)?, n, false);
             from = wide;
         }
         if n > 1 && to.step > 1 {
             let packed = self.spare(4, to.ty);
             if packed.offset == from.offset {
                 let moved = self.spare(5, from.ty);
-                self.push(pick(level, n, from, moved, false, limit)?, n, false);
+                self.push(choose_handler(level, n, from, moved, false, limit)?, n, false);
                 from = moved;
             }
-            self.push(pick(level, n, from, packed, sat, limit)?, n, false);
-            self.push(pick(level, n, packed, to, false, limit)?, n, masked);
+            self.push(choose_handler(level, n, from, packed, sat, limit)?, n, false);
+            self.push(choose_handler(level, n, packed, to, false, limit)?, n, masked);
         } else {
-            self.push(pick(level, n, from, to, sat, limit)?, n, masked);
+            self.push(choose_handler(level, n, from, to, sat, limit)?, n, masked);
         }
         Some(())
     }
@@ -196,8 +196,8 @@ impl<'a> Splitter<'a> {
             Dst::Indirect { .. } | Dst::None => return None,
         }
         let src = [0, 1, 2].map(|k| src_cell(&j.src[k], j.exec));
-        let run = alu(self.level, &j, &src)?;
-        self.cells.push(cell(&j, run, src, dst_cell(&j)));
+        let run = alu_handler(self.level, &j, &src)?;
+        self.cells.push(make_cell(&j, run, src, dst_cell(&j)));
         if let Some((result, to, sat)) = write {
             self.moves(result, to, sat, n, true)?;
         }
@@ -258,7 +258,7 @@ impl<'a> Splitter<'a> {
             ..*self.inst
         };
         let src = [0, 1, 2].map(|k| src_cell(&i.src[k], i.exec));
-        let mut c = cell(&i, alu(self.level, &i, &src)?, src, dst_cell(&i));
+        let mut c = make_cell(&i, alu_handler(self.level, &i, &src)?, src, dst_cell(&i));
         (c.pred, c.always, c.full) =
             (0, u32::MAX, envisa_machine::register_file::all_channels(channels as usize));
         self.cells.push(c);

@@ -1,7 +1,7 @@
 //! The register file as handlers access it: by offsets that were checked when they were made.
 #![allow(unsafe_code)]
 
-use envisa_machine::register_file::{Pod, Registers, Un, blend};
+use envisa_machine::register_file::{Pod, Registers, Un, blend_by_mask};
 
 /// Access by offsets that nobody checks in release builds.
 ///
@@ -53,7 +53,7 @@ impl Operands for Registers {
 
     #[inline(always)]
     fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
-        Operands::store_merged(self, offset, blend(mask, x, Operands::load::<T, N>(self, offset)));
+        Operands::store_merged(self, offset, blend_by_mask(mask, x, Operands::load::<T, N>(self, offset)));
     }
 
     #[inline(always)]

@@ -155,7 +155,7 @@ impl Executable {
 }
 
 impl Translation for Code {
-    fn accepts(&self, _: &LaunchView<'_>) -> bool {
+    fn accepts_launch(&self, _: &LaunchView<'_>) -> bool {
         true
     }
 
@@ -165,7 +165,7 @@ impl Translation for Code {
         Ok(Left { instructions, ..Left::default() })
     }
 
-    fn worker<'a>(
+    fn new_worker<'a>(
         &'a self,
         launch: &'a LaunchView<'a>,
         number: u32,
@@ -257,7 +257,7 @@ impl<O: Observer> Run for Observed<'_, O> {
         if m.env.interest.get().is_some()
             && let Some((launch, translation)) = native.take()
         {
-            *between = translation.observed(launch);
+            *between = translation.observed_threads(launch);
         }
         let Some(between) = between else { return code.run_observed(m, *observer) };
         let thread = m.t.index as usize;
@@ -316,19 +316,19 @@ impl<O: Observer> Told for Watched<'_, O> {
 }
 
 /// A launch that nobody observes.
-fn unobserved<'a>(
+fn unobserved_launch<'a>(
     exe: &'a Executable,
     prepared: &'a Prepared,
     linked: &'a Linked,
     options: &RunOptions,
 ) -> LaunchView<'a> {
     let launch = LaunchView::new(&exe.fast, prepared, linked, options.limit, false).in_order(options.order);
-    launch.stray_reads(options.stray_reads)
+    launch.allow_stray_reads(options.stray_reads)
 }
 
 /// Runs a prepared launch, interpreted.
 pub fn run(exe: &Executable, prepared: &Prepared, linked: &Linked, options: &RunOptions) -> Outcome {
-    let launch = unobserved(exe, prepared, linked, options);
+    let launch = unobserved_launch(exe, prepared, linked, options);
     scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code)))
 }
 
@@ -340,9 +340,11 @@ pub fn run_translated(
     linked: &Linked,
     options: &RunOptions,
 ) -> Outcome {
-    let launch = unobserved(exe, prepared, linked, options);
+    let launch = unobserved_launch(exe, prepared, linked, options);
     match exe.translation.get() {
-        Some(Some(t)) if t.accepts(&launch) => scheduler::run(&launch, options, |i| t.worker(&launch, i)),
+        Some(Some(t)) if t.accepts_launch(&launch) => {
+            scheduler::run(&launch, options, |i| t.new_worker(&launch, i))
+        }
         _ => scheduler::run(&launch, options, |i| Groups::new(&launch, i, Unobserved(&exe.fast_code))),
     }
 }
@@ -356,7 +358,7 @@ pub fn run_if_made(
     options: &RunOptions,
     beside: impl FnOnce(Job),
 ) -> Outcome {
-    let launch = unobserved(exe, prepared, linked, options);
+    let launch = unobserved_launch(exe, prepared, linked, options);
     let wanted = match exe.translation.get() {
         None => Some(Job(None)),
         Some(None) => None,
@@ -376,7 +378,7 @@ pub fn run_if_made(
 ///
 /// # Errors
 /// Why that engine does not run the launch.
-pub fn left(exe: &Executable, prepared: &Prepared, linked: &Linked) -> Result<Left, String> {
+pub fn unsupported_parts(exe: &Executable, prepared: &Prepared, linked: &Linked) -> Result<Left, String> {
     let launch = LaunchView::new(&exe.fast, prepared, linked, u64::MAX, false);
     match exe.translation.get() {
         Some(Some(t)) => t.left(&launch),
@@ -429,7 +431,7 @@ pub fn run_observed<O: Observer>(
         Some(_) => launch.clearing(exe.cleared.get_or_init(cleared)),
         None => launch,
     };
-    let workers = options.workers(prepared.group_count());
+    let workers = options.worker_count(prepared.group_count());
     let mut forks: Vec<O> = (1..workers).map(|_| observer.fork()).collect();
     // Each worker takes its own.
     let places: Vec<Mutex<Option<&mut O>>> =

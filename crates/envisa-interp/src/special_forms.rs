@@ -8,14 +8,14 @@ use envisa_sem::four_bit::{Downscale, look_up};
 use envisa_sem::math::MacroMath;
 use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
-use crate::alu::{elements, gather, scalar, source, store, vector, write};
+use crate::alu::{elements, gather_source, scalar, source, store, vector, write};
 use crate::control::GotoK;
 use crate::level::Kernel;
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
-use crate::{At, Code, active, exec_mask, pred_mask};
+use crate::{At, Code, active_channels, exec_mask, pred_mask};
 use envisa_machine::cpu::Isa;
-use envisa_machine::register_file::{Un, all_channels, blend, movemask};
+use envisa_machine::register_file::{Un, all_channels, bits_of_lane_masks, blend_by_mask};
 use envisa_machine::thread::{Fused, Machine, Mask, STOP, Status};
 use envisa_machine::trap::Cause;
 
@@ -59,18 +59,18 @@ impl<T: Compare> Kernel for CmpK<T> {
         if const { T::TYPE.is_float() } && !m.t.ieee {
             return compare_general::<T>(m, c, pc, mask);
         }
-        let relation = relation(c.aux);
+        let relation = relation_by_number(c.aux);
         if c.channels == 1 {
             let holds = scalar::<T>(m, c, 0).holds(relation, scalar(m, c, 1), Ieee);
-            return compared::<false>(m, c, pc, mask, holds as u32);
+            return write_comparison::<false>(m, c, pc, mask, holds as u32);
         }
         let (a, b) = (elements::<T, L>(isa, m, c, 0), elements::<T, L>(isa, m, c, 1));
         let bits = if c.channels > 16 {
-            related::<T, _, 32>(Ieee, relation, m.t.regs.at(a), m.t.regs.at(b))
+            related_channels::<T, _, 32>(Ieee, relation, m.t.regs.at(a), m.t.regs.at(b))
         } else {
-            related::<T, _, 16>(Ieee, relation, m.t.regs.at(a), m.t.regs.at(b))
+            related_channels::<T, _, 16>(Ieee, relation, m.t.regs.at(a), m.t.regs.at(b))
         };
-        compared::<false>(m, c, pc, mask, bits)
+        write_comparison::<false>(m, c, pc, mask, bits)
     }
 }
 
@@ -91,17 +91,17 @@ impl<T: Compare> Kernel for CmpGeneralK<T> {
 fn compare_general<T: Compare>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     let Some(a) = source::<T>(m, c, pc, 0, mask) else { return STOP };
     let Some(b) = source::<T>(m, c, pc, 1, mask) else { return STOP };
-    let (relation, mode) = (relation(c.aux), m.t.mode);
+    let (relation, mode) = (relation_by_number(c.aux), m.t.mode);
     let mut bits = 0;
     for i in 0..c.channels as usize {
         bits |= (a[i].holds(relation, b[i], mode) as u32) << i;
     }
-    compared::<true>(m, c, pc, mask, bits)
+    write_comparison::<true>(m, c, pc, mask, bits)
 }
 
 /// The relation of a compare, by its number.
 #[inline(always)]
-fn relation(number: u32) -> Relation {
+fn relation_by_number(number: u32) -> Relation {
     match number {
         0 => Relation::Eq,
         1 => Relation::Ne,
@@ -114,7 +114,7 @@ fn relation(number: u32) -> Relation {
 
 /// Channels in which the relation holds.
 #[inline(always)]
-fn related<T: Compare, M: Mode, const N: usize>(
+fn related_channels<T: Compare, M: Mode, const N: usize>(
     mode: M,
     relation: Relation,
     a: &[Un<T>; N],
@@ -126,7 +126,7 @@ fn related<T: Compare, M: Mode, const N: usize>(
         for i in 0..N {
             lanes[i] = if a[i].get().holds(relation, b[i].get(), mode) { u8::MAX } else { 0 };
         }
-        movemask(&lanes)
+        bits_of_lane_masks(&lanes)
     };
     match relation {
         Relation::Eq => holds(Relation::Eq),
@@ -138,7 +138,7 @@ fn related<T: Compare, M: Mode, const N: usize>(
 
 /// Writes what a compare found: to a predicate, to a vector of dwords, or if `G`, to a variable in any form.
 #[inline(always)]
-pub(super) fn compared<const G: bool>(
+pub(super) fn write_comparison<const G: bool>(
     m: &mut Machine<'_>,
     c: At<'_>,
     pc: u32,
@@ -153,7 +153,7 @@ pub(super) fn compared<const G: bool>(
     if G {
         return compared_general(m, c, pc, mask, bits);
     }
-    store(m, c, mask, blend(bits, [u32::MAX; 32], [0; 32]));
+    store(m, c, mask, blend_by_mask(bits, [u32::MAX; 32], [0; 32]));
     pc + 1
 }
 
@@ -200,11 +200,11 @@ pub(crate) struct SelK<T>(PhantomData<T>);
 impl<T: Exec> Kernel for SelK<T> {
     #[inline(always)]
     fn run_with<const L: u8>(isa: Isa<L>, m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let mask = active(m, c);
+        let mask = active_channels(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let pick = picked(m, c);
+        let pick = first_source_channels(m, c);
         if c.channels == 1 {
             let r: T = if pick & 1 != 0 { scalar(m, c, 0) } else { scalar(m, c, 1) };
             m.t.regs.set(c.dst, r);
@@ -224,7 +224,7 @@ impl<T: Exec> Kernel for SelK<T> {
 
 /// The channels of a `sel` that take its first source.
 #[inline(always)]
-fn picked(m: &Machine<'_>, c: At<'_>) -> Mask {
+fn first_source_channels(m: &Machine<'_>, c: At<'_>) -> Mask {
     if c.pred == 0 { u32::MAX } else { pred_mask(m, c) }
 }
 
@@ -233,14 +233,14 @@ pub(crate) struct SelGeneralK<T>(PhantomData<T>);
 
 impl<T: Exec> Kernel for SelGeneralK<T> {
     fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
-        let mask = active(m, c);
+        let mask = active_channels(m, c);
         if mask == 0 {
             return pc + 1;
         }
-        let pick = picked(m, c);
+        let pick = first_source_channels(m, c);
         let Some(a) = source::<T>(m, c, pc, 0, mask) else { return STOP };
         let Some(b) = source::<T>(m, c, pc, 1, mask) else { return STOP };
-        write(m, c, pc, mask, &blend(pick, a, b))
+        write(m, c, pc, mask, &blend_by_mask(pick, a, b))
     }
 }
 
@@ -254,8 +254,8 @@ impl<const SUB: bool, const G: bool> Kernel for CarryK<SUB, G> {
         if mask == 0 {
             return pc + 1;
         }
-        let Some(a) = gather::<u32, G, L>(isa, m, c, (pc, 0), mask) else { return STOP };
-        let Some(b) = gather::<u32, G, L>(isa, m, c, (pc, 1), mask) else { return STOP };
+        let Some(a) = gather_source::<u32, G, L>(isa, m, c, (pc, 0), mask) else { return STOP };
+        let Some(b) = gather_source::<u32, G, L>(isa, m, c, (pc, 1), mask) else { return STOP };
         let (mut r, mut carry) = ([0u32; 32], [0u32; 32]);
         for i in 0..vector(c) {
             (r[i], carry[i]) = if SUB { int::subb(a[i], b[i]) } else { int::addc(a[i], b[i]) };
@@ -315,12 +315,12 @@ impl Kernel for OtherK {
         let i = inst(m, pc);
         match i.op {
             Op::Mulh | Op::Madw | Op::Bfi | Op::Sad2 | Op::Sad2add | Op::Dp4a => integers(m, c, pc, mask),
-            Op::Fcvt | Op::Srnd => conversions(m, c, pc, mask),
-            Op::Dnscl | Op::ShflIdx4 => nibbles(m, c, pc, mask),
-            Op::Pln => plane(m, c, pc, mask),
-            Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => products(m, c, pc, mask),
-            Op::Invm | Op::Rsqtm if i.exec == ExecType::F64 => macros::<f64>(m, c, pc, mask),
-            Op::Invm | Op::Rsqtm if i.exec == ExecType::F32 => macros::<f32>(m, c, pc, mask),
+            Op::Fcvt | Op::Srnd => execute_conversions(m, c, pc, mask),
+            Op::Dnscl | Op::ShflIdx4 => execute_nibbles(m, c, pc, mask),
+            Op::Pln => execute_plane(m, c, pc, mask),
+            Op::Line | Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph => execute_products(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm if i.exec == ExecType::F64 => execute_math_macros::<f64>(m, c, pc, mask),
+            Op::Invm | Op::Rsqtm if i.exec == ExecType::F32 => execute_math_macros::<f32>(m, c, pc, mask),
             op => m.fault(
                 pc,
                 None,
@@ -348,7 +348,7 @@ pub(super) fn set_predicate(m: &mut Machine<'_>, c: At<'_>, offset: u32, mask: M
 }
 
 /// Sums of products across groups of four channels, and `line`.
-fn products(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+fn execute_products(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     let op = inst(m, pc).op;
     let n = c.channels as usize;
     // A channel reads its group's elements, whoever else runs.
@@ -381,7 +381,7 @@ fn products(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
 }
 
 /// `invm`, `rsqtm`: a start value, and whether it is final.
-fn macros<T: Exec + MacroMath>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+fn execute_math_macros<T: Exec + MacroMath>(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     let i = inst(m, pc);
     let Some(s) = sources::<T>(m, c, pc, mask) else { return STOP };
     let mode: FpMode = m.t.mode;
@@ -445,7 +445,7 @@ fn integers(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     write(m, c, pc, mask, &r)
 }
 
-fn conversions(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+fn execute_conversions(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     use envisa_isa::Type;
     let i = inst(m, pc);
     let n = c.channels as usize;
@@ -514,7 +514,7 @@ fn conversions(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
 }
 
 /// Elements of 4 bits: made, or looked up in a table that all channels share.
-fn nibbles(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+fn execute_nibbles(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     let i = inst(m, pc);
     let n = c.channels as usize;
     let mut out = [0u32; 32];
@@ -547,7 +547,7 @@ fn nibbles(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
 }
 
 /// `plane`: `p·u + q·v + r`; the plane's coefficients are a scalar region, `v` follows `u`.
-fn plane(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
+fn execute_plane(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask) -> u32 {
     let i = inst(m, pc);
     let n = c.channels as usize;
     let (Src::Reg { offset: p, .. }, Src::Reg { offset: u, .. }) = (i.src[0], i.src[1]) else {
@@ -584,7 +584,7 @@ enum Exchanged {
 }
 
 /// Gives this thread's part of an operand to the thread it is fused with, and takes that one's.
-fn exchange(m: &mut Machine<'_>, pc: u32, own: Vec<u8>) -> Exchanged {
+fn exchange_with_fused_thread(m: &mut Machine<'_>, pc: u32, own: Vec<u8>) -> Exchanged {
     let (me, other) = (m.t.index as usize, m.t.index as usize ^ 1);
     let fused = &mut m.group.fused;
     if fused.len() <= me.max(other) {
@@ -665,7 +665,7 @@ impl<const WIDE: bool> Kernel for DpasK<WIDE> {
             let (first, second) = shape.dpasw_registers();
             let own = 32 * if m.t.index & 1 == 0 { first } else { second };
             let own = bytes(m, &i.src[2], own).unwrap_or_default();
-            match exchange(m, pc, own) {
+            match exchange_with_fused_thread(m, pc, own) {
                 Exchanged::Both(values) => values,
                 Exchanged::Wait => return m.suspend(pc, Status::Fused),
                 Exchanged::Apart => return wrong(m, "the two fused threads are not at one place".into()),

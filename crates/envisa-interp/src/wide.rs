@@ -7,8 +7,8 @@ use envisa_sem::{Relation, wide_integers};
 
 use crate::level::Kernel;
 use crate::operand::{inst, read_general, write_general};
-use crate::special_forms::{as_int, compared, set_predicate};
-use crate::{At, active, exec_mask, pred_mask};
+use crate::special_forms::{as_int, set_predicate, write_comparison};
+use crate::{At, active_channels, exec_mask, pred_mask};
 use envisa_machine::thread::{Machine, Mask, STOP};
 use envisa_machine::trap::Cause;
 
@@ -25,7 +25,7 @@ fn read(m: &mut Machine<'_>, c: At<'_>, pc: u32, src: &Src, mask: Mask) -> Optio
         return None;
     }
     let md = of.1;
-    Some(bits.map(|b| wide_integers::modify(wide_integers::value(of.0, b), md)))
+    Some(bits.map(|b| wide_integers::apply_modifier(wide_integers::value(of.0, b), md)))
 }
 
 /// Writes results: cut, clamped or converted, as the destination asks.
@@ -36,7 +36,7 @@ fn write(m: &mut Machine<'_>, c: At<'_>, pc: u32, mask: Mask, r: &[i128; 32]) ->
     let bits = r.map(|x| match wide_integers::to_float(ty, x, sat, mode) {
         Some(bits) => bits,
         None if sat => wide_integers::clamp(ty, x),
-        None => wide_integers::cut(ty, x),
+        None => wide_integers::truncate_to_type(ty, x),
     });
     if write_general(m, pc, &as_int(dst), mask, &bits[..c.channels as usize]) { pc + 1 } else { STOP }
 }
@@ -61,7 +61,7 @@ impl Kernel for ByValueK {
 fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
     let i = inst(m, pc);
     // The predicate of `sel` picks a source.
-    let mask = if i.op == Op::Sel { active(m, c) } else { exec_mask(m, c) };
+    let mask = if i.op == Op::Sel { active_channels(m, c) } else { exec_mask(m, c) };
     if mask == 0 {
         return pc + 1;
     }
@@ -128,12 +128,12 @@ fn run(m: &mut Machine<'_>, c: At<'_>, pc: u32) -> u32 {
             }
         };
         if let (Op::Add3o, Some(ty)) = (i.op, dst) {
-            let (low, high) = wide_integers::limits(ty);
+            let (low, high) = wide_integers::type_limits(ty);
             holds |= (!(low..=high).contains(&r[k]) as u32) << k;
         }
     }
     match i.op {
-        Op::Cmp => return compared::<true>(m, c, pc, mask, holds),
+        Op::Cmp => return write_comparison::<true>(m, c, pc, mask, holds),
         Op::Add3o => set_predicate(m, c, i.dst2, mask, holds),
         _ => {}
     }

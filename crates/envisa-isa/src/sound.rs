@@ -226,14 +226,14 @@ impl Limits {
                 if *id >= self.strings {
                     return Err(Fault::Str(*id));
                 }
-                return fits(*id, *width);
+                return check_width(*id, *width);
             }
             (
                 SlotKind::Field { width, .. }
                 | SlotKind::Packed { width, .. }
                 | SlotKind::Count { width, .. },
                 Operand::Int(n),
-            ) => return fits(*n, *width),
+            ) => return check_width(*n, *width),
             (SlotKind::Many(kind) | SlotKind::If { kind, .. }, _) => return self.check(kind, operand),
             _ => return Err(Fault::Operand(kind.wants())),
         }
@@ -305,7 +305,7 @@ pub(crate) const fn is_qword(ty: Type) -> bool {
 }
 
 #[inline]
-const fn fits(value: u32, width: u8) -> Result<(), Fault> {
+const fn check_width(value: u32, width: u8) -> Result<(), Fault> {
     if width < 4 && value >> (8 * width as u32) != 0 {
         return Err(Fault::Wide { value: value as u64, width });
     }

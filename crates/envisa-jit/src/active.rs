@@ -52,7 +52,7 @@ const PASSES: usize = 16;
 const ROOM: usize = 1 << 18;
 
 /// All channels of a program.
-pub(crate) fn all(simd: u32) -> u32 {
+pub(crate) fn all_channels(simd: u32) -> u32 {
     u32::MAX >> 32u32.saturating_sub(simd).min(31)
 }
 
@@ -69,16 +69,22 @@ impl Active {
 
     /// Finds them. Each channel goes its own way, and what it computes stays what it is while it waits.
     pub fn new(p: &Program, flow: &Flow, cells: &Cells, live: &Liveness, given: &Given) -> Active {
-        let full = all(p.simd());
+        let full = all_channels(p.simd());
         let parts = |i: &Inst| i.op == Op::Goto && i.channels > 1 && i.pred.offset != 0;
         // Code of vectors has its own channels.
         if p.simd() < 8 || (given.channels == full && !p.code().iter().any(parts)) {
             return Active::default();
         }
-        let search =
-            Search { p, flow, cells, live, words: unwritten(cells, given), own: own(p, flow, cells) };
+        let search = Search {
+            p,
+            flow,
+            cells,
+            live,
+            words: unwritten_words(cells, given),
+            own: own_element_cells(p, flow, cells),
+        };
         let Some(found) = search.run(given.channels) else { return Active::default() };
-        let reached = |pc: &Pc| flow.reachable(*pc);
+        let reached = |pc: &Pc| flow.is_reachable(*pc);
         if (0..flow.end()).filter(reached).all(|pc| found[pc as usize] == full) {
             return Active::default();
         }
@@ -87,24 +93,24 @@ impl Active {
 }
 
 /// Words in registers that nothing writes.
-fn unwritten(cells: &Cells, given: &Given) -> Vec<(u32, [u16; 16])> {
+fn unwritten_words(cells: &Cells, given: &Given) -> Vec<(u32, [u16; 16])> {
     let written =
         |at: u32| cells.iter().any(|(_, c)| c.written && c.offset < at + 32 && at < c.offset + c.bytes);
     given.words.iter().filter(|w| !written(w.0)).copied().collect()
 }
 
 /// The cells whose elements, while channels wait, only the channels write whose they are, each its own; by cell.
-fn own(p: &Program, flow: &Flow, cells: &Cells) -> Vec<bool> {
+fn own_element_cells(p: &Program, flow: &Flow, cells: &Cells) -> Vec<bool> {
     let one = |(_, c): (CellId, &envisa_lower::analysis::Cell)| match c.kind {
         CellKind::Vector => c.bytes == 64 && c.channel.is_some_and(|c| c.is_multiple_of(16)),
         CellKind::Predicate => true,
         _ => false,
     };
     let mut own: Vec<bool> = cells.iter().map(one).collect();
-    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+    for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
         let i = &p.code()[pc as usize];
         cells.accesses(p.parts(), pc, &mut |a| {
-            if !a.write || flow.waiting(pc).next().is_none() {
+            if !a.write || flow.waiting_labels(pc).next().is_none() {
                 return;
             }
             let c = cells.get(a.cell);

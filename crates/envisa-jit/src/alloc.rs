@@ -53,7 +53,7 @@ impl Allocation {
                 widen(c, last, 0.0);
             }
         }
-        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
             cells.accesses(p.parts(), pc, &mut |a| {
                 if a.write || !shapes.unread(pc, a.cell) {
                     widen(a.cell, pc, weight(pc));
@@ -61,7 +61,7 @@ impl Allocation {
             });
         }
         let mut barriers = vec![0f32; cells.len()];
-        for pc in (0..flow.end()).filter(|pc| turns && flow.reachable(*pc)) {
+        for pc in (0..flow.end()).filter(|pc| turns && flow.is_reachable(*pc)) {
             let i = &p.code()[pc as usize];
             if i.op == Op::Barrier {
                 let weight = weight(pc);
@@ -88,7 +88,7 @@ impl Allocation {
         let mut active: Vec<(usize, u8)> = Vec::new();
         for (k, i) in intervals.iter().enumerate() {
             // A sum takes the place of what it is added to.
-            let over = addend(p, cells, i).and_then(|c| {
+            let over = addend_cell(p, cells, i).and_then(|c| {
                 active.iter().position(|(a, _)| intervals[*a].cell == c && intervals[*a].end == i.start)
             });
             if let Some(at) = over {
@@ -153,7 +153,7 @@ impl Allocation {
 
 /// The cell to which the fused operation that an interval begins with adds, for the same channels, if nothing else of the
 /// operation is in it: native code reads it before it writes the result.
-fn addend(p: &Program, cells: &Cells, of: &Interval) -> Option<CellId> {
+fn addend_cell(p: &Program, cells: &Cells, of: &Interval) -> Option<CellId> {
     let (i, to) = (&p.code()[of.start as usize], cells.get(of.cell));
     let Dst::Reg { offset, ty, stride: 1, .. } = i.dst else { return None };
     let Src::Reg { offset: from, ty: same, shape: Shape::Contiguous, .. } = i.src[2] else { return None };

@@ -59,7 +59,7 @@ pub(crate) type V = u8;
 pub(crate) type K = u8;
 
 /// A vector register.
-pub(crate) fn vreg(v: V, w: Width) -> Register {
+pub(crate) fn vector_register(v: V, w: Width) -> Register {
     let base = match w {
         Width::X => Register::XMM0,
         Width::Y => Register::YMM0,
@@ -69,7 +69,7 @@ pub(crate) fn vreg(v: V, w: Width) -> Register {
 }
 
 /// A mask register.
-pub(crate) fn kreg(k: K) -> Register {
+pub(crate) fn mask_register(k: K) -> Register {
     Register::K0 + u32::from(k)
 }
 
@@ -345,9 +345,9 @@ impl Asm {
         let mut i = i?;
         match lanes {
             Lanes::All => {}
-            Lanes::Of(k) => i.set_op_mask(kreg(k)),
+            Lanes::Of(k) => i.set_op_mask(mask_register(k)),
             Lanes::Zero(k) => {
-                i.set_op_mask(kreg(k));
+                i.set_op_mask(mask_register(k));
                 i.set_zeroing_masking(true);
             }
         }
@@ -361,9 +361,9 @@ impl Asm {
 
     /// `dst = op(a, b)`.
     pub fn v3(&mut self, op: Op, w: Width, dst: V, a: V, b: Opd, lanes: Lanes) {
-        let (c, d, a) = (op[w as usize], vreg(dst, w), vreg(a, w));
+        let (c, d, a) = (op[w as usize], vector_register(dst, w), vector_register(a, w));
         let i = match b {
-            Opd::Reg(b) => Instruction::with3(c, d, a, vreg(b, w)),
+            Opd::Reg(b) => Instruction::with3(c, d, a, vector_register(b, w)),
             Opd::Mem(m) => Instruction::with3(c, d, a, m.operand(false)),
             Opd::Bcast(m) => Instruction::with3(c, d, a, m.operand(true)),
         };
@@ -373,9 +373,9 @@ impl Asm {
     /// `dst = op(a, b, immediate)`.
     #[allow(clippy::too_many_arguments)]
     pub fn v3i(&mut self, op: Op, w: Width, dst: V, a: V, b: Opd, imm: u32, lanes: Lanes) {
-        let (c, d, a) = (op[w as usize], vreg(dst, w), vreg(a, w));
+        let (c, d, a) = (op[w as usize], vector_register(dst, w), vector_register(a, w));
         let i = match b {
-            Opd::Reg(b) => Instruction::with4(c, d, a, vreg(b, w), imm),
+            Opd::Reg(b) => Instruction::with4(c, d, a, vector_register(b, w), imm),
             Opd::Mem(m) => Instruction::with4(c, d, a, m.operand(false), imm),
             Opd::Bcast(m) => Instruction::with4(c, d, a, m.operand(true), imm),
         };
@@ -409,7 +409,7 @@ impl Asm {
     /// `dst = op(a)`; the source is as narrow as the encoding says.
     pub fn v2(&mut self, op: Op, w: Width, dst: V, a: Opd, lanes: Lanes) {
         let c = op[w as usize];
-        let d = vreg(dst, Self::narrow(c, w, 0));
+        let d = vector_register(dst, Self::narrow(c, w, 0));
         if let (Opd::Mem(m), Lanes::All) = (a, lanes)
             && matches!(m.base, Register::RBX | Register::RBP)
             && m.index == Register::None
@@ -419,7 +419,7 @@ impl Asm {
             return;
         }
         let i = match a {
-            Opd::Reg(a) => Instruction::with2(c, d, vreg(a, Self::narrow(c, w, 1))),
+            Opd::Reg(a) => Instruction::with2(c, d, vector_register(a, Self::narrow(c, w, 1))),
             Opd::Mem(m) => Instruction::with2(c, d, m.operand(false)),
             Opd::Bcast(m) => Instruction::with2(c, d, m.operand(true)),
         };
@@ -428,9 +428,9 @@ impl Asm {
 
     /// `dst = op(a, immediate)`.
     pub fn v2i(&mut self, op: Op, w: Width, dst: V, a: Opd, imm: u32, lanes: Lanes) {
-        let (c, d) = (op[w as usize], vreg(dst, w));
+        let (c, d) = (op[w as usize], vector_register(dst, w));
         let i = match a {
-            Opd::Reg(a) => Instruction::with3(c, d, vreg(a, w), imm),
+            Opd::Reg(a) => Instruction::with3(c, d, vector_register(a, w), imm),
             Opd::Mem(m) => Instruction::with3(c, d, m.operand(false), imm),
             Opd::Bcast(m) => Instruction::with3(c, d, m.operand(true), imm),
         };
@@ -440,9 +440,9 @@ impl Asm {
     /// `k = compare(a, b)` by the immediate, zero where `of` has no bit.
     #[allow(clippy::too_many_arguments)]
     pub fn vcmp(&mut self, op: Op, w: Width, k: K, a: V, b: Opd, imm: u32, of: Option<K>) {
-        let (c, d, a) = (op[w as usize], kreg(k), vreg(a, w));
+        let (c, d, a) = (op[w as usize], mask_register(k), vector_register(a, w));
         let i = match b {
-            Opd::Reg(b) => Instruction::with4(c, d, a, vreg(b, w), imm),
+            Opd::Reg(b) => Instruction::with4(c, d, a, vector_register(b, w), imm),
             Opd::Mem(m) => Instruction::with4(c, d, a, m.operand(false), imm),
             Opd::Bcast(m) => Instruction::with4(c, d, a, m.operand(true), imm),
         };
@@ -451,9 +451,9 @@ impl Asm {
 
     /// `k`: which of `a` are of the classes of the immediate.
     pub fn vclass(&mut self, op: Op, w: Width, k: K, a: Opd, imm: u32) {
-        let (c, d) = (op[w as usize], kreg(k));
+        let (c, d) = (op[w as usize], mask_register(k));
         self.push(match a {
-            Opd::Reg(a) => Instruction::with3(c, d, vreg(a, w), imm),
+            Opd::Reg(a) => Instruction::with3(c, d, vector_register(a, w), imm),
             Opd::Mem(m) => Instruction::with3(c, d, m.operand(false), imm),
             Opd::Bcast(m) => Instruction::with3(c, d, m.operand(true), imm),
         });
@@ -462,7 +462,7 @@ impl Asm {
     /// Stores lanes.
     pub fn store(&mut self, op: Op, w: Width, m: Mem, v: V, lanes: Lanes) {
         let c = op[w as usize];
-        let i = Instruction::with2(c, m.operand(false), vreg(v, Self::narrow(c, w, 1)));
+        let i = Instruction::with2(c, m.operand(false), vector_register(v, Self::narrow(c, w, 1)));
         self.push(Self::masked(i, lanes));
     }
 
@@ -472,22 +472,25 @@ impl Asm {
             return self.store(crate::vector_encodings::STORE32, Width::X, m, v, lanes);
         }
         let c = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
-        self.push(Self::masked(Instruction::with3(c, m.operand(false), vreg(v, Width::Z), q), lanes));
+        self.push(Self::masked(
+            Instruction::with3(c, m.operand(false), vector_register(v, Width::Z), q),
+            lanes,
+        ));
     }
 
     /// Gathers into `dst` the lanes of `k`, which is zero afterwards; the index's width is the encoding's.
     pub fn gather(&mut self, op: Op, w: Width, dst: V, m: Mem, index: V, k: K) {
         let c = op[w as usize];
-        let m = Mem { index: vreg(index, Self::narrow(c, w, 1)), ..m };
-        let d = vreg(dst, Self::narrow(c, w, 0));
+        let m = Mem { index: vector_register(index, Self::narrow(c, w, 1)), ..m };
+        let d = vector_register(dst, Self::narrow(c, w, 0));
         self.push(Self::masked(Instruction::with2(c, d, m.operand(false)), Lanes::Of(k)));
     }
 
     /// Scatters the lanes of `k`, which is zero afterwards.
     pub fn scatter(&mut self, op: Op, w: Width, m: Mem, index: V, src: V, k: K) {
         let c = op[w as usize];
-        let m = Mem { index: vreg(index, Self::narrow(c, w, 0)), ..m };
-        let s = vreg(src, Self::narrow(c, w, 1));
+        let m = Mem { index: vector_register(index, Self::narrow(c, w, 0)), ..m };
+        let s = vector_register(src, Self::narrow(c, w, 1));
         self.push(Self::masked(Instruction::with2(c, m.operand(false), s), Lanes::Of(k)));
     }
 
@@ -635,16 +638,16 @@ impl Asm {
     /// Narrowing into a register.
     pub fn store_to_reg(&mut self, op: Op, w: Width, dst: V, src: V) {
         let c = op[w as usize];
-        let d = vreg(dst, Self::narrow(c, w, 0));
-        let i = Instruction::with2(c, d, vreg(src, Self::narrow(c, w, 1)));
+        let d = vector_register(dst, Self::narrow(c, w, 0));
+        let i = Instruction::with2(c, d, vector_register(src, Self::narrow(c, w, 1)));
         self.push(i);
     }
 
     /// The dwords of the lanes of a mask, side by side from the first on, and zeros behind them.
     pub fn compress(&mut self, w: Width, dst: V, src: V, k: K) {
         let c = crate::vector_encodings::VPCOMPRESSD[w as usize];
-        let i = Instruction::with2(c, vreg(dst, w), vreg(src, w)).map(|mut i| {
-            i.set_op_mask(kreg(k));
+        let i = Instruction::with2(c, vector_register(dst, w), vector_register(src, w)).map(|mut i| {
+            i.set_op_mask(mask_register(k));
             i.set_zeroing_masking(true);
             i
         });
@@ -653,9 +656,9 @@ impl Asm {
 
     /// A dword of a general register in the lanes of a mask.
     pub fn put_lane(&mut self, w: Width, dst: V, r: Register, k: K) {
-        let i =
-            Instruction::with2(crate::vector_encodings::SPREAD[w as usize], vreg(dst, w), r).map(|mut i| {
-                i.set_op_mask(kreg(k));
+        let i = Instruction::with2(crate::vector_encodings::SPREAD[w as usize], vector_register(dst, w), r)
+            .map(|mut i| {
+                i.set_op_mask(mask_register(k));
                 i
             });
         self.push(i);
@@ -664,7 +667,7 @@ impl Asm {
     /// Singles to halves in a register, rounded by the CPU's number of a direction.
     pub fn cvt_half(&mut self, w: Width, dst: V, src: V, how: u32) {
         let c = crate::vector_encodings::VCVTPS2PH[w as usize];
-        let d = vreg(dst, Self::narrow(c, w, 0));
-        self.push(Instruction::with3(c, d, vreg(src, Self::narrow(c, w, 1)), how));
+        let d = vector_register(dst, Self::narrow(c, w, 0));
+        self.push(Instruction::with3(c, d, vector_register(src, Self::narrow(c, w, 1)), how));
     }
 }

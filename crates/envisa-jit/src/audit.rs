@@ -48,12 +48,12 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
     if let Some(i) = all.iter().find(|i| i.is_invalid()) {
         return Err(format!("at {:#x}: no instruction", i.ip()));
     }
-    for (i, known) in all.iter().zip(known(&all)) {
+    for (i, known) in all.iter().zip(known_before(&all)) {
         // What is computed like an address is not touched.
         let memory = i.code() != Code::Lea_r32_m
             && [i.op0_kind(), i.op1_kind(), i.op2_kind(), i.op3_kind(), i.op4_kind()]
                 .contains(&OpKind::Memory);
-        if memory && !fine(i, known, sizes, code.len()) {
+        if memory && !is_operand_safe(i, known, sizes, code.len()) {
             return Err(format!("at {:#x}: {i}", i.ip()));
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn audit(code: &[u8], sizes: &Sizes) -> Result<(), String> {
 
 /// What is known before each instruction, whichever way leads there. (Nothing, where no way is seen: whoever comes there
 /// comes from outside.)
-fn known(all: &[Instruction]) -> Vec<Known> {
+fn known_before(all: &[Instruction]) -> Vec<Known> {
     let at = |ip: u64| all.binary_search_by_key(&ip, Instruction::ip).ok();
     let mut before: Vec<Option<Known>> = vec![None; all.len()];
     // Addresses in the code are where others go on.
@@ -83,7 +83,7 @@ fn known(all: &[Instruction]) -> Vec<Known> {
                 continue;
             }
             before[k] = Some(met);
-            let (i, after) = (&all[k], after(&all[k], met));
+            let (i, after) = (&all[k], known_after(&all[k], met));
             if i.op0_kind() == OpKind::NearBranch64
                 && let Some(to) = at(i.near_branch64())
             {
@@ -105,7 +105,7 @@ fn known(all: &[Instruction]) -> Vec<Known> {
 }
 
 /// What is known after an instruction.
-fn after(i: &Instruction, mut known: Known) -> Known {
+fn known_after(i: &Instruction, mut known: Known) -> Known {
     let from = |base: Register| i.code() == Code::Mov_r64_rm64 && i.memory_base() == base;
     let first = match i.op0_kind() {
         OpKind::Register if i.op0_register() <= Register::R15 => i.op0_register().full_register(),
@@ -126,7 +126,7 @@ fn after(i: &Instruction, mut known: Known) -> Known {
 }
 
 /// Does a memory operand lie where it may?
-fn fine(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
+fn is_operand_safe(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
     let Known { aimed, payload } = known;
     let (base, index) = (i.memory_base(), i.memory_index());
     let at = i.memory_displacement64() as i64;

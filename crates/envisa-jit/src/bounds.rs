@@ -52,7 +52,7 @@ impl Fitting {
     /// Of a launch. Bounds of what it is given are powers of two where these do as well, so that they hold in other
     /// launches, too.
     pub fn new(p: &Program, flow: &Flow, cells: &Cells, prepared: &Prepared) -> Fitting {
-        let wanted = wanted(p);
+        let wanted = messages_with_addends(p);
         if wanted.is_empty() || p.code().len() > MOST {
             return Fitting::default();
         }
@@ -84,7 +84,7 @@ impl Fitting {
 }
 
 /// Messages whose indices have addends, by number.
-fn wanted(p: &Program) -> Vec<(u32, Vec<Addend>, u32)> {
+fn messages_with_addends(p: &Program) -> Vec<(u32, Vec<Addend>, u32)> {
     let channels: BTreeMap<u32, u32> =
         p.code().iter().filter(|i| i.op == Op::Message).map(|i| (i.aux, u32::from(i.channels))).collect();
     let of = |m: &Message| match m {
@@ -154,7 +154,7 @@ struct Search<'a> {
 }
 
 /// The next power of two, or what is.
-fn rounded(x: i64, round: bool) -> i64 {
+fn round_up_if(x: i64, round: bool) -> i64 {
     if round { (x.max(1) as u64).next_power_of_two() as i64 } else { x }
 }
 
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
         prepared: &'a Prepared,
         round: bool,
     ) -> Search<'a> {
-        let most = |n: [u32; 3]| n.map(|n| rounded(n.into(), round).try_into().unwrap_or(u32::MAX));
+        let most = |n: [u32; 3]| n.map(|n| round_up_if(n.into(), round).try_into().unwrap_or(u32::MAX));
         let given = Given { values: Vec::new(), groups: most(prepared.groups), local: most(prepared.local) };
         let (known, outside, counters) = Default::default();
         let targets = p.code().iter().filter(|i| i.op == Op::Goto).map(|i| i.aux);
@@ -194,7 +194,7 @@ impl<'a> Search<'a> {
     /// known then.
     fn makers(&mut self, wanted: &[(u32, Vec<Addend>, u32)]) -> Vec<Pc> {
         let mut writers: Map<CellId, Vec<Pc>> = Map::default();
-        for pc in (0..self.flow.end()).filter(|pc| self.flow.reachable(*pc)) {
+        for pc in (0..self.flow.end()).filter(|pc| self.flow.is_reachable(*pc)) {
             self.cells.accesses(self.p.parts(), pc, &mut |a| {
                 if a.write {
                     writers.entry(a.cell).or_default().push(pc);
@@ -278,7 +278,7 @@ impl<'a> Search<'a> {
         };
         let Some(image) = image else { return Known::Anything };
         let below = |n: u32| Known::In(0, i64::from(n.max(1)) - 1);
-        let payload = self.prepared.payload();
+        let payload = self.prepared.payload_range();
         let group = [4, 24, 28].iter().position(|x| (*x, 4) == (image, bytes));
         if let Some(d) = group {
             return below(self.given.groups[d]);
@@ -288,8 +288,8 @@ impl<'a> Search<'a> {
             return below(self.given.local.into_iter().max().unwrap_or(1));
         }
         let end = image + bytes;
-        if self.prepared.varying().any(|r| image < r.end && r.start < end) {
-            return match self.prepared.varying().skip(2).any(|r| r.contains(&image) && bytes == 4) {
+        if self.prepared.varying_ranges().any(|r| image < r.end && r.start < end) {
+            return match self.prepared.varying_ranges().skip(2).any(|r| r.contains(&image) && bytes == 4) {
                 // How many work-items a group has.
                 true => below(self.given.local.into_iter().max().unwrap_or(1) + 1),
                 false => Known::Anything,
@@ -298,7 +298,7 @@ impl<'a> Search<'a> {
         let found = matches!(bytes, 4 | 8).then(|| value(self.prepared, image, bytes)).flatten();
         match found {
             Some(x) if (0..1 << 31).contains(&x) => {
-                let most = rounded(x, self.round);
+                let most = round_up_if(x, self.round);
                 self.given.values.push((image, bytes, most));
                 Known::In(0, most)
             }

@@ -184,9 +184,9 @@ impl Deferred {
         (full, modes): (bool, &Modes),
     ) -> Deferred {
         let pending = Map::default();
-        let (ends, out) = (blocks(p, flow), Deferred::default());
+        let (ends, out) = (block_ends(p, flow), Deferred::default());
         let mut s = Search { p, flow, cells, live, shapes, full, modes, ends, pending, out };
-        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
             s.picked(pc);
             s.truth(pc);
         }
@@ -210,7 +210,7 @@ impl Deferred {
 }
 
 /// One past the end of the block of each instruction: where channels come or go, or the thread does.
-pub(crate) fn blocks(p: &Program, flow: &Flow) -> Vec<Pc> {
+pub(crate) fn block_ends(p: &Program, flow: &Flow) -> Vec<Pc> {
     blocks_between(p, flow, &[])
 }
 
@@ -254,7 +254,7 @@ pub(crate) fn blocks_between(p: &Program, flow: &Flow, stops: &[bool]) -> Vec<Pc
 }
 
 /// Does it compute in dwords?
-fn narrow(i: &Inst) -> bool {
+fn computes_in_dwords(i: &Inst) -> bool {
     matches!(i.exec, ExecType::I32 | ExecType::U32 | ExecType::F32)
 }
 
@@ -287,7 +287,9 @@ impl Search<'_> {
 
     /// Does what the instruction writes count for all channels?
     fn all(&self, pc: Pc, c: CellId) -> bool {
-        self.inst(pc).no_mask || (self.full && self.flow.full(pc)) || self.live.unmasked(pc, c)
+        self.inst(pc).no_mask
+            || (self.full && self.flow.all_channels_active(pc))
+            || self.live.may_write_unmasked(pc, c)
     }
 
     fn accesses(&self, pc: Pc, write: bool) -> Vec<(CellId, bool)> {
@@ -408,7 +410,7 @@ impl Search<'_> {
         }
         let vector = matches!(i.dst, Dst::Reg { .. });
         match i.op {
-            Op::Cmp if i.pred.offset == 0 && narrow(i) => {
+            Op::Cmp if i.pred.offset == 0 && computes_in_dwords(i) => {
                 let value = vector.then_some(-1);
                 if i.exec != ExecType::F32
                     && i.aux < 2
@@ -436,7 +438,7 @@ impl Search<'_> {
                 };
                 Some((side(&i.src[0])?.join(by, side(&i.src[1])?)?, None, false))
             }
-            Op::Sel if vector && i.exec != ExecType::F32 && narrow(i) => self.selected(pc, i),
+            Op::Sel if vector && i.exec != ExecType::F32 && computes_in_dwords(i) => self.selected(pc, i),
             _ => None,
         }
     }
@@ -529,14 +531,14 @@ impl Search<'_> {
             return false;
         }
         if value.is_some() {
-            return matches!(i.op, Op::Cmp | Op::Sel) && i.exec != ExecType::F32 && narrow(i);
+            return matches!(i.op, Op::Cmp | Op::Sel) && i.exec != ExecType::F32 && computes_in_dwords(i);
         }
         match i.op {
             Op::PredLogic => i.pred.offset == 0,
             Op::Goto => i.pred.offset == offset && i.pred.combine == Combine::None,
             op if by_lanes(op) => {
                 let plain = matches!(i.dst, Dst::Reg { ty, stride: 1, .. } if ty.size() == 4);
-                plain && narrow(i) && i.pred.offset == offset && i.pred.combine == Combine::None
+                plain && computes_in_dwords(i) && i.pred.offset == offset && i.pred.combine == Combine::None
             }
             _ => false,
         }

@@ -37,7 +37,7 @@ struct Aimed {
 }
 
 /// Bytes of what names a label, unless it is a short branch.
-fn length(i: &Instruction) -> Option<u8> {
+fn label_bytes(i: &Instruction) -> Option<u8> {
     match i.code() {
         Code::Jmp_rel32_64 | Code::Call_rel32_64 => Some(5),
         Code::Lea_r64_m => Some(7),
@@ -95,7 +95,7 @@ pub(crate) fn encode(code: &[Instruction]) -> Result<(Vec<u8>, Vec<u32>), String
             continue;
         }
         if let Some(l) = label(i) {
-            let long = length(i).ok_or("a branch of a rare kind")?;
+            let long = label_bytes(i).ok_or("a branch of a rare kind")?;
             let to = u32::try_from(l).map_err(|_| "a label that is bound nowhere")?;
             aims.push(Aimed { from: k as u32, to, before: 0, long, short: false });
             end += u32::from(long);

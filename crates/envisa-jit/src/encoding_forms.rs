@@ -167,7 +167,7 @@ impl Writer {
             form.store(bits, Ordering::Relaxed);
         }
         let n = match bits & NONE {
-            0 => by_form(i, Form::unpack(bits), memory != 0, to),
+            0 => encode_by_form(i, Form::unpack(bits), memory != 0, to),
             _ => None,
         };
         match n {
@@ -199,7 +199,7 @@ impl Writer {
         let (mut immediate, mut bytes) = (0, 0);
         for k in 0..i.op_count() {
             match i.op_kind(k) {
-                OpKind::Register => plain.set_op_register(k, other(i.op_register(k), 0)?),
+                OpKind::Register => plain.set_op_register(k, register_with_number(i.op_register(k), 0)?),
                 OpKind::Memory => memory = true,
                 OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate8to64 => {
                     (immediate, bytes) = (1, 1);
@@ -212,7 +212,7 @@ impl Writer {
         if memory {
             plain.set_memory_base(Register::RAX);
             if number(i.memory_index()) != NO_NUMBER {
-                plain.set_memory_index(other(i.memory_index(), 0)?);
+                plain.set_memory_index(register_with_number(i.memory_index(), 0)?);
             }
             plain.set_memory_displ_size(1);
             // All factors divide it, and give something that is short.
@@ -226,9 +226,9 @@ impl Writer {
                 continue;
             }
             let mut second = plain;
-            second.set_op_register(k, other(i.op_register(k), 1)?);
+            second.set_op_register(k, register_with_number(i.op_register(k), 1)?);
             let changed = self.by_crate(&second).ok()?;
-            *form.to.get_mut(k as usize)? = goes(&code, &changed, at)?;
+            *form.to.get_mut(k as usize)? = register_position(&code, &changed, at)?;
         }
         form.modrm = memory || form.to.contains(&RM) || form.to.contains(&REG);
         if form.to.contains(&IMMEDIATE) {
@@ -254,8 +254,8 @@ impl Writer {
         }
         // It has to be right for what it was learnt from.
         let mut own = [0; MOST];
-        let n = by_form(i, form, memory, &mut own)?;
-        let other = by_form(&plain, form, memory, &mut [0; MOST])?;
+        let n = encode_by_form(i, form, memory, &mut own)?;
+        let other = encode_by_form(&plain, form, memory, &mut [0; MOST])?;
         let right =
             self.by_crate(i).is_ok_and(|b| b == own[..n]) && other == code.len() && n >= at + 1 + bytes;
         right.then_some(form)
@@ -312,13 +312,13 @@ impl Form {
 const PREFIXES: [u8; 3] = [0x66, 0xf3, 0xf2];
 
 /// The register of the same kind that has this number.
-fn other(r: Register, n: u32) -> Option<Register> {
+fn register_with_number(r: Register, n: u32) -> Option<Register> {
     let k = number(r);
     (k != NO_NUMBER).then(|| r - u32::from(k) + n)
 }
 
 /// Where a register goes that is the first of its kind and then the second; `at`: where the opcode is.
-fn goes(first: &[u8], second: &[u8], at: usize) -> Option<u8> {
+fn register_position(first: &[u8], second: &[u8], at: usize) -> Option<u8> {
     if first.len() != second.len() {
         return None;
     }
@@ -377,7 +377,7 @@ struct Place {
 
 /// The place that an instruction names; `None` for those that need other ways.
 #[inline]
-fn place(i: &Instruction, scaled: u8) -> Option<Place> {
+fn memory_place(i: &Instruction, scaled: u8) -> Option<Place> {
     let base = i.memory_base();
     let index = i.memory_index();
     let displacement = i32::try_from(i.memory_displacement64() as i64).ok()?;
@@ -405,8 +405,8 @@ fn place(i: &Instruction, scaled: u8) -> Option<Place> {
 
 /// An instruction by a form of its encoding: how many bytes it has.
 #[inline]
-fn by_form(i: &Instruction, form: Form, memory: bool, to: &mut [u8; MOST]) -> Option<usize> {
-    let place = if memory { Some(place(i, form.scaled)?) } else { None };
+fn encode_by_form(i: &Instruction, form: Form, memory: bool, to: &mut [u8; MOST]) -> Option<usize> {
+    let place = if memory { Some(memory_place(i, form.scaled)?) } else { None };
     let mut numbers = [0u8; 6];
     numbers[REG as usize] = form.digit;
     for (k, to) in form.to.into_iter().enumerate().filter(|t| t.1 != NOWHERE) {

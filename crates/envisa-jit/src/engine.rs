@@ -14,7 +14,7 @@ use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::engine::{
     Engine, Instructions, LaunchView, Left, ObservedThreads, Stop, Told, Translation, Wanted, Worker,
 };
-use envisa_machine::group::{Alive, Groups, Kept, Loader, Row, Run, TURN, Turns, together};
+use envisa_machine::group::{Alive, Groups, Kept, Loader, Row, Run, TURN, Turns, group_runs_together};
 use envisa_machine::start::Start;
 use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
@@ -39,7 +39,7 @@ use crate::sites::{self, Of};
 use envisa_native_layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
 use functions::Functions;
 use launch_key::{Key, Tails};
-use runner::{Host, Runner, Spare, callback, given, limit, step};
+use runner::{Host, Runner, Spare, budget_per_turn, callback, step, stop_at_limit};
 use thread_context::{Context, Line};
 use turns::{Turn, Turning};
 use vector::Help;
@@ -156,7 +156,7 @@ pub(crate) struct Native {
 }
 
 /// Where a program is not analysed, and why.
-fn told(e: NotAnalysed) -> String {
+fn describe_not_analysed(e: NotAnalysed) -> String {
     format!("instruction {}: {}", e.pc, e.reason)
 }
 
@@ -190,9 +190,9 @@ impl Chosen {
         if self.number.load(Ordering::Relaxed) == prepared.number() {
             return true;
         }
-        let is = self.payload == prepared.payload()
+        let is = self.payload == prepared.payload_range()
             && self.image == prepared.image.len()
-            && prepared.varying().eq(self.varying.iter().cloned())
+            && prepared.varying_ranges().eq(self.varying.iter().cloned())
             && self.classes == prepared.classes()
             && self.walk == Walk::new(prepared, native.together)
             && self.kinds == image_plans::kinds(&native.program, prepared)
@@ -222,7 +222,7 @@ impl Native {
         let flow = Flow::new(program.parts())?;
         Ok(Native {
             level,
-            together: together(program),
+            together: group_runs_together(program),
             program: program.clone(),
             rest: rest.clone(),
             modes: Modes::new(program, &flow),
@@ -267,8 +267,8 @@ impl Native {
             kinds: image_plans::kinds(&self.program, prepared),
             walk: Walk::new(prepared, self.together),
             fitting: Fitting::default(),
-            payload: prepared.payload(),
-            varying: prepared.varying().collect(),
+            payload: prepared.payload_range(),
+            varying: prepared.varying_ranges().collect(),
             image: prepared.image.len(),
             number: AtomicU64::new(prepared.number()),
             variants: [Err(why.clone()), Err(why)],
@@ -343,7 +343,7 @@ impl Native {
                 // They read what the others read, and more.
                 let (more, start) = starts(&self.part()?.1, true);
                 let variants = [first, key(Of::Lacking, start.ok())];
-                if tails(&variants) {
+                if runs_tails_by_rows(&variants) {
                     loader = more;
                 }
                 variants
@@ -427,10 +427,10 @@ impl Native {
             return all;
         }
         for (i, pc) in self.program.code().iter().zip(0..) {
-            let every = i.no_mask || (full && self.flow.full(pc));
+            let every = i.no_mask || (full && self.flow.all_channels_active(pc));
             self.cells.accesses(self.program.parts(), pc, &mut |a| {
                 let narrow = self.cells.get(a.cell).kind == CellKind::Narrow;
-                let by_mask = i.pred.offset != 0 || (!every && !live.unmasked(pc, a.cell));
+                let by_mask = i.pred.offset != 0 || (!every && !live.may_write_unmasked(pc, a.cell));
                 if narrow && a.write && by_mask {
                     all.insert(a.cell);
                 }
@@ -525,7 +525,7 @@ impl Variant {
         let code = Code::new(&compiled.code.bytes).map_err(|e| e.to_string())?;
         compiled.passes.over("pages");
         #[cfg(target_os = "linux")]
-        crate::perf::tell(p, &compiled, &code);
+        crate::perf::report_to_perf(p, &compiled, &code);
         Ok(Variant {
             code,
             compiled,
@@ -538,7 +538,7 @@ impl Variant {
 }
 
 impl Translation for Native {
-    fn accepts(&self, launch: &LaunchView<'_>) -> bool {
+    fn accepts_launch(&self, launch: &LaunchView<'_>) -> bool {
         self.choose(launch.prepared, |chosen| chosen.variants[0].is_ok())
     }
 
@@ -574,7 +574,7 @@ impl Translation for Native {
         self.variants.lock().unwrap_or_else(|e| e.into_inner()).entry(*key).or_insert(made);
     }
 
-    fn observed<'a>(&'a self, launch: &'a LaunchView<'a>) -> Option<Box<dyn ObservedThreads + 'a>> {
+    fn observed_threads<'a>(&'a self, launch: &'a LaunchView<'a>) -> Option<Box<dyn ObservedThreads + 'a>> {
         Some(Box::new(observed::Threads::new(self, launch)?))
     }
 
@@ -584,7 +584,7 @@ impl Translation for Native {
         let mut scheduled = Vec::new();
         if self.together {
             scheduled.extend(chosen.unstarted);
-            if self.tails(launch.prepared) == Tails::Last && !tails(&chosen.variants) {
+            if self.tails(launch.prepared) == Tails::Last && !runs_tails_by_rows(&chosen.variants) {
                 scheduled.push("the last thread of a group lacks channels");
             }
         }
@@ -594,7 +594,7 @@ impl Translation for Native {
         Ok(Left { instructions: variant.compiled.slow.clone(), scheduled, code_bytes })
     }
 
-    fn worker<'a>(
+    fn new_worker<'a>(
         &'a self,
         launch: &'a LaunchView<'a>,
         number: u32,
@@ -613,6 +613,6 @@ impl Translation for Native {
 }
 
 /// Are threads that lack channels run by rows, too?
-fn tails(variants: &[Result<Arc<Variant>, String>; 2]) -> bool {
+fn runs_tails_by_rows(variants: &[Result<Arc<Variant>, String>; 2]) -> bool {
     variants.iter().all(|v| v.as_ref().is_ok_and(|v| v.row))
 }

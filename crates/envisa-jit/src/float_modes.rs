@@ -41,7 +41,7 @@ pub(crate) struct Modes {
 }
 
 /// May an address register name a byte of the register file?
-fn named(p: &Program, at: RegOffset) -> bool {
+fn may_be_addressed(p: &Program, at: RegOffset) -> bool {
     let r = p.registers();
     let place = at.checked_sub(r.address_base);
     let home = place.and_then(|at| Some((at, r.address_homes.get(at as usize / 64)?)));
@@ -57,7 +57,7 @@ fn sets_mode(p: &Program) -> impl Iterator<Item = Pc> {
         i.writes(p.parts(), &mut |t| {
             writes |= match t.range(i.channels.into()) {
                 Some(r) => r.start < cr0 + 4 && cr0 < r.end,
-                None => named(p, cr0),
+                None => may_be_addressed(p, cr0),
             };
         });
         writes
@@ -70,7 +70,7 @@ pub(crate) fn keeps_mode(p: &Program) -> bool {
 }
 
 /// What is known of `%cr0` behind an instruction that writes it.
-fn written(p: &Program, i: &Inst, before: Known) -> Known {
+fn mode_after_write(p: &Program, i: &Inst, before: Known) -> Known {
     let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
     let Dst::Reg { offset, ty: Type::D | Type::Ud, sat: false, .. } = i.dst else { return Known::NOTHING };
     let plain = offset == cr0
@@ -127,10 +127,10 @@ impl Modes {
         // Where nothing branches before it, and none comes back, it is behind the only one as that leaves it.
         if let [pc] = sets[..]
             && keep
-            && code[..=pc as usize].iter().all(|i| !branches(i))
+            && code[..=pc as usize].iter().all(|i| !may_branch(i))
             && code.iter().all(|i| !matches!(i.op, Op::Goto | Op::Call) || i.aux > pc)
         {
-            let behind = written(p, &code[pc as usize], start);
+            let behind = mode_after_write(p, &code[pc as usize], start);
             return Modes { from: vec![(0, start.mode()), (pc + 1, behind.mode())] };
         }
         Modes::solved(p, flow, start, &sets, keep)
@@ -158,7 +158,7 @@ impl Modes {
                     }
                 }
                 _ if sets.binary_search(&pc).is_err() => {}
-                _ => now = written(p, i, now),
+                _ => now = mode_after_write(p, i, now),
             }
             for to in next {
                 let Some(there) = at.get_mut(to as usize) else { continue };
@@ -195,6 +195,6 @@ impl Modes {
 }
 
 /// Does the thread go elsewhere, or may it?
-fn branches(i: &Inst) -> bool {
+fn may_branch(i: &Inst) -> bool {
     matches!(i.op, Op::Goto | Op::Join | Op::Ret | Op::Call | Op::Fcall | Op::Ifcall)
 }

@@ -105,7 +105,7 @@ impl Sampled {
 }
 
 /// Directions that a sampler finds places in.
-pub(crate) fn axes(shape: ImageShape) -> usize {
+pub(crate) fn sampled_axes(shape: ImageShape) -> usize {
     match shape {
         ImageShape::D1 | ImageShape::D1Array => 1,
         ImageShape::D2 | ImageShape::D2Array | ImageShape::Cube => 2,
@@ -114,7 +114,7 @@ pub(crate) fn axes(shape: ImageShape) -> usize {
 }
 
 /// The coordinate that counts layers.
-pub(crate) fn layers(shape: ImageShape) -> Option<usize> {
+pub(crate) fn layer_coordinate(shape: ImageShape) -> Option<usize> {
     match shape {
         ImageShape::D1Array => Some(1),
         ImageShape::D2Array => Some(2),
@@ -155,14 +155,14 @@ pub(crate) mod number {
 }
 
 /// Does a program need second sites? They are behind the others.
-pub(crate) fn samples(p: &Program) -> bool {
+pub(crate) fn has_sampler_sites(p: &Program) -> bool {
     p.messages().iter().any(|m| matches!(m, Message::Sample(_) | Message::Typed(_)))
 }
 
 /// How many sites a program has.
 pub(crate) fn sites(p: &Program) -> usize {
     let n = p.messages().len().max(1);
-    if samples(p) { 2 * n } else { n }
+    if has_sampler_sites(p) { 2 * n } else { n }
 }
 
 fn surface_of(p: &Program, surfaces: &SurfaceTable, space: &Space) -> Option<u32> {
@@ -191,7 +191,7 @@ fn sampler(p: &Program, samplers: &[Option<Sampler>], s: &Sample) -> Option<Samp
     *samplers.get(index)?
 }
 
-fn sampled(image: &Image, sampler: Sampler) -> Option<Sampled> {
+fn sampled_kind(image: &Image, sampler: Sampler) -> Option<Sampled> {
     use Addressing::*;
     let (addressing, normalized) = (sampler.addressing, sampler.normalized);
     let wraps = matches!(addressing, Repeat | MirroredRepeat);
@@ -204,7 +204,7 @@ fn sampled(image: &Image, sampler: Sampler) -> Option<Sampled> {
     Some(Sampled { texel, linear: sampler.linear, normalized, addressing, shape: image.shape })
 }
 
-fn stored(t: &Typed, image: &Image) -> Option<Stored> {
+fn stored_kind(t: &Typed, image: &Image) -> Option<Stored> {
     let texel = Texel::of(image)?;
     // What is not written stays.
     let whole = (0..4).all(|c| t.channels >> c & 1 != 0 || !matches!(texel.source(c), Source::Bits(..)));
@@ -212,13 +212,18 @@ fn stored(t: &Typed, image: &Image) -> Option<Stored> {
         .then_some(Stored { texel, shape: image.shape })
 }
 
-fn kind(p: &Program, surfaces: &SurfaceTable, samplers: &[Option<Sampler>], m: &Message) -> Option<Kind> {
+fn kind_of_message(
+    p: &Program,
+    surfaces: &SurfaceTable,
+    samplers: &[Option<Sampler>],
+    m: &Message,
+) -> Option<Kind> {
     match m {
         Message::Sample(s) => {
             let (image, _) = image(p, surfaces, &s.space)?;
-            Some(Kind::Sampled(sampled(image, sampler(p, samplers, s)?)?))
+            Some(Kind::Sampled(sampled_kind(image, sampler(p, samplers, s)?)?))
         }
-        Message::Typed(t) => Some(Kind::Stored(stored(t, image(p, surfaces, &t.space)?.0)?)),
+        Message::Typed(t) => Some(Kind::Stored(stored_kind(t, image(p, surfaces, &t.space)?.0)?)),
         Message::Media(m) => image(p, surfaces, &m.space).map(|_| Kind::Bytes),
         _ => None,
     }
@@ -227,14 +232,15 @@ fn kind(p: &Program, surfaces: &SurfaceTable, samplers: &[Option<Sampler>], m: &
 /// Of a program's messages to images: which they are, and of what kind in a launch.
 pub(crate) fn kinds(p: &Program, prepared: &Prepared) -> Vec<(u32, Kind)> {
     let all = p.messages().iter().enumerate();
-    all.filter_map(|(k, m)| Some((k as u32, kind(p, &prepared.surfaces, &prepared.samplers, m)?))).collect()
+    all.filter_map(|(k, m)| Some((k as u32, kind_of_message(p, &prepared.surfaces, &prepared.samplers, m)?)))
+        .collect()
 }
 
 /// Aims the sites of a message to an image.
-pub(crate) fn aim(m: &Machine<'_>, aux: usize, sites: &mut [Site]) {
+pub(crate) fn aim_image_sites(m: &Machine<'_>, aux: usize, sites: &mut [Site]) {
     let (p, env) = (m.env.program, &m.env);
     let Some(message) = p.messages().get(aux) else { return };
-    let Some(kind) = kind(p, env.surfaces, env.samplers, message) else { return };
+    let Some(kind) = kind_of_message(p, env.surfaces, env.samplers, message) else { return };
     let second = p.messages().len().max(1) + aux;
     let Some((image, bound)) = message.space().and_then(|space| image(p, env.surfaces, space)) else {
         return;
@@ -249,7 +255,7 @@ pub(crate) fn aim(m: &Machine<'_>, aux: usize, sites: &mut [Site]) {
     }
     let code = kind.code() as u32;
     if let (Kind::Bytes, Message::Media(what)) = (kind, message) {
-        if let (Some(site), Some(found)) = (sites.get_mut(aux), rectangle(what, image, bound)) {
+        if let (Some(site), Some(found)) = (sites.get_mut(aux), rectangle_site(what, image, bound)) {
             *site = Site { low: code, ..found };
         }
         return;
@@ -259,7 +265,7 @@ pub(crate) fn aim(m: &Machine<'_>, aux: usize, sites: &mut [Site]) {
         Kind::Stored(s) => (s.texel, (Addressing::Clamp, false)),
         Kind::Bytes => return,
     };
-    let Some((pointer, numbers)) = numbers(texel, axis, image, bound) else { return };
+    let Some((pointer, numbers)) = site_numbers(texel, axis, image, bound) else { return };
     if let Some(site) = sites.get_mut(second) {
         *site = Site::of(numbers);
         sites[aux] = Site { low: code, pointer, ..Site::NOWHERE };
@@ -268,7 +274,7 @@ pub(crate) fn aim(m: &Machine<'_>, aux: usize, sites: &mut [Site]) {
 
 /// Where an image begins, what is from row to row and from plane to plane, and the offset of its last texel, in bytes:
 /// all of it in memory, and small.
-fn place(image: &Image, bound: &Bound) -> Option<(u64, [u32; 2], u32)> {
+fn image_location(image: &Image, bound: &Bound) -> Option<(u64, [u32; 2], u32)> {
     let block = &bound.allocation.as_ref()?.block;
     let first = image.texel(0, 0, 0)?;
     let [x, y, z] = [image.width, image.height, image.depth].map(|n| n.wrapping_sub(1));
@@ -283,13 +289,13 @@ fn place(image: &Image, bound: &Bound) -> Option<(u64, [u32; 2], u32)> {
     Some((pointer, pitches, (last - first) as u32))
 }
 
-fn numbers(
+fn site_numbers(
     texel: Texel,
     (addressing, normalized): (Addressing, bool),
     image: &Image,
     bound: &Bound,
 ) -> Option<(u64, [u32; 16])> {
-    let (pointer, pitches, last) = place(image, bound)?;
+    let (pointer, pitches, last) = image_location(image, bound)?;
     let sizes = [image.width, image.height, image.depth];
     sizes.iter().all(|n| (1..=MOST_TEXELS).contains(n)).then_some(())?;
     let unit = texel.unit();
@@ -314,8 +320,8 @@ fn numbers(
 }
 
 /// Where rectangles of so many bytes and rows may begin.
-fn rectangle(m: &Media, image: &Image, bound: &Bound) -> Option<Site> {
-    let (pointer, pitches, _) = place(image, bound)?;
+fn rectangle_site(m: &Media, image: &Image, bound: &Bound) -> Option<Site> {
+    let (pointer, pitches, _) = image_location(image, bound)?;
     let line = image.width.checked_mul(image.texel_bytes)?;
     let inside = |all: u32, n: u8| Some(all.checked_sub(u32::from(n))? + 1);
     let (count, last16) = (inside(line, m.width)?, inside(image.height, m.height)?);

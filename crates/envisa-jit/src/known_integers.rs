@@ -8,7 +8,7 @@ use envisa_isa::{Modifier, Type};
 use envisa_lower::analysis::{CellId, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 
-use crate::deferred::{Deferred, blocks, by_lanes};
+use crate::deferred::{Deferred, block_ends, by_lanes};
 use crate::number_maps::{Map, Set};
 use crate::shape::Shapes;
 
@@ -51,7 +51,7 @@ pub(crate) struct Picked {
 }
 
 /// Is it a variable's byte, and no input's? Variables that are predefined are more than their values.
-pub(crate) fn own(p: &Program, at: RegOffset) -> bool {
+pub(crate) fn is_plain_variable(p: &Program, at: RegOffset) -> bool {
     let r = p.registers();
     if at >= r.locals_start || at < r.address_base {
         return true;
@@ -72,11 +72,11 @@ pub(crate) struct Known {
     picked: Map<Pc, Picked>,
 }
 
-fn meets(a: &Range<u32>, b: &Range<u32>) -> bool {
+fn ranges_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-fn small(ty: Type) -> bool {
+fn is_small_integer(ty: Type) -> bool {
     ty.is_int() && ty.size() <= 4
 }
 
@@ -98,7 +98,7 @@ impl Known {
     pub fn literal(&self, pc: Pc, at: RegOffset, ty: Type, lanes: u32) -> Option<Vec<u32>> {
         let size = ty.size();
         let whole = at..at + lanes * size;
-        let on = |s: &&Span| s.by < pc && pc < s.to && meets(&s.range(), &whole);
+        let on = |s: &&Span| s.by < pc && pc < s.to && ranges_overlap(&s.range(), &whole);
         let before = self.spans.partition_point(|s| s.by < pc);
         let spans = || self.spans[..before].last().into_iter().flat_map(|s| &s.open).map(|s| &self.spans[*s]);
         if !spans().any(|s| s.unmade && on(&s)) {
@@ -122,10 +122,10 @@ impl Known {
         shapes: &Shapes,
         (full, deferred): (bool, &Deferred),
     ) -> Known {
-        let ends = blocks(p, flow);
+        let ends = block_ends(p, flow);
         let mut s =
             Search { p, flow, cells, live, shapes, deferred, full, open: Vec::new(), out: Known::default() };
-        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+        for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
             s.dead(pc, ends[pc as usize]);
             s.one(pc);
             if pc + 1 == ends[pc as usize] {
@@ -153,7 +153,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn certain(&self, pc: Pc, i: &Inst) -> bool {
-        i.pred.offset == 0 && (i.no_mask || (self.full && self.flow.full(pc)))
+        i.pred.offset == 0 && (i.no_mask || (self.full && self.flow.all_channels_active(pc)))
     }
 
     /// The cells that an instruction writes, if they are variables' of their own.
@@ -167,7 +167,7 @@ impl Search<'_> {
         let i = &self.p.code()[pc as usize];
         let mut all = !out.is_empty() && out.iter().all(|c| self.shapes.plain(*c));
         i.writes(self.p.parts(), &mut |t| {
-            all &= t.range(i.channels.into()).is_some_and(|r| own(self.p, r.start));
+            all &= t.range(i.channels.into()).is_some_and(|r| is_plain_variable(self.p, r.start));
         });
         all.then_some(out)
     }
@@ -207,7 +207,7 @@ impl Search<'_> {
         let Src::Reg { offset, ty, strides, modifier: Modifier::None, constant, .. } = *s else {
             return None;
         };
-        if !small(ty) {
+        if !is_small_integer(ty) {
             return None;
         }
         (0..n)
@@ -228,7 +228,8 @@ impl Search<'_> {
         let Dst::Reg { offset, ty, stride, sat: false } = i.dst else { return None };
         let n = u32::from(i.channels);
         let integers = matches!(i.exec, ExecType::I32 | ExecType::U32);
-        if !self.certain(pc, i) || !integers || !small(ty) || i.dst2 != 0 || stride != 1 || n == 1 {
+        if !self.certain(pc, i) || !integers || !is_small_integer(ty) || i.dst2 != 0 || stride != 1 || n == 1
+        {
             return None;
         }
         let a = self.values(&i.src[0], n)?;
@@ -277,7 +278,7 @@ impl Search<'_> {
         let first = places.iter().min()? / 64 * 64;
         let bytes = (end - first).min(128);
         let at = r.address_base + first;
-        let overwrites = n > 16 && meets(&(to..to + 4 * n), &(at..at + bytes));
+        let overwrites = n > 16 && ranges_overlap(&(to..to + 4 * n), &(at..at + bytes));
         if places.iter().any(|p| p - first >= bytes) || overwrites {
             return None;
         }
@@ -293,16 +294,17 @@ impl Search<'_> {
             Src::None | Src::Reg { constant: true, .. } => true,
             Src::Reg { offset, ty, strides, shape, .. } => {
                 let whole = self.cells.at(offset).is_none_or(|c| self.shapes.step(c).is_none());
-                let known = || shape == Shape::Contiguous && small(ty) && self.values(s, n).is_some();
+                let known =
+                    || shape == Shape::Contiguous && is_small_integer(ty) && self.values(s, n).is_some();
                 let other = || {
                     let end = offset + (0..n).map(|k| strides.element(k)).max().unwrap_or(0) * ty.size();
                     let all = offset..end + ty.size();
-                    if self.open.iter().all(|s| !meets(&self.out.spans[*s].range(), &all)) {
+                    if self.open.iter().all(|s| !ranges_overlap(&self.out.spans[*s].range(), &all)) {
                         return true;
                     }
                     (0..n).map(|k| offset + strides.element(k) * ty.size()).all(|e| {
                         let e = e..e + ty.size();
-                        self.open.iter().all(|s| !meets(&self.out.spans[*s].range(), &e))
+                        self.open.iter().all(|s| !ranges_overlap(&self.out.spans[*s].range(), &e))
                     })
                 };
                 whole && (known() || other())
@@ -311,7 +313,7 @@ impl Search<'_> {
         };
         let to = match i.dst {
             Dst::Reg { ty, stride: 1, sat: false, .. } => {
-                small(ty) && ty.size() == 4 && self.written(pc).is_some()
+                is_small_integer(ty) && ty.size() == 4 && self.written(pc).is_some()
             }
             Dst::Pred { .. } => i.op == Op::Cmp,
             _ => false,
@@ -351,7 +353,7 @@ impl Search<'_> {
             };
             for s in &self.open {
                 let s = &mut self.out.spans[*s];
-                if meets(&s.range(), &r) {
+                if ranges_overlap(&s.range(), &r) {
                     if (may && !by_address) || passes {
                         s.readers.push(pc);
                     } else {
@@ -370,7 +372,7 @@ impl Search<'_> {
         let spans = &mut self.out.spans;
         self.open.retain(|s| {
             let s = &mut spans[*s];
-            let on = written.iter().all(|w| !meets(&s.range(), w.as_ref().unwrap_or(&anywhere)));
+            let on = written.iter().all(|w| !ranges_overlap(&s.range(), w.as_ref().unwrap_or(&anywhere)));
             if !on {
                 let all = |w: &Option<Range<u32>>| {
                     w.as_ref().is_some_and(|w| w.start <= s.at && s.range().end <= w.end)

@@ -46,6 +46,6 @@ mod vector_encodings;
 
 pub use engine::Jit;
 #[cfg(feature = "vector-ir")]
-pub use engine::vector::{Made, made};
+pub use engine::vector::{Made, vector_made};
 pub use listing::Tell;
 pub use passes::Making;

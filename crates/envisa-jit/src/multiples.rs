@@ -44,8 +44,8 @@ impl Multiples {
         let mut all = Multiples(cells.iter().map(good).collect());
         // What else is written has no such bits; of the rest, which cells an instruction defines.
         let mut definitions: Vec<(Pc, CellId)> = Vec::new();
-        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-            let plain = plain(&p.code()[pc as usize]);
+        for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
+            let plain = is_dword_arithmetic(&p.code()[pc as usize]);
             cells.accesses(p.parts(), pc, &mut |a| {
                 if a.write && plain && all.0[a.cell as usize] != 0 {
                     definitions.push((pc, a.cell));
@@ -60,7 +60,7 @@ impl Multiples {
             let mut last = (Pc::MAX, 0);
             for (pc, cell) in &definitions {
                 if last.0 != *pc {
-                    last = (*pc, made(p, cells, &p.code()[*pc as usize], &all));
+                    last = (*pc, known_zero_bits(p, cells, &p.code()[*pc as usize], &all));
                 }
                 let known = &mut all.0[*cell as usize];
                 changed |= last.1 < *known;
@@ -74,14 +74,14 @@ impl Multiples {
 }
 
 /// Does an instruction write dwords of integers, computed from others?
-fn plain(i: &Inst) -> bool {
+fn is_dword_arithmetic(i: &Inst) -> bool {
     matches!(i.exec, ExecType::I32 | ExecType::U32)
         && matches!(i.dst, Dst::Reg { ty, sat: false, .. } if ty.is_int() && ty.size() == 4)
         && i.dst2 == 0
 }
 
 /// The zero bits of what such an instruction makes.
-fn made(p: &Program, cells: &Cells, i: &Inst, all: &Multiples) -> u8 {
+fn known_zero_bits(p: &Program, cells: &Cells, i: &Inst, all: &Multiples) -> u8 {
     let of = |k: usize| {
         let Src::Reg { offset, ty, shape, modifier, strides, .. } = i.src[k] else { return 0 };
         if let Some(x) = constant(p, &i.src[k]) {

@@ -36,12 +36,12 @@ const HEADER: u32 = 40;
 const RECORD: usize = 56;
 
 /// Tells `perf` of a program's code, if it is asked to.
-pub(crate) fn tell(p: &Program, c: &Compiled, code: &Code) {
+pub(crate) fn report_to_perf(p: &Program, c: &Compiled, code: &Code) {
     static ASKED: OnceLock<Option<Mutex<Asked>>> = OnceLock::new();
     let asked = ASKED.get_or_init(|| match std::env::var("ENVISA_PERF").ok()?.as_str() {
         "" | "0" => None,
-        "map" => start("map", map()),
-        "dump" => start("dump", dump()),
+        "map" => start("map", open_perf_map()),
+        "dump" => start("dump", open_perf_dump()),
         other => {
             eprintln!("warning: ENVISA_PERF is `{other}`, neither `map` nor `dump`: perf is told nothing");
             None
@@ -50,7 +50,7 @@ pub(crate) fn tell(p: &Program, c: &Compiled, code: &Code) {
     let Some(asked) = asked else { return };
     let mut asked = asked.lock().unwrap_or_else(|e| e.into_inner());
     let written = match &mut *asked {
-        Asked::Map(file) => file.write_all(symbols(p, c, code.start()).as_bytes()),
+        Asked::Map(file) => file.write_all(perf_map_lines(p, c, code.start()).as_bytes()),
         Asked::Dump { file, functions, .. } => {
             *functions += 1;
             file.write_all(&function(p.name(), &c.code.bytes, code.start(), *functions))
@@ -71,7 +71,7 @@ fn start(what: &str, asked: io::Result<Asked>) -> Option<Mutex<Asked>> {
     }
 }
 
-fn map() -> io::Result<Asked> {
+fn open_perf_map() -> io::Result<Asked> {
     let path = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
     Ok(Asked::Map(open(OpenOptions::new().append(true), &path)?))
 }
@@ -88,7 +88,7 @@ fn open(how: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn dump() -> io::Result<Asked> {
+fn open_perf_dump() -> io::Result<Asked> {
     let path = PathBuf::from(format!("jit-{}.dump", std::process::id()));
     let mut file = open(OpenOptions::new().read(true).write(true), &path)?;
     file.set_len(0)?;
@@ -97,7 +97,7 @@ fn dump() -> io::Result<Asked> {
     for x in [0x4a69_5444, 1, HEADER, MACHINE, 0, std::process::id()] {
         header.extend(x.to_le_bytes());
     }
-    header.extend(now().to_le_bytes());
+    header.extend(monotonic_nanoseconds().to_le_bytes());
     header.extend([0; 8]);
     file.write_all(&header)?;
     let _marker = Marker::new(&file)?;
@@ -105,7 +105,7 @@ fn dump() -> io::Result<Asked> {
 }
 
 /// Nanoseconds of the clock that `perf record -k mono` goes by.
-fn now() -> u64 {
+fn monotonic_nanoseconds() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
@@ -117,7 +117,7 @@ fn function(name: &str, bytes: &[u8], at: u64, index: u64) -> Vec<u8> {
     let mut r = Vec::with_capacity(size);
     r.extend(LOAD.to_le_bytes());
     r.extend((size as u32).to_le_bytes());
-    r.extend(now().to_le_bytes());
+    r.extend(monotonic_nanoseconds().to_le_bytes());
     // The process, and the thread, which `perf` does not look at.
     r.extend(pid.to_le_bytes());
     r.extend(pid.to_le_bytes());
@@ -131,7 +131,7 @@ fn function(name: &str, bytes: &[u8], at: u64, index: u64) -> Vec<u8> {
 }
 
 /// Lines of the map: what comes before the first instruction, and each instruction's code.
-fn symbols(p: &Program, c: &Compiled, at: u64) -> String {
+fn perf_map_lines(p: &Program, c: &Compiled, at: u64) -> String {
     let ends = c.code.marks.iter().skip(1).map(|m| m.0).chain([c.code.bytes.len() as u32]);
     let first = c.code.marks.first().map_or(c.code.bytes.len() as u32, |m| m.0);
     let mut lines = format!("{at:x} {first:x} {}: start\n", p.name());

@@ -48,7 +48,7 @@ impl Embedded {
         if i.flow_control() == FlowControl::Call || i.flow_control() == FlowControl::IndirectCall {
             self.missed = true;
         }
-        if !rounding().contains(&i.mnemonic()) {
+        if !rounding_instructions().contains(&i.mnemonic()) {
             return;
         }
         match may_say(i) {
@@ -66,7 +66,7 @@ fn has_it(c: Code) -> bool {
 }
 
 /// All instructions that round as the CPU's control register says.
-fn rounding() -> &'static HashSet<Mnemonic> {
+fn rounding_instructions() -> &'static HashSet<Mnemonic> {
     static ALL: OnceLock<HashSet<Mnemonic>> = OnceLock::new();
     ALL.get_or_init(|| Code::values().filter(|c| has_it(*c)).map(Code::mnemonic).collect())
 }

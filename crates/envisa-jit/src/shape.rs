@@ -44,7 +44,7 @@ pub(crate) struct Shapes {
     unread: Set<(Pc, CellId)>,
     /// Vectors that are made of what was clamped: see [`clamped`].
     clamped: Set<CellId>,
-    /// Cells that are made of numbers with high bits: see [`tagged`].
+    /// Cells that are made of numbers with high bits: see [`tagged_cells`].
     tagged: Set<CellId>,
 }
 
@@ -133,8 +133,8 @@ impl Shapes {
 
     /// What is known of a function, which may be called with anything in registers.
     pub fn of_function(p: &Program, flow: &Flow, cells: &Cells) -> Shapes {
-        let accesses = accesses(p, flow, cells);
-        let (clamped, tagged) = (clamped(p, &accesses, cells), tagged(p, &accesses));
+        let accesses = collect_accesses(p, flow, cells);
+        let (clamped, tagged) = (clamped(p, &accesses, cells), tagged_cells(p, &accesses));
         Shapes { clamped, tagged, ..Shapes::default() }
     }
 
@@ -153,20 +153,20 @@ impl Shapes {
         full: bool,
         seeds: &[Seed],
     ) -> Shapes {
-        let accesses = accesses(p, flow, cells);
-        let (clamped, tagged) = (clamped(p, &accesses, cells), tagged(p, &accesses));
-        let definitions = definitions(p, flow, cells, live, full, &accesses);
-        let mut seeds = unwritten(cells, seeds);
+        let accesses = collect_accesses(p, flow, cells);
+        let (clamped, tagged) = (clamped(p, &accesses, cells), tagged_cells(p, &accesses));
+        let definitions = collect_definitions(p, flow, cells, live, full, &accesses);
+        let mut seeds = unwritten_seeds(cells, seeds);
         let mut halves = Vec::new();
         if seeds.iter().any(|s| s.lanes == 8) {
-            let all = known(p, cells, &definitions, &seeds).unwrap_or_default();
-            halves = steps(&all);
+            let all = solve_steps(p, cells, &definitions, &seeds).unwrap_or_default();
+            halves = steps_of_cells(&all);
             seeds.retain(|s| s.lanes == 16);
         }
-        let Some(step) = known(p, cells, &definitions, &seeds) else {
+        let Some(step) = solve_steps(p, cells, &definitions, &seeds) else {
             return Shapes { clamped, tagged, ..Shapes::default() };
         };
-        let strides = steps(&step);
+        let strides = steps_of_cells(&step);
         let shaped = |c: CellId| matches!(step[c as usize], Some(Some(_)));
         // Wanted are those that addresses are, or are made of: what makes them mostly stands before them.
         let mut wanted = vec![false; cells.len()];
@@ -223,15 +223,15 @@ impl Shapes {
                 }
             }
             if !changed {
-                let alike = alike(p, cells, &definitions, &seeds);
-                let after = after(cells, &alike, &step);
+                let alike = constant_distance_halves(p, cells, &definitions, &seeds);
+                let after = kept_as_first_elements(cells, &alike, &step);
                 let kept = Shapes { clamped, tagged, ..Shapes::default() };
                 let mut all = Shapes { step, strides, halves, after, alike, ..kept };
                 if !cells.are_shared() {
-                    all.twins = twins::twins(p, cells, &accesses, &all, full);
-                    all.unread = twins::unread(p, cells, &accesses, &all.twins);
+                    all.twins = twins::derivable_halves(p, cells, &accesses, &all, full);
+                    all.unread = twins::unread_halves(p, cells, &accesses, &all.twins);
                 }
-                all.vectors = vectors(p, &accesses, &all);
+                all.vectors = wholly_read_vectors(p, &accesses, &all);
                 return all;
             }
         }
@@ -247,7 +247,7 @@ fn is_row(s: &Simt, step: i32) -> bool {
 
 /// Cells that more than one execution of an instruction wants whole: not those that make another one of the kind,
 /// and not messages, which take an address by its first element.
-fn vectors(p: &Program, accesses: &Accesses, shapes: &Shapes) -> Set<CellId> {
+fn wholly_read_vectors(p: &Program, accesses: &Accesses, shapes: &Shapes) -> Set<CellId> {
     let uses = vector_uses(p, accesses, |c| shapes.step(c).is_some(), |pc, c| shapes.unread(pc, c));
     uses.into_iter().filter(|u| u.1 > 1).map(|u| u.0).collect()
 }
@@ -272,7 +272,12 @@ fn vector_uses(
 
 /// The cells that are second halves of what one instruction writes, and how far all of their elements are from those of
 /// the first half, which is the cell before them: whatever writes one writes both, from sources of which that is known.
-fn alike(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed]) -> ByCell {
+fn constant_distance_halves(
+    p: &Program,
+    cells: &Cells,
+    definitions: &[Definition],
+    seeds: &[Seed],
+) -> ByCell {
     let whole = |offset: u32| cells.at(offset).filter(|c| cells.get(*c).offset == offset);
     let mut seconds: Vec<(&Inst, CellId)> = Vec::new();
     let mut jumps: Steps = vec![Some(None); cells.len()];
@@ -328,7 +333,7 @@ fn alike(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed])
         let mut changed = false;
         for (i, c) in &seconds {
             let Dst::Reg { offset: to, .. } = i.dst else { continue };
-            let now = match plainly_integer(i).then(|| combined(p, i, |s| source(s, to, &jumps))) {
+            let now = match plainly_integer(i).then(|| combine_steps(p, i, |s| source(s, to, &jumps))) {
                 Some(Known::Step(x)) => Some(x),
                 Some(Known::NotYet) if waits => continue,
                 _ => None,
@@ -341,13 +346,13 @@ fn alike(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed])
         match (changed, waits) {
             (true, _) => {}
             (false, true) => waits = false,
-            (false, false) => return steps(&jumps),
+            (false, false) => return steps_of_cells(&jumps),
         }
     }
 }
 
 /// Of cells that are alike, those that are kept as their first elements, with the first halves.
-fn after(cells: &Cells, alike: &ByCell, step: &ByCell) -> Map<CellId, (CellId, i32)> {
+fn kept_as_first_elements(cells: &Cells, alike: &ByCell, step: &ByCell) -> Map<CellId, (CellId, i32)> {
     let before = |c: CellId| {
         let offset = cells.get(c).offset.checked_sub(64)?;
         let b = cells.at(offset).filter(|b| cells.get(*b).offset == offset)?;
@@ -384,7 +389,7 @@ fn clamped(p: &Program, accesses: &Accesses, cells: &Cells) -> Set<CellId> {
 
 /// Cells that are made of a number of 28 bits and more: in addresses of local memory, compilers have those bits tell that they
 /// are that. It is a guess: in others they are taken to be zero, and what has some is left to the machine.
-fn tagged(p: &Program, accesses: &Accesses) -> Set<CellId> {
+fn tagged_cells(p: &Program, accesses: &Accesses) -> Set<CellId> {
     let tag = |s: &Src| constant(p, s).is_some_and(|x| (1..15).contains(&(x as u32 >> 28)));
     let mut all = Set::default();
     loop {
@@ -425,11 +430,11 @@ impl Accesses {
     }
 }
 
-fn accesses(p: &Program, flow: &Flow, cells: &Cells) -> Accesses {
+fn collect_accesses(p: &Program, flow: &Flow, cells: &Cells) -> Accesses {
     let n = p.code().len();
     let mut all = Accesses { cells: Vec::with_capacity(4 * n), of: Vec::with_capacity(n) };
     let mut written = Vec::new();
-    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
+    for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
         let from = all.cells.len();
         cells.accesses(p.parts(), pc, &mut |a| {
             if a.write { &mut written } else { &mut all.cells }.push(a.cell);
@@ -451,7 +456,7 @@ struct Definition {
 }
 
 /// Every definition.
-fn definitions(
+fn collect_definitions(
     p: &Program,
     flow: &Flow,
     cells: &Cells,
@@ -465,7 +470,8 @@ fn definitions(
         for cell in accessed.written.iter().copied() {
             let c = cells.get(cell);
             if c.kind == CellKind::Vector {
-                let all = i.no_mask || (full && flow.full(pc)) || live.unmasked(pc, cell);
+                let all =
+                    i.no_mask || (full && flow.all_channels_active(pc)) || live.may_write_unmasked(pc, cell);
                 let good = c.bytes == 64 && !c.input && !live.of_thread(0, cell);
                 out.push(Definition { pc, cell, all, good });
             }
@@ -478,12 +484,12 @@ fn definitions(
 type Steps = Vec<Option<Option<i32>>>;
 
 /// The steps of the cells that have one.
-fn steps(of: &Steps) -> ByCell {
+fn steps_of_cells(of: &Steps) -> ByCell {
     of.iter().map(|s| s.flatten()).collect()
 }
 
 /// Seeds in registers that keep what the launch put there: nothing writes any of their bytes.
-fn unwritten(cells: &Cells, seeds: &[Seed]) -> Vec<Seed> {
+fn unwritten_seeds(cells: &Cells, seeds: &[Seed]) -> Vec<Seed> {
     let written = |s: &Seed| {
         let meets = |c: &Cell| c.offset < s.offset + 32 && s.offset < c.offset + c.bytes;
         cells.iter().any(|(_, c)| c.written && meets(c))
@@ -498,7 +504,7 @@ fn unwritten(cells: &Cells, seeds: &[Seed]) -> Vec<Seed> {
 /// lets a definition wait. What never gets an entry would have its users wait for ever, with what their other
 /// definitions say standing as if there were no more. So cells that no reachable instruction writes as vectors
 /// have no step from the start, and once all that can be judged has been, what still waits has none either.
-fn known(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed]) -> Option<Steps> {
+fn solve_steps(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed]) -> Option<Steps> {
     let mut step: Steps = vec![Some(None); cells.len()];
     definitions.iter().for_each(|d| step[d.cell as usize] = None);
     let mut waits = true;
@@ -507,7 +513,7 @@ fn known(p: &Program, cells: &Cells, definitions: &[Definition], seeds: &[Seed])
         for d in definitions {
             let (i, c) = (&p.code()[d.pc as usize], d.cell);
             let now = match part_of(i, cells.get(c)) {
-                Some(part) if d.all && d.good => match of(p, cells, i, part, &step, seeds) {
+                Some(part) if d.all && d.good => match step_of_instruction(p, cells, i, part, &step, seeds) {
                     Known::Step(s) => Some(s),
                     Known::NotYet if waits => continue,
                     Known::NotYet | Known::Not => None,
@@ -550,7 +556,14 @@ fn plainly_integer(i: &Inst) -> bool {
         && i.pred.offset == 0
 }
 
-fn of(p: &Program, cells: &Cells, i: &Inst, part: u32, steps: &Steps, seeds: &[Seed]) -> Known {
+fn step_of_instruction(
+    p: &Program,
+    cells: &Cells,
+    i: &Inst,
+    part: u32,
+    steps: &Steps,
+    seeds: &[Seed],
+) -> Known {
     let Dst::Reg { offset: to, .. } = i.dst else { return Known::Not };
     if !plainly_integer(i) || i.channels < 16 {
         return Known::Not;
@@ -596,11 +609,11 @@ fn of(p: &Program, cells: &Cells, i: &Inst, part: u32, steps: &Steps, seeds: &[S
             _ => Known::Not,
         }
     };
-    combined(p, i, source)
+    combine_steps(p, i, source)
 }
 
 /// What is known of a result by what is known of its sources: the step, or how far halves are apart.
-fn combined(p: &Program, i: &Inst, source: impl Fn(&Src) -> Known) -> Known {
+fn combine_steps(p: &Program, i: &Inst, source: impl Fn(&Src) -> Known) -> Known {
     let mut s = [0; 3];
     for (s, src) in s.iter_mut().zip(&i.src) {
         match source(src) {

@@ -6,8 +6,8 @@ use envisa_machine::dispatch::{GroupClass, Prepared};
 use envisa_machine::memory::{Block, Bound, Entry, Permission, Surface};
 use envisa_machine::thread::Machine;
 
-use crate::active::{Given, all as all_channels};
-use crate::emit::memory::{as_quads, form};
+use crate::active::{Given, all_channels};
+use crate::emit::memory::{address_form, as_quads};
 use crate::shape::{Seed, constant};
 use envisa_native_layout::Site;
 
@@ -30,7 +30,7 @@ fn rows<'a>(
     at: usize,
     words: usize,
 ) -> impl Iterator<Item = Option<impl Fn(usize) -> i32 + 'a>> {
-    let (bytes, simd) = (prepared.payload().len(), p.simd());
+    let (bytes, simd) = (prepared.payload_range().len(), p.simd());
     prepared.classes().iter().flat_map(move |class| {
         let whole = class.threads - u32::from(class.tail_mask.count_ones() < simd);
         let threads = match of {
@@ -48,8 +48,8 @@ fn rows<'a>(
 }
 
 /// Local ids that threads start with: first byte in the register file and in a thread's payload, and bytes.
-fn ids<'a>(p: &'a Program, prepared: &Prepared) -> impl Iterator<Item = (u32, usize, u32)> + 'a {
-    let payload = prepared.payload();
+fn local_id_inputs<'a>(p: &'a Program, prepared: &Prepared) -> impl Iterator<Item = (u32, usize, u32)> + 'a {
+    let payload = prepared.payload_range();
     p.inputs().iter().filter_map(move |i| {
         let (start, end) = (i.image as usize, (i.image + i.bytes) as usize);
         (start >= payload.start && end <= payload.end).then(|| (i.offset, start - payload.start, i.bytes))
@@ -76,7 +76,7 @@ pub(crate) fn given(p: &Program, prepared: &Prepared, of: Of) -> Given {
 
 fn words(p: &Program, prepared: &Prepared, of: Of) -> Vec<(u32, [u16; 16])> {
     let mut out = Vec::new();
-    for (offset, start, bytes) in ids(p, prepared) {
+    for (offset, start, bytes) in local_id_inputs(p, prepared) {
         for half in 0..bytes / 32 {
             let mut rows = rows(p, prepared, of, start + 32 * half as usize, 16)
                 .map(|row| row.map(|word| std::array::from_fn(|k| word(k) as u16)));
@@ -92,7 +92,7 @@ fn words(p: &Program, prepared: &Prepared, of: Of) -> Vec<(u32, [u16; 16])> {
 /// Rows of local ids that are steps of one length in all of these threads.
 pub(crate) fn seeds(p: &Program, prepared: &Prepared, of: Of) -> Vec<Seed> {
     let mut out = Vec::new();
-    for (to, start, bytes) in ids(p, prepared) {
+    for (to, start, bytes) in local_id_inputs(p, prepared) {
         for half in 0..bytes / 32 {
             let at = start + 32 * half as usize;
             let step = |lanes: usize| {
@@ -194,22 +194,24 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
                 *site = Site::NOWHERE;
             }
         }
-        Message::Sample(_) | Message::Typed(_) | Message::Media(_) => crate::image_plans::aim(m, aux, sites),
+        Message::Sample(_) | Message::Typed(_) | Message::Media(_) => {
+            crate::image_plans::aim_image_sites(m, aux, sites)
+        }
         Message::Block(b) => {
             let (start, len, key) = match b.space {
                 Space::Flat => {
-                    let Some(a) = hinted(m, aux) else { return };
+                    let Some(a) = hinted_entry(m, aux) else { return };
                     let key = a.base.wrapping_sub(b.offset as u64);
                     (a.block.as_ptr() as u64, a.block.len(), key)
                 }
                 Space::Slm => (m.slm.as_ptr() as u64, m.slm.len(), 0),
                 Space::Bti(at) => {
-                    let Some((block, start, len)) = surface(m, &at, b.write) else { return };
+                    let Some((block, start, len)) = surface_block(m, &at, b.write) else { return };
                     (block.as_ptr() as u64 + start as u64, len, number(m, &at))
                 }
                 Space::GeneralState => (m.env.state.as_ptr() as u64, m.env.state.len(), 0),
                 Space::Scratch(_) => {
-                    let (start, len) = scratch(m);
+                    let (start, len) = scratch_window(m);
                     (m.env.state.as_ptr() as u64 + start as u64, len, m.t.scratch >> 10)
                 }
                 _ => return,
@@ -222,14 +224,14 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     }
 }
 
-fn hinted<'a>(m: &'a Machine<'_>, aux: usize) -> Option<&'a Entry> {
-    m.hints.get(aux).and_then(|h| m.env.memory.hinted(h))
+fn hinted_entry<'a>(m: &'a Machine<'_>, aux: usize) -> Option<&'a Entry> {
+    m.hints.get(aux).and_then(|h| m.env.memory.hinted_allocation(h))
 }
 
 fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut Site) {
     let p = m.env.program;
     let s = &as_quads(s);
-    let Ok(form) = form(p, s) else { return };
+    let Ok(form) = address_form(p, s) else { return };
     // The code adds the origins of windows itself.
     let origin = if s.space == Space::Flat { scalar(m, &s.origin) } else { Some(0) };
     let Some(origin) = origin else { return };
@@ -241,7 +243,7 @@ fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut 
     let row = [15 * step, if channels > 16 { 31 * step } else { 7 * step }];
     match s.space {
         Space::Flat => {
-            let Some(a) = hinted(m, aux) else { return };
+            let Some(a) = hinted_entry(m, aux) else { return };
             if form.wide {
                 let wide = a.base.wrapping_sub(add);
                 *site = Site { wide, bias: a.base % 64, ..window(&a.block, 0, a.block.len(), 0, span, row) };
@@ -249,19 +251,19 @@ fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut 
                 site.key = origin;
                 return;
             }
-            *site = flat(a.base, &a.block, add, span, (s.scale, s.extend), row);
+            *site = flat_site(a.base, &a.block, add, span, (s.scale, s.extend), row);
             site.key = origin;
         }
-        Space::Slm => *site = window(m.slm, 0, m.slm.len(), add, span, row),
+        Space::Slm => *site = window_site(m.slm, 0, m.slm.len(), add, span, row),
         Space::Bti(b) => {
-            let Some((block, start, len)) = surface(m, &b, s.write) else { return };
-            *site = window(block, start, len, add, span, row);
+            let Some((block, start, len)) = surface_block(m, &b, s.write) else { return };
+            *site = window_site(block, start, len, add, span, row);
             site.key = number(m, &b);
         }
-        Space::GeneralState => *site = window(m.env.state, 0, m.env.state.len(), add, span, row),
+        Space::GeneralState => *site = window_site(m.env.state, 0, m.env.state.len(), add, span, row),
         Space::Scratch(_) => {
-            let (start, len) = scratch(m);
-            *site = window(m.env.state, start, len, add, span, row);
+            let (start, len) = scratch_window(m);
+            *site = window_site(m.env.state, start, len, add, span, row);
             site.key = m.t.scratch >> 10;
         }
         _ => {}
@@ -274,7 +276,7 @@ fn number(m: &Machine<'_>, at: &Src) -> u64 {
 }
 
 /// The block that a surface is in, where it begins there, and its bytes.
-fn surface<'a>(m: &'a Machine<'_>, at: &Src, write: bool) -> Option<(&'a Block, usize, usize)> {
+fn surface_block<'a>(m: &'a Machine<'_>, at: &Src, write: bool) -> Option<(&'a Block, usize, usize)> {
     let bti = scalar(m, at)?;
     let Bound { surface: Surface::Buffer(b), allocation: Some(a) } = m.env.surfaces.get(bti as u32) else {
         return None;
@@ -283,7 +285,7 @@ fn surface<'a>(m: &'a Machine<'_>, at: &Src, write: bool) -> Option<(&'a Block, 
 }
 
 /// Where the thread's scratch is in the window of the general state, and how much of it.
-fn scratch(m: &Machine<'_>) -> (usize, usize) {
+fn scratch_window(m: &Machine<'_>) -> (usize, usize) {
     let most = m.env.state.len();
     let start = usize::try_from(m.t.scratch & 0xffff_fc00).map_or(most, |s| s.min(most));
     (start, usize::try_from(m.env.scratch_bytes).map_or(most - start, |n| n.min(most - start)))
@@ -323,7 +325,7 @@ pub(crate) fn to_scratch(p: &Program) -> Vec<usize> {
 /// vectors take eight of it, too.
 const MOST: i128 = (1 << 30) - 1;
 
-fn flat(
+fn flat_site(
     base: u64,
     block: &Block,
     add: u64,
@@ -356,7 +358,7 @@ fn flat(
     }
 }
 
-fn window(block: &Block, start: usize, len: usize, add: u64, span: u64, row: [u32; 2]) -> Site {
+fn window_site(block: &Block, start: usize, len: usize, add: u64, span: u64, row: [u32; 2]) -> Site {
     let count = |span: u64| (len as i128 - i128::from(span) + 1).clamp(0, MOST) as u32;
     Site {
         low: (add as u32).wrapping_neg(),
@@ -365,7 +367,7 @@ fn window(block: &Block, start: usize, len: usize, add: u64, span: u64, row: [u3
     }
 }
 
-fn counted(count: u32, count4: u32, row: [u32; 2]) -> Site {
+fn counted_site(count: u32, count4: u32, row: [u32; 2]) -> Site {
     Site {
         count,
         last16: count.saturating_sub(row[0]),

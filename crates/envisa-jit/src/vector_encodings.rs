@@ -39,9 +39,9 @@ macro_rules! ops {
         static WIDTHS: [u8; CODES] = {
             let mut all = [0; CODES];
             $(
-                all[Code::$x as usize] = widths(stringify!($x));
-                all[Code::$y as usize] = widths(stringify!($y));
-                all[Code::$z as usize] = widths(stringify!($z));
+                all[Code::$x as usize] = operand_widths(stringify!($x));
+                all[Code::$y as usize] = operand_widths(stringify!($y));
+                all[Code::$z as usize] = operand_widths(stringify!($z));
             )*
             all
         };
@@ -86,7 +86,7 @@ pub(crate) fn operand(c: Code, k: u32) -> Option<Width> {
 
 /// Widths of the first two operands that a name tells, four bits each: `EVEX_Vpmovdb_xmmm128_k1z_zmm` stores a
 /// vector of 64 bytes to one of 16. (The encoder crate's own description of its codes takes milliseconds to build.)
-const fn widths(name: &str) -> u8 {
+const fn operand_widths(name: &str) -> u8 {
     let name = name.as_bytes();
     let (mut all, mut found, mut part, mut at) = (0, 0, 0, 0);
     while at < name.len() {

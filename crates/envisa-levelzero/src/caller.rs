@@ -68,7 +68,7 @@ impl Caller {
         if start.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        let fits = n.checked_mul(size_of::<T>().max(1)).is_some_and(|b| within(start as usize, b));
+        let fits = n.checked_mul(size_of::<T>().max(1)).is_some_and(|b| is_in_user_space(start as usize, b));
         if !fits {
             return Err(Error::INVALID_SIZE);
         }
@@ -142,6 +142,6 @@ impl Caller {
 }
 
 /// Whether so many bytes from an address on can be there: below the half of addresses that programs have.
-pub(crate) fn within(start: usize, bytes: usize) -> bool {
+pub(crate) fn is_in_user_space(start: usize, bytes: usize) -> bool {
     start.checked_add(bytes).is_some_and(|end| end <= 1 << 47)
 }

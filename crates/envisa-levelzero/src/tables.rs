@@ -22,8 +22,8 @@ struct Slot {
 const OLDEST: u32 = 1 << 16 | 4;
 
 /// An entry point that is not there.
-fn missing(name: &str) -> u32 {
-    if envisa_runtime::log::wanted().api {
+fn missing_entry_point(name: &str) -> u32 {
+    if envisa_runtime::log::log_settings().api {
         envisa_runtime::log::line(&format!(
             "{name}() = {} [it is not there]",
             Error::UNSUPPORTED_FEATURE.name()
@@ -32,9 +32,9 @@ fn missing(name: &str) -> u32 {
     Error::UNSUPPORTED_FEATURE.0
 }
 
-fn implemented() -> &'static HashMap<&'static str, usize> {
+fn implemented_functions() -> &'static HashMap<&'static str, usize> {
     static ALL: OnceLock<HashMap<&'static str, usize>> = OnceLock::new();
-    ALL.get_or_init(|| api::all().map(|(name, function)| (name, function as usize)).collect())
+    ALL.get_or_init(|| api::all_entry_points().map(|(name, function)| (name, function as usize)).collect())
 }
 
 /// Fills a table of a loader that has this version of the interface.
@@ -49,7 +49,7 @@ unsafe fn fill(version: u32, table: *mut *const c_void, slots: &[Slot]) -> u32 {
         return Error::UNSUPPORTED_VERSION.0;
     }
     for (i, slot) in slots.iter().enumerate().filter(|(_, s)| s.since <= version & 0xffff) {
-        let function = implemented().get(slot.name).copied().unwrap_or(slot.stub as usize);
+        let function = implemented_functions().get(slot.name).copied().unwrap_or(slot.stub as usize);
         // SAFETY: promised by the caller: entries are only added at the ends of tables.
         unsafe { table.add(i).write(function as *const c_void) };
     }
@@ -70,7 +70,7 @@ macro_rules! tables {
                     since: $since,
                     stub: {
                         extern "C" fn stub() -> u32 {
-                            missing(stringify!($name))
+                            missing_entry_point(stringify!($name))
                         }
                         stub
                     },
@@ -433,10 +433,10 @@ mod tests {
 
     #[test]
     fn what_is_implemented_has_a_place() {
-        for (name, _) in api::all() {
+        for (name, _) in api::all_entry_points() {
             assert!(NAMES.contains(&name), "{name} is in no table");
         }
-        assert_eq!(implemented().len(), api::all().count(), "each stands once");
+        assert_eq!(implemented_functions().len(), api::all_entry_points().count(), "each stands once");
     }
 
     #[test]

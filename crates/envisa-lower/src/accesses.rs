@@ -3,7 +3,7 @@
 use envisa_isa::systolic;
 
 use crate::program::{Dst, Inst, Op, ProgramParts, RegOffset, Src, Strides};
-use crate::touched::{Touched, Visit, addresses, source, whole};
+use crate::touched::{Touched, Visit, addresses, source, visit_whole};
 
 /// The matrices of DPAS, from its packed fields (see [`Op::Dpas`]).
 struct Matrices {
@@ -73,10 +73,10 @@ impl Inst {
                     }
                 }
                 if let Src::Reg { offset, .. } = *activations {
-                    whole(Some(offset), m.activations, visit);
+                    visit_whole(Some(offset), m.activations, visit);
                 }
                 if let Src::Reg { offset, .. } = *scales {
-                    whole(Some(offset), m.scales, visit);
+                    visit_whole(Some(offset), m.scales, visit);
                 }
             }
             // `u` and `v` alternate by eight channels; of the plane's four coefficients the third is not read.

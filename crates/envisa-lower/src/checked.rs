@@ -55,11 +55,14 @@ impl Program {
     /// # Errors
     /// What is wrong with them.
     pub fn new(parts: ProgramParts) -> Result<Program, BadProgram> {
-        device(&parts).and_then(|()| file(&parts)).and_then(|()| functions(&parts)).map_err(BadProgram)?;
+        device(&parts)
+            .and_then(|()| file(&parts))
+            .and_then(|()| check_functions(&parts))
+            .map_err(BadProgram)?;
         for (pc, i) in parts.code.iter().enumerate() {
             operands(i, &parts.registers)
-                .and_then(|()| names(i, &parts))
-                .and_then(|()| touches(i, &parts))
+                .and_then(|()| check_named_indices(i, &parts))
+                .and_then(|()| check_accesses(i, &parts))
                 .map_err(|e| BadProgram(format!("instruction {pc} ({:?}): {e}", i.op)))?;
         }
         let forward = Forward(!parts.code.iter().zip(0..).any(|(i, pc)| match i.op {
@@ -235,7 +238,7 @@ fn file(p: &ProgramParts) -> Result<(), String> {
     if let Some(pc) = p.tables.iter().flatten().find(|pc| **pc as usize >= p.code.len()) {
         return Err(format!("a jump table names {pc} of {} instructions", p.code.len()));
     }
-    r.fresh.iter().try_for_each(|f| range("a range to be cleared", f, r.bytes))?;
+    r.fresh.iter().try_for_each(|f| check_range("a range to be cleared", f, r.bytes))?;
     for i in &p.inputs {
         if !inside(i.offset, i.bytes.max(4).into()) {
             return Err(format!("input `{}` is outside of the register file", i.name));
@@ -244,7 +247,7 @@ fn file(p: &ProgramParts) -> Result<(), String> {
     Ok(())
 }
 
-fn range(what: &str, range: &Range<RegOffset>, bytes: u32) -> Result<(), String> {
+fn check_range(what: &str, range: &Range<RegOffset>, bytes: u32) -> Result<(), String> {
     if range.start <= range.end && range.end <= bytes {
         return Ok(());
     }
@@ -252,7 +255,7 @@ fn range(what: &str, range: &Range<RegOffset>, bytes: u32) -> Result<(), String>
 }
 
 /// Functions follow each other, end, and own their instructions.
-fn functions(p: &ProgramParts) -> Result<(), String> {
+fn check_functions(p: &ProgramParts) -> Result<(), String> {
     let mut next = 0;
     for (index, f) in p.functions.iter().enumerate() {
         let wrong =
@@ -269,10 +272,10 @@ fn functions(p: &ProgramParts) -> Result<(), String> {
         if code.iter().any(|i| i.function as usize != index) {
             return wrong("it has an instruction of another function");
         }
-        f.locals.iter().try_for_each(|l| range("a function's variable", l, p.registers.bytes))?;
+        f.locals.iter().try_for_each(|l| check_range("a function's variable", l, p.registers.bytes))?;
         for v in &f.vars {
             let end = v.offset.saturating_add(v.bytes);
-            range("a variable", &(v.offset..end), p.registers.bytes)?;
+            check_range("a variable", &(v.offset..end), p.registers.bytes)?;
         }
         if let Some(e) = f.lines.iter().find(|e| e.line != 0 && e.file as usize >= p.source_files.len()) {
             return Err(format!("a line of file {} of {}", e.file, p.source_files.len()));
@@ -348,7 +351,7 @@ fn operands(i: &Inst, registers: &Registers) -> Result<(), String> {
 }
 
 /// Holds what an instruction names by number against the program.
-fn names(i: &Inst, p: &ProgramParts) -> Result<(), String> {
+fn check_named_indices(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     let (what, count) = match i.op {
         Op::Message => ("message", p.messages.len()),
         Op::SwitchJmp => ("jump table", p.tables.len()),
@@ -365,7 +368,7 @@ fn names(i: &Inst, p: &ProgramParts) -> Result<(), String> {
 }
 
 /// What an instruction touches lies inside of the register file, and no immediate is written.
-fn touches(i: &Inst, p: &ProgramParts) -> Result<(), String> {
+fn check_accesses(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     let (len, constants) = (p.registers.bytes, p.registers.constants.len() as u32);
     if i.op == Op::Message {
         let m = &p.messages[i.aux as usize];

@@ -117,7 +117,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
     if room > MAX_REGISTER_BYTES / 2 {
         return Err(too_large("too many immediates".into()));
     }
-    let reach: Vec<_> = objects.iter().map(|o| messages::reach(o, grf)).collect();
+    let reach: Vec<_> = objects.iter().map(|o| messages::reach_of_messages(o, grf)).collect();
     let layout = layout::layout(&objects, grf, room, &reach).map_err(too_large)?;
 
     let mut constants = Constants { bytes: vec![0; layout::CHUNK as usize], known: HashMap::new() };
@@ -144,7 +144,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
         };
         f.run()?;
     }
-    program.inputs = inputs(object, &layout);
+    program.inputs = kernel_inputs(object, &layout);
     if constants.bytes.len() > room as usize {
         return Err(too_large("its immediates outgrow their room".into()));
     }
@@ -179,7 +179,7 @@ fn simd_of(o: &Object) -> u32 {
     })
 }
 
-fn inputs(o: &Object, l: &Layout) -> Vec<InputSlot> {
+fn kernel_inputs(o: &Object, l: &Layout) -> Vec<InputSlot> {
     let h = &l.objects[0];
     let mut out = Vec::new();
     for i in &o.inputs {
@@ -234,7 +234,7 @@ impl Constants {
     }
 
     /// Offset of the elements of a packed vector, and their type and number.
-    fn packed(&mut self, ty: Type, bits: u32) -> (RegOffset, Type, u32) {
+    fn packed_vector(&mut self, ty: Type, bits: u32) -> (RegOffset, Type, u32) {
         let at = self.bytes.len().next_multiple_of(16);
         self.bytes.resize(at, 0);
         let (out, n) = match ty {
@@ -244,7 +244,7 @@ impl Constants {
         };
         for i in 0..n {
             match ty {
-                Type::Vf => self.bytes.extend_from_slice(&vf(bits, i).to_le_bytes()),
+                Type::Vf => self.bytes.extend_from_slice(&decode_vf_element(bits, i).to_le_bytes()),
                 Type::Uv => self.bytes.extend_from_slice(&(bits >> (4 * i) & 15).to_le_bytes()[..2]),
                 _ => {
                     let x = ((bits >> (4 * i)) as i16) << 12 >> 12;
@@ -257,7 +257,7 @@ impl Constants {
 }
 
 /// Element of a `:vf` immediate: sign, 3 bits of exponent (bias 3), 4 of mantissa; 0x00 and 0x80 are zeros.
-fn vf(bits: u32, i: usize) -> f32 {
+fn decode_vf_element(bits: u32, i: usize) -> f32 {
     let b = bits >> (8 * i) & 0xff;
     let sign = (b & 0x80) << 24;
     if b & 0x7f == 0 {
@@ -285,7 +285,7 @@ pub(crate) struct FunctionLowering<'a> {
 pub(crate) use crate::messages::Reason;
 
 impl FunctionLowering<'_> {
-    fn homes(&self) -> &layout::ObjectLayout {
+    fn object_layout(&self) -> &layout::ObjectLayout {
         &self.layout.objects[self.index as usize]
     }
 
@@ -324,7 +324,7 @@ impl FunctionLowering<'_> {
             }
         }
         let end = self.program.code.len() as Pc;
-        let mut last = self.blank(Op::End, insts.len() as u32);
+        let mut last = self.blank_inst(Op::End, insts.len() as u32);
         last.span = insts.last().map(|i| i.span).unwrap_or_default();
         self.program.code.push(last);
         // Labels are known now.
@@ -349,7 +349,13 @@ impl FunctionLowering<'_> {
                 self.program.code[pc as usize].aux = resolve(aux)?;
             }
         }
-        flow::analyse(&mut self.program.code, &self.program.tables, entry, end + 1, self.program.simd);
+        flow::analyse_divergence(
+            &mut self.program.code,
+            &self.program.tables,
+            entry,
+            end + 1,
+            self.program.simd,
+        );
         let homes = &self.layout.objects[self.index as usize];
         self.program.functions.push(Function {
             name: self.o.name.clone(),
@@ -362,7 +368,7 @@ impl FunctionLowering<'_> {
         Ok(())
     }
 
-    pub(crate) fn blank(&self, op: Op, source: u32) -> Inst {
+    pub(crate) fn blank_inst(&self, op: Op, source: u32) -> Inst {
         Inst {
             op,
             channels: 1,
@@ -387,17 +393,20 @@ impl FunctionLowering<'_> {
         if id == 0 || id as usize > self.o.predicates.len() {
             return Err(format!("there is no predicate P{id}"));
         }
-        Ok(self.homes().predicates + (id as u32 - 1) * 4)
+        Ok(self.object_layout().predicates + (id as u32 - 1) * 4)
     }
 
     /// Home of a general variable: first byte, and one past the last.
-    pub(crate) fn home(&self, var: u32) -> Result<(RegOffset, RegOffset), Reason> {
+    pub(crate) fn variable_range(&self, var: u32) -> Result<(RegOffset, RegOffset), Reason> {
         match var.checked_sub(predefined::FIRST_VAR) {
             None => {
                 let at = self.layout.predefined[var as usize];
                 Ok((at, at + self.layout.predefined_bytes[var as usize]))
             }
-            Some(i) => match (self.homes().vars.get(i as usize), self.homes().end_of_home.get(i as usize)) {
+            Some(i) => match (
+                self.object_layout().vars.get(i as usize),
+                self.object_layout().end_of_home.get(i as usize),
+            ) {
                 (Some(at), Some(end)) => Ok((*at, *end)),
                 _ => Err(format!("there is no variable V{var}")),
             },
@@ -417,7 +426,7 @@ impl FunctionLowering<'_> {
         if var == predefined::var::NULL {
             return Ok(None);
         }
-        let (start, end) = self.home(var)?;
+        let (start, end) = self.variable_range(var)?;
         let at = start.saturating_add(offset);
         if at.saturating_add(bytes) > end {
             return Err(format!(
@@ -438,7 +447,7 @@ impl FunctionLowering<'_> {
                 if element >= s.elems.max(1) as u32 {
                     return Err(format!("surface T{id} has no element {element}"));
                 }
-                Ok(self.homes().surfaces[k as usize] + 4 * element)
+                Ok(self.object_layout().surfaces[k as usize] + 4 * element)
             }
         }
     }
@@ -452,12 +461,12 @@ impl FunctionLowering<'_> {
         if element >= s.elems.max(1) as u32 {
             return Err(format!("sampler S{id} has no element {element}"));
         }
-        Ok(self.homes().samplers[id as usize] + 4 * element)
+        Ok(self.object_layout().samplers[id as usize] + 4 * element)
     }
 
     fn address_register(&self, id: u16, element: u8) -> Result<RegOffset, Reason> {
         let at = self
-            .homes()
+            .object_layout()
             .addresses
             .get(id as usize)
             .ok_or_else(|| format!("there is no address register A{id}"))?;
@@ -474,7 +483,7 @@ impl FunctionLowering<'_> {
         Ok(())
     }
 
-    fn strides(region: Region) -> Strides {
+    fn strides_of_region(region: Region) -> Strides {
         let width = region.width().unwrap_or(1).max(1);
         Strides {
             vertical: region.vstride().unwrap_or(0) as u8,
@@ -484,22 +493,22 @@ impl FunctionLowering<'_> {
     }
 
     /// A source operand.
-    pub(crate) fn src(&mut self, op: Operand, channels: u32) -> Result<Src, Reason> {
+    pub(crate) fn lower_source(&mut self, op: Operand, channels: u32) -> Result<Src, Reason> {
         Ok(match op {
             Operand::General { var, row, col, region, modifier } => {
                 let (ty, _) =
                     self.o.var_shape(var, self.grf).ok_or_else(|| format!("there is no variable V{var}"))?;
-                let (start, _) = self.home(var)?;
+                let (start, _) = self.variable_range(var)?;
                 let offset =
                     start.saturating_add(row as u32 * self.grf).saturating_add(col as u32 * ty.size());
-                let strides = Self::strides(region);
+                let strides = Self::strides_of_region(region);
                 let shape = strides.shape(channels);
                 let last = (0..channels).map(|i| strides.element(i)).max().unwrap_or(0);
                 self.check(offset, (last + 1) * ty.size())?;
                 Src::Reg { offset, ty, strides, shape, modifier, constant: false }
             }
             Operand::Imm { ty, bits } if ty.is_packed() => {
-                let (offset, ty, n) = self.constants.packed(ty, bits as u32);
+                let (offset, ty, n) = self.constants.packed_vector(ty, bits as u32);
                 // Channels beyond the elements start over.
                 let strides = Strides { vertical: 0, width_log2: n.trailing_zeros() as u8, horizontal: 1 };
                 let shape = strides.shape(channels);
@@ -510,7 +519,7 @@ impl FunctionLowering<'_> {
                 self.constant(ty, bits)
             }
             Operand::AddressOf { var, offset } => {
-                let (start, _) = self.home(var)?;
+                let (start, _) = self.variable_range(var)?;
                 let at = (start - self.layout.address_base).wrapping_add(offset as u32);
                 self.constant(Type::Uw, at as u64)
             }
@@ -526,7 +535,7 @@ impl FunctionLowering<'_> {
             }
             Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } => {
                 let address = self.address_register(addr, offset)?;
-                let mut strides = Self::strides(region);
+                let mut strides = Self::strides_of_region(region);
                 let per_address_log2 = match (region.vstride(), region.width()) {
                     (Some(_), _) => 5,
                     (None, Some(_)) => {
@@ -582,14 +591,14 @@ impl FunctionLowering<'_> {
     }
 
     /// A destination operand.
-    pub(crate) fn dst(&self, op: Operand, channels: u32) -> Result<Dst, Reason> {
+    pub(crate) fn lower_destination(&self, op: Operand, channels: u32) -> Result<Dst, Reason> {
         let stride = |region: Region| region.hstride().unwrap_or(1).max(1) as u8;
         Ok(match op {
             Operand::General { var, .. } if var == predefined::var::NULL => Dst::None,
             Operand::General { var, row, col, region, modifier } => {
                 let (ty, _) =
                     self.o.var_shape(var, self.grf).ok_or_else(|| format!("there is no variable V{var}"))?;
-                let (start, _) = self.home(var)?;
+                let (start, _) = self.variable_range(var)?;
                 let offset =
                     start.saturating_add(row as u32 * self.grf).saturating_add(col as u32 * ty.size());
                 let stride = stride(region);
@@ -627,7 +636,7 @@ impl FunctionLowering<'_> {
         self.program.code.push(inst);
     }
 
-    pub(crate) fn unsupported(&mut self, mut inst: Inst, name: &'static str, reason: impl Into<String>) {
+    pub(crate) fn push_unsupported(&mut self, mut inst: Inst, name: &'static str, reason: impl Into<String>) {
         inst.op = Op::Unsupported;
         inst.aux = self.program.unsupported.len() as u32;
         inst.src = [Src::None; 4];

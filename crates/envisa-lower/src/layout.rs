@@ -69,7 +69,7 @@ struct Reach {
 }
 
 /// Bytes from the start of an operand that an instruction of 32 channels may touch, at most.
-fn extent(ty: Type, region: envisa_isa::Region, channels: u32, is_dst: bool) -> u32 {
+fn max_operand_bytes(ty: Type, region: envisa_isa::Region, channels: u32, is_dst: bool) -> u32 {
     let h = region.hstride().unwrap_or(if is_dst { 1 } else { 0 });
     let last = if is_dst {
         (channels - 1) * h.max(1)
@@ -81,7 +81,7 @@ fn extent(ty: Type, region: envisa_isa::Region, channels: u32, is_dst: bool) -> 
     (last + 1) * ty.size()
 }
 
-fn reach(o: &Object, grf: u32) -> Reach {
+fn reach_of_variables(o: &Object, grf: u32) -> Reach {
     let mut r = Reach { vars: vec![0; o.vars.len()], predefined: [0; 32], taken: vec![false; o.vars.len()] };
     for inst in &o.insts {
         let desc = inst.desc();
@@ -100,7 +100,12 @@ fn reach(o: &Object, grf: u32) -> Reach {
                     let dst = desc.slots.get(i).is_some_and(|s| {
                         matches!(s.role, envisa_isa::desc::Role::Write | envisa_isa::desc::Role::ReadWrite)
                     });
-                    (var, row as u32 * grf + col as u32 * ty.size() + extent(ty, region, channels, dst))
+                    (
+                        var,
+                        row as u32 * grf
+                            + col as u32 * ty.size()
+                            + max_operand_bytes(ty, region, channels, dst),
+                    )
                 }
                 // What a message moves beyond this is checked by its own lowering.
                 Operand::Raw { var, offset } => (var, offset as u32 + 1),
@@ -114,7 +119,7 @@ fn reach(o: &Object, grf: u32) -> Reach {
             if desc.operation() == Operation::AddressAdd && i > 0 {
                 mark_taken(o, &mut r, var);
             }
-            note(o, &mut r, var, end);
+            note_reach(o, &mut r, var, end);
         }
     }
     r
@@ -128,7 +133,7 @@ fn mark_taken(o: &Object, r: &mut Reach, var: u32) {
     }
 }
 
-fn note(o: &Object, r: &mut Reach, var: u32, end: u32) {
+fn note_reach(o: &Object, r: &mut Reach, var: u32, end: u32) {
     let Some((root, offset)) = o.root(var) else { return };
     let end = end.saturating_add(offset);
     let slot = match root.checked_sub(predefined::FIRST_VAR) {
@@ -170,22 +175,22 @@ pub fn layout(
 ) -> Result<Layout, String> {
     let mut l = Layout::default();
     let mut at = Cursor(constants.next_multiple_of(CHUNK));
-    let mut reaches: Vec<Reach> = objects.iter().map(|o| reach(o, grf)).collect();
+    let mut reaches: Vec<Reach> = objects.iter().map(|o| reach_of_variables(o, grf)).collect();
     for ((o, r), messages) in objects.iter().zip(&mut reaches).zip(message_reach) {
         for (var, end) in messages {
-            note(o, r, *var, *end);
+            note_reach(o, r, *var, *end);
         }
     }
 
-    states(&mut l, objects, &mut at)?;
+    place_states(&mut l, objects, &mut at)?;
 
     // What address registers can name: predefined variables, and those whose address is taken.
     l.address_base = at.0;
     predefined_vars(&mut l, objects, &reaches, grf, &mut at)?;
     let before = at.0;
-    roots(&mut l, objects, &reaches, &mut at, |o, i| reaches[o].taken[i])?;
+    place_roots(&mut l, objects, &reaches, &mut at, |o, i| reaches[o].taken[i])?;
     if at.0 - l.address_base > ADDRESSABLE {
-        share(&mut l, objects, before, &mut at);
+        share_registers(&mut l, objects, before, &mut at);
     }
     if at.0 - l.address_base > ADDRESSABLE {
         return Err("the variables whose address is taken exceed the 64 KiB an address can name".into());
@@ -201,18 +206,18 @@ pub fn layout(
         {
             let i = i as usize;
             let end = input.size as u32 + objects[0].root(input.id).map_or(0, |r| r.1);
-            place(&mut l.objects[0], objects[0], i, reaches[0].vars[i].max(end), &mut at)?;
+            place_root_variable(&mut l.objects[0], objects[0], i, reaches[0].vars[i].max(end), &mut at)?;
         }
     }
     l.locals_start = at.0;
-    roots(&mut l, objects, &reaches, &mut at, |_, _| true)?;
-    aliases(&mut l, objects)?;
+    place_roots(&mut l, objects, &reaches, &mut at, |_, _| true)?;
+    place_aliases(&mut l, objects)?;
     l.end = at.0;
     Ok(l)
 }
 
 /// Gives predicates, address registers and states their places.
-fn states(l: &mut Layout, objects: &[&Object], at: &mut Cursor) -> Result<(), String> {
+fn place_states(l: &mut Layout, objects: &[&Object], at: &mut Cursor) -> Result<(), String> {
     l.predefined_surfaces = at.take(6 * 4)?;
     l.bindless_sampler = at.take(4)?;
     if objects.iter().any(|o| o.insts.iter().any(|i| has_carry(i.desc().operation()))) {
@@ -296,7 +301,7 @@ fn predefined_vars(
 }
 
 /// Gives those roots of each object their homes, by object and variable, that have none and that are `wanted`.
-fn roots(
+fn place_roots(
     l: &mut Layout,
     objects: &[&Object],
     reaches: &[Reach],
@@ -307,7 +312,7 @@ fn roots(
         let start = at.0;
         for (i, v) in o.vars.iter().enumerate() {
             if v.alias == 0 && wanted(k, i) {
-                place(&mut l.objects[k], o, i, reaches[k].vars[i], at)?;
+                place_root_variable(&mut l.objects[k], o, i, reaches[k].vars[i], at)?;
             }
         }
         l.objects[k].ranges.push(start..at.0);
@@ -316,7 +321,7 @@ fn roots(
 }
 
 /// Puts variables whose address is taken, which have their places from `first` on, into places that they share, if that is possible.
-fn share(l: &mut Layout, objects: &[&Object], first: RegOffset, at: &mut Cursor) {
+fn share_registers(l: &mut Layout, objects: &[&Object], first: RegOffset, at: &mut Cursor) {
     let ([o], [h]) = (objects, &mut l.objects[..]) else { return };
     let index = |id: u32| (id - predefined::FIRST_VAR) as usize;
     let sizes: Vec<(usize, u32)> = h.homes.iter().map(|home| (index(home.id), home.bytes / CHUNK)).collect();
@@ -367,7 +372,7 @@ fn address_homes(l: &mut Layout, end: u32) {
 }
 
 /// Gives aliases the homes of what they name.
-fn aliases(l: &mut Layout, objects: &[&Object]) -> Result<(), String> {
+fn place_aliases(l: &mut Layout, objects: &[&Object]) -> Result<(), String> {
     for (k, o) in objects.iter().enumerate() {
         for i in (0..o.vars.len()).filter(|&i| o.vars[i].alias != 0) {
             let id = i as u32 + predefined::FIRST_VAR;
@@ -387,7 +392,13 @@ fn aliases(l: &mut Layout, objects: &[&Object]) -> Result<(), String> {
 }
 
 /// Gives a root variable its home, once.
-fn place(h: &mut ObjectLayout, o: &Object, i: usize, touched: u32, at: &mut Cursor) -> Result<(), String> {
+fn place_root_variable(
+    h: &mut ObjectLayout,
+    o: &Object,
+    i: usize,
+    touched: u32,
+    at: &mut Cursor,
+) -> Result<(), String> {
     if h.end_of_home[i] != 0 {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use envisa_isa::{Combine, Inst as IsaInst, Operand, PartName, SlotName, Type, pr
 use crate::kernel::{FunctionLowering, Reason};
 use crate::messages::{self, SCRATCH_STATE};
 use crate::program::*;
-use crate::types::{exec_type, retype};
+use crate::types::{exec_type, retype_as_bits};
 
 /// The operands of an instruction.
 struct Operands {
@@ -21,24 +21,24 @@ struct Operands {
 }
 
 impl Operands {
-    fn dst(&self) -> Result<Operand, Reason> {
+    fn destination_operand(&self) -> Result<Operand, Reason> {
         self.dsts.first().copied().ok_or_else(|| "the destination is missing".into())
     }
 
-    fn src(&self, i: usize) -> Result<Operand, Reason> {
+    fn source_operand(&self, i: usize) -> Result<Operand, Reason> {
         self.srcs.get(i).copied().ok_or_else(|| format!("source {i} is missing"))
     }
 
     /// The value of the first plain field.
-    fn field(&self) -> Option<u32> {
+    fn first_field_value(&self) -> Option<u32> {
         self.all.iter().find_map(|o| o.int())
     }
 
     fn label(&self) -> Result<u32, Reason> {
-        self.labels().next().ok_or_else(|| "the label is missing".into())
+        self.label_operands().next().ok_or_else(|| "the label is missing".into())
     }
 
-    fn labels(&self) -> impl Iterator<Item = u32> {
+    fn label_operands(&self) -> impl Iterator<Item = u32> {
         self.all.iter().filter_map(|o| match o {
             Operand::Label(l) => Some(*l as u32),
             _ => None,
@@ -89,7 +89,7 @@ impl FunctionLowering<'_> {
         self.read_special_registers(&inst, &operands.srcs)?;
         self.read_scratch_location(&inst, isa)?;
         match desc.operation() {
-            Operation::Compute(op) => self.compute(op, inst, &operands),
+            Operation::Compute(op) => self.lower_compute(op, inst, &operands),
             Operation::Move => self.move_(inst, &operands),
             Operation::AddressAdd => self.address_add(inst, &operands),
             Operation::Compare => self.compare(inst, &operands),
@@ -102,9 +102,9 @@ impl FunctionLowering<'_> {
                     (true, false) => Op::Dpasw,
                     (false, false) => Op::Dpas,
                 };
-                crate::resolve::systolic(self, isa, op, inst)
+                crate::resolve::lower_dpas(self, isa, op, inst)
             }
-            Operation::Control(control) => self.control(control, desc.name, inst, &operands),
+            Operation::Control(control) => self.lower_control_flow(control, desc.name, inst, &operands),
             Operation::Barrier(barrier) => self.barrier(barrier, inst, &operands),
             Operation::Fence => {
                 inst.op = Op::Fence;
@@ -115,7 +115,7 @@ impl FunctionLowering<'_> {
             Operation::Message(message) => {
                 match crate::resolve::without_memory(self, isa, message) {
                     None => {}
-                    Some(messages::Decoded::BarrierSignal) => return self.signal(inst),
+                    Some(messages::Decoded::BarrierSignal) => return self.signal_barrier(inst),
                     Some(_) => {
                         inst.op = Op::Fence;
                         inst.aux = fence::GLOBAL | fence::LOCAL;
@@ -123,20 +123,20 @@ impl FunctionLowering<'_> {
                         return Ok(());
                     }
                 }
-                match crate::resolve::lower(self, isa, message) {
+                match crate::resolve::lower_message(self, isa, message) {
                     Ok(message) => {
                         inst.op = Op::Message;
                         inst.aux = self.program.messages.len() as u32;
                         self.program.messages.push(message);
                         self.push(inst);
                     }
-                    Err(reason) => self.unsupported(inst, desc.name, reason),
+                    Err(reason) => self.push_unsupported(inst, desc.name, reason),
                 }
                 Ok(())
             }
             Operation::Nothing => Ok(()),
             Operation::Unsupported(why) => {
-                self.unsupported(inst, desc.name, why.reason());
+                self.push_unsupported(inst, desc.name, why.reason());
                 Ok(())
             }
         }
@@ -145,7 +145,7 @@ impl FunctionLowering<'_> {
     /// Execution size, mask and predicate of an instruction, and its operands by what the slots are, so that each
     /// row is read the same way.
     fn read(&self, isa: &IsaInst, source: u32) -> Result<(Inst, Operands), Reason> {
-        let mut inst = self.blank(Op::Nop, source);
+        let mut inst = self.blank_inst(Op::Nop, source);
         inst.span = isa.span;
         inst.no_mask = false;
         let all = self.o.ops(isa);
@@ -190,7 +190,7 @@ impl FunctionLowering<'_> {
             before.facts.auxiliary = true;
             before.channels = 1;
             before.no_mask = true;
-            let (offset, _) = self.home(predefined::var::SCRATCHLOC)?;
+            let (offset, _) = self.variable_range(predefined::var::SCRATCHLOC)?;
             before.dst = Dst::Reg { offset, ty: Type::Uq, stride: 1, sat: false };
             before.src[0] = self.constant(Type::Uq, SCRATCH_STATE);
             self.finish(&mut before)?;
@@ -211,7 +211,7 @@ impl FunctionLowering<'_> {
                 before.op = Op::ChannelEnables;
                 before.aux = aux;
                 before.channels = aux as u8 + 1;
-                let (offset, _) = self.home(var)?;
+                let (offset, _) = self.variable_range(var)?;
                 before.dst = Dst::Reg { offset, ty: Type::Ud, stride: 1, sat: false };
                 self.push(before);
             }
@@ -224,17 +224,17 @@ impl FunctionLowering<'_> {
             return Err("more than four sources".into());
         }
         for (i, s) in srcs.iter().enumerate() {
-            inst.src[i] = self.src(*s, inst.channels as u32)?;
+            inst.src[i] = self.lower_source(*s, inst.channels as u32)?;
         }
         Ok(())
     }
 
-    fn compute(&mut self, op: Compute, mut inst: Inst, operands: &Operands) -> Result<(), Reason> {
+    fn lower_compute(&mut self, op: Compute, mut inst: Inst, operands: &Operands) -> Result<(), Reason> {
         let channels = inst.channels as u32;
         inst.op = op.into();
         if op == Compute::Bfn {
             // The truth table is the row's only plain field.
-            inst.aux = operands.field().ok_or("the truth table is missing")? & 0xff;
+            inst.aux = operands.first_field_value().ok_or("the truth table is missing")? & 0xff;
         }
         if op == Compute::Dnscl {
             inst.aux =
@@ -242,16 +242,16 @@ impl FunctionLowering<'_> {
             // The third field is how it rounds: 0 stochastically.
             if inst.aux >> 16 == 0 {
                 let reason = "how random bits are added has no public description";
-                self.unsupported(inst, "DNSCL", reason);
+                self.push_unsupported(inst, "DNSCL", reason);
                 return Ok(());
             }
         }
         if let Some(d) = operands.dsts.first() {
-            inst.dst = self.dst(*d, channels)?;
+            inst.dst = self.lower_destination(*d, channels)?;
         }
         let mut carry = None;
         if let Some(d) = operands.dsts.get(1) {
-            match self.dst(*d, channels)? {
+            match self.lower_destination(*d, channels)? {
                 Dst::Reg { offset, ty, stride: 1, .. } if ty.size() == 4 => inst.dst2 = offset,
                 Dst::None => inst.dst2 = 0,
                 Dst::Pred { offset } => inst.dst2 = offset,
@@ -310,9 +310,9 @@ impl FunctionLowering<'_> {
 
     fn move_(&mut self, mut inst: Inst, operands: &Operands) -> Result<(), Reason> {
         let channels = inst.channels as u32;
-        let src = operands.src(0)?;
-        inst.dst = self.dst(operands.dst()?, channels)?;
-        inst.src[0] = self.src(src, channels)?;
+        let src = operands.source_operand(0)?;
+        inst.dst = self.lower_destination(operands.destination_operand()?, channels)?;
+        inst.src[0] = self.lower_source(src, channels)?;
         inst.op = if let Src::Pred { .. } = inst.src[0] {
             // It ignores predicate, size and mask: one channel.
             (inst.channels, inst.first, inst.no_mask) = (1, 0, true);
@@ -329,9 +329,9 @@ impl FunctionLowering<'_> {
     fn address_add(&mut self, mut inst: Inst, operands: &Operands) -> Result<(), Reason> {
         let channels = inst.channels as u32;
         inst.op = Op::Add;
-        inst.dst = self.dst(operands.dst()?, channels)?;
+        inst.dst = self.lower_destination(operands.destination_operand()?, channels)?;
         // A binary says `&V` as a general operand.
-        let base = match operands.src(0)? {
+        let base = match operands.source_operand(0)? {
             Operand::General { var, row, col, .. } => {
                 let size = self.o.var_shape(var, self.grf).map_or(1, |s| s.0.size());
                 let offset = row as u32 * self.grf + col as u32 * size;
@@ -339,8 +339,8 @@ impl FunctionLowering<'_> {
             }
             op => op,
         };
-        inst.src[0] = self.src(base, channels)?;
-        inst.src[1] = self.src(operands.src(1)?, channels)?;
+        inst.src[0] = self.lower_source(base, channels)?;
+        inst.src[1] = self.lower_source(operands.source_operand(1)?, channels)?;
         self.finish(&mut inst)?;
         self.push(inst);
         Ok(())
@@ -348,11 +348,11 @@ impl FunctionLowering<'_> {
 
     fn compare(&mut self, mut inst: Inst, operands: &Operands) -> Result<(), Reason> {
         inst.op = Op::Cmp;
-        inst.aux = operands.field().ok_or("the relation is missing")?;
+        inst.aux = operands.first_field_value().ok_or("the relation is missing")?;
         if inst.aux > 5 {
             return Err(format!("there is no relation {}", inst.aux));
         }
-        inst.dst = self.dst(operands.dst()?, inst.channels as u32)?;
+        inst.dst = self.lower_destination(operands.destination_operand()?, inst.channels as u32)?;
         self.sources(&mut inst, &operands.srcs)?;
         self.finish(&mut inst)?;
         self.push(inst);
@@ -364,14 +364,14 @@ impl FunctionLowering<'_> {
         inst.op = Op::Setp;
         let dst = operands.all.iter().find(|o| matches!(o, Operand::Predicate(_)));
         let dst = dst.or(operands.dsts.first()).ok_or("the destination is missing")?;
-        inst.dst = self.dst(*dst, channels)?;
+        inst.dst = self.lower_destination(*dst, channels)?;
         let src = operands.srcs.iter().find(|s| !matches!(s, Operand::Predicate(_)));
-        inst.src[0] = self.src(*src.ok_or("the source is missing")?, channels)?;
+        inst.src[0] = self.lower_source(*src.ok_or("the source is missing")?, channels)?;
         self.push(inst);
         Ok(())
     }
 
-    fn control(
+    fn lower_control_flow(
         &mut self,
         control: Control,
         name: &'static str,
@@ -409,16 +409,20 @@ impl FunctionLowering<'_> {
             }
             Control::Switch => {
                 inst.op = Op::SwitchJmp;
-                inst.src[0] = self.src(operands.src(0)?, 1)?;
+                inst.src[0] = self.lower_source(operands.source_operand(0)?, 1)?;
                 inst.aux = self.program.tables.len() as u32;
-                self.program.tables.push(operands.labels().collect());
+                self.program.tables.push(operands.label_operands().collect());
             }
             Control::Return => inst.op = Op::Ret,
             Control::FunctionReturn => inst.op = if self.index == 0 { Op::Ret } else { Op::Fret },
             Control::FunctionCall => {
-                let function = self.string(operands).ok_or("the function's name is missing")?;
+                let function = self.named_string(operands).ok_or("the function's name is missing")?;
                 let Some(index) = self.functions.get(function.as_str()) else {
-                    self.unsupported(inst, name, format!("the function `{function}` is not in the module"));
+                    self.push_unsupported(
+                        inst,
+                        name,
+                        format!("the function `{function}` is not in the module"),
+                    );
                     return Ok(());
                 };
                 inst.op = Op::Fcall;
@@ -426,14 +430,14 @@ impl FunctionLowering<'_> {
             }
             Control::IndirectCall => {
                 inst.op = Op::Ifcall;
-                inst.src[0] = self.src(operands.src(0)?, 1)?;
+                inst.src[0] = self.lower_source(operands.source_operand(0)?, 1)?;
             }
             Control::FunctionAddress => {
-                let symbol = self.string(operands).ok_or("the symbol is missing")?;
+                let symbol = self.named_string(operands).ok_or("the symbol is missing")?;
                 inst.op = Op::Faddr;
                 inst.channels = 1;
                 inst.no_mask = true;
-                inst.dst = self.dst(operands.dst()?, 1)?;
+                inst.dst = self.lower_destination(operands.destination_operand()?, 1)?;
                 let known = self.program.symbols.iter().position(|s| *s == symbol);
                 inst.aux = known.unwrap_or_else(|| {
                     self.program.symbols.push(symbol);
@@ -446,7 +450,7 @@ impl FunctionLowering<'_> {
     }
 
     /// The string that an instruction names.
-    fn string(&self, operands: &Operands) -> Option<String> {
+    fn named_string(&self, operands: &Operands) -> Option<String> {
         operands.all.iter().find_map(|o| match o {
             Operand::Str(s) => self.o.strings.get(*s).map(str::to_owned),
             _ => None,
@@ -454,7 +458,7 @@ impl FunctionLowering<'_> {
     }
 
     fn barrier(&mut self, barrier: Barrier, mut inst: Inst, operands: &Operands) -> Result<(), Reason> {
-        let signals = operands.field().unwrap_or(0) & 1;
+        let signals = operands.first_field_value().unwrap_or(0) & 1;
         match barrier {
             Barrier::Whole => inst.op = Op::Barrier,
             Barrier::Split => {
@@ -467,7 +471,7 @@ impl FunctionLowering<'_> {
                 // Id and number of threads; of 4.2: id, kind of thread, producers, consumers.
                 let order: &[usize] = if operands.srcs.len() > 2 { &[0, 2, 1, 3] } else { &[0, 1] };
                 for (s, place) in operands.srcs.iter().zip(order) {
-                    inst.src[*place] = self.src(*s, 1)?;
+                    inst.src[*place] = self.lower_source(*s, 1)?;
                 }
             }
         }
@@ -477,7 +481,7 @@ impl FunctionLowering<'_> {
     }
 
     /// A message to the gateway that says that the thread is at the group's barrier.
-    fn signal(&mut self, mut inst: Inst) -> Result<(), Reason> {
+    fn signal_barrier(&mut self, mut inst: Inst) -> Result<(), Reason> {
         inst.op = Op::SplitBarrier;
         inst.aux = 1;
         self.program.has_barrier = true;
@@ -486,7 +490,7 @@ impl FunctionLowering<'_> {
     }
 
     fn blank_at(&self, inst: &Inst) -> Inst {
-        let mut b = self.blank(Op::Nop, inst.source);
+        let mut b = self.blank_inst(Op::Nop, inst.source);
         b.span = inst.span;
         b
     }
@@ -505,7 +509,7 @@ impl FunctionLowering<'_> {
     }
 
     /// An instruction that lowering made, whose operands are known.
-    pub(crate) fn finished(&mut self, mut inst: Inst) -> Result<(), Reason> {
+    pub(crate) fn push_instruction(&mut self, mut inst: Inst) -> Result<(), Reason> {
         self.finish(&mut inst)?;
         self.push(inst);
         Ok(())
@@ -513,7 +517,7 @@ impl FunctionLowering<'_> {
 
     /// Chooses the type the channels compute in, and brings operands to it where that is exact.
     fn finish(&mut self, inst: &mut Inst) -> Result<(), Reason> {
-        retype(inst);
+        retype_as_bits(inst);
         inst.exec = exec_type(inst);
         for i in 0..4 {
             self.promote_constant(inst, i);

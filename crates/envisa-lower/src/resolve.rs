@@ -14,14 +14,14 @@ use crate::program::*;
 pub(crate) fn without_memory(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Option<Decoded> {
     let Kind::Raw { split } = kind else { return None };
     let parts = Parts::new(f.o, isa, f.grf);
-    match raw::send(split, &parts, f) {
+    match raw::decode_send(split, &parts, f) {
         Ok(Ok(Decoded::Message(_)) | Err(_)) | Err(_) => None,
         Ok(Ok(other)) => Some(other),
     }
 }
 
 /// Lowers a message of the function being lowered.
-pub(crate) fn lower(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Result<Message, Reason> {
+pub(crate) fn lower_message(f: &mut FunctionLowering, isa: &IsaInst, kind: Kind) -> Result<Message, Reason> {
     let parts = Parts::new(f.o, isa, f.grf);
     decode(kind, &parts, f)
 }
@@ -40,7 +40,7 @@ impl Resolver for FunctionLowering<'_> {
     }
 
     fn scalar(&mut self, op: Operand) -> Result<Src, Reason> {
-        self.src(op, 1)
+        self.lower_source(op, 1)
     }
 
     fn element(&self, op: Operand) -> Type {
@@ -48,16 +48,16 @@ impl Resolver for FunctionLowering<'_> {
     }
 
     fn surface(&mut self, id: u16) -> Result<Src, Reason> {
-        self.src(Operand::State { class: envisa_isa::StateClass::Surface, id, offset: 0 }, 1)
+        self.lower_source(Operand::State { class: envisa_isa::StateClass::Surface, id, offset: 0 }, 1)
     }
 
     fn sampler(&mut self, id: u16) -> Result<Src, Reason> {
-        self.src(Operand::State { class: envisa_isa::StateClass::Sampler, id, offset: 0 }, 1)
+        self.lower_source(Operand::State { class: envisa_isa::StateClass::Sampler, id, offset: 0 }, 1)
     }
 }
 
 /// Lowers DPAS: operands are offsets, the rest is in `aux`.
-pub(crate) fn systolic(
+pub(crate) fn lower_dpas(
     f: &mut FunctionLowering,
     isa: &IsaInst,
     op: Op,
@@ -134,7 +134,7 @@ fn gather_scales(
                 ..*inst
             };
             copy.facts.auxiliary = true;
-            f.finished(copy)?;
+            f.push_instruction(copy)?;
             to += each;
         }
     }

@@ -93,7 +93,7 @@ impl Touched {
 /// Is called with each run of registers.
 pub type Visit<'a> = &'a mut dyn FnMut(Touched);
 
-pub(crate) fn whole(offset: Option<RegOffset>, bytes: u32, visit: Visit<'_>) {
+pub(crate) fn visit_whole(offset: Option<RegOffset>, bytes: u32, visit: Visit<'_>) {
     if let Some(offset) = offset
         && bytes != 0
     {

@@ -6,7 +6,7 @@ use crate::op_facts::{Numbers, Operands, Usual, Width};
 use crate::program::*;
 
 /// Operands of logic and shifts are bits: they are read by the type that says so.
-pub(crate) fn retype(inst: &mut Inst) {
+pub(crate) fn retype_as_bits(inst: &mut Inst) {
     let unsigned = |t: Type| match t.size() {
         1 => Type::Ub,
         2 => Type::Uw,
@@ -100,11 +100,14 @@ pub fn exec_type(inst: &Inst) -> ExecType {
     let usual = usual_type(inst);
     // How many bits of a count are looked at is the type's number of bits.
     if matches!(inst.op.facts().width, Width::First | Width::FirstOrResult) {
-        return if exact(inst, usual) { usual } else { ExecType::Wide };
+        return if values_fit_exec_type(inst, usual) { usual } else { ExecType::Wide };
     }
     let wider = [usual, ExecType::I32, ExecType::U32, ExecType::I64, ExecType::U64];
     let narrow = if sixty_four(inst) { 64 } else { 32 };
-    wider.into_iter().find(|t| bits_of(*t) >= narrow && exact(inst, *t)).unwrap_or(ExecType::Wide)
+    wider
+        .into_iter()
+        .find(|t| bits_of(*t) >= narrow && values_fit_exec_type(inst, *t))
+        .unwrap_or(ExecType::Wide)
 }
 
 fn dst_type(inst: &Inst) -> Option<(Type, bool)> {
@@ -140,19 +143,19 @@ fn float_type(inst: &Inst) -> Option<ExecType> {
 }
 
 /// Is it an integer of 64 bits?
-fn wide(t: Type) -> bool {
+fn is_64_bit_integer(t: Type) -> bool {
     t.size() == 8 && t.is_int()
 }
 
 /// Is any operand that matters to the width of the result of 64 bits?
 fn sixty_four(inst: &Inst) -> bool {
-    let first = src_type(&inst.src[0]).is_some_and(wide);
-    let dst = dst_type(inst).is_some_and(|d| wide(d.0));
+    let first = src_type(&inst.src[0]).is_some_and(is_64_bit_integer);
+    let dst = dst_type(inst).is_some_and(|d| is_64_bit_integer(d.0));
     match inst.op.facts().width {
         Width::First => first,
         Width::FirstOrResult => first || dst,
         Width::Never => false,
-        Width::Any => dst || inst.src.iter().filter_map(src_type).any(wide),
+        Width::Any => dst || inst.src.iter().filter_map(src_type).any(is_64_bit_integer),
     }
 }
 
@@ -200,7 +203,7 @@ fn usual_type(inst: &Inst) -> ExecType {
             if signed { of(I32, I64) } else { of(U32, U64) }
         }
         Usual::Copied => match src_type(&inst.src[0]) {
-            Some(t) if wide(t) && !t.is_signed() => U64,
+            Some(t) if is_64_bit_integer(t) && !t.is_signed() => U64,
             Some(Type::Ud) => of(U32, I64),
             _ => of(I32, I64),
         },
@@ -229,7 +232,7 @@ fn values(s: &Src) -> Option<Interval> {
 }
 
 /// Is everything that an instruction on integers looks at as a number held by this type?
-fn exact(inst: &Inst, exec: ExecType) -> bool {
+fn values_fit_exec_type(inst: &Inst, exec: ExecType) -> bool {
     let (low, high): Interval = match exec {
         ExecType::I32 => (i32::MIN.into(), i32::MAX.into()),
         ExecType::U32 => (0, u32::MAX.into()),

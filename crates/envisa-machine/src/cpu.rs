@@ -28,7 +28,7 @@ impl<const L: u8> Isa<L> {
 
     /// Does the CPU have AVX2?
     #[inline(always)]
-    pub const fn avx2(self) -> bool {
+    pub const fn has_avx2(self) -> bool {
         L >= 1
     }
 }
@@ -71,7 +71,7 @@ fn run_avx2<A: PerLevel>(work: A) -> A::Out {
 #[cfg(all(test, target_arch = "x86_64"))]
 pub(crate) fn avx2_isa() -> Option<Isa<1>> {
     // SAFETY: the CPU has the features.
-    (Level::features() >= Level::Avx2).then_some(unsafe { Isa::new() })
+    (Level::level_of_build_features() >= Level::Avx2).then_some(unsafe { Isa::new() })
 }
 
 /// An instruction set that handlers are compiled for.
@@ -95,7 +95,7 @@ impl Level {
                 Ok("avx2") => Level::Avx2,
                 _ => Level::Avx512,
             };
-            Self::cpu().min(limit)
+            Self::level_of_cpu().min(limit)
         })
     }
 
@@ -112,12 +112,12 @@ impl Level {
     }
 
     #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-    fn cpu() -> Level {
-        Self::features()
+    fn level_of_cpu() -> Level {
+        Self::level_of_build_features()
     }
 
     #[cfg(all(target_arch = "x86_64", any(test, not(debug_assertions))))]
-    fn features() -> Level {
+    fn level_of_build_features() -> Level {
         let v3 = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("fma")
             && is_x86_feature_detected!("f16c")
@@ -141,7 +141,7 @@ impl Level {
 
     /// Debug builds have the base level only: the others take long to compile and gain nothing there.
     #[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
-    fn cpu() -> Level {
+    fn level_of_cpu() -> Level {
         Level::Base
     }
 }

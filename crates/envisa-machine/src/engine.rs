@@ -32,7 +32,7 @@ pub type Wanted = Box<dyn std::any::Any + Send>;
 /// A program as an engine made it ready.
 pub trait Translation: Send + Sync {
     /// Does it run this launch, whose view is of the program that it was made of?
-    fn accepts(&self, launch: &LaunchView<'_>) -> bool;
+    fn accepts_launch(&self, launch: &LaunchView<'_>) -> bool;
 
     /// What it has yet to make before it runs such a launch, if that takes its time: to be given to [`Translation::make`],
     /// by whoever has time. `None`: nothing.
@@ -51,7 +51,7 @@ pub trait Translation: Send + Sync {
 
     /// What runs threads of a launch whose observer has said what it wants to be told of
     /// ([`Env::interest`](crate::thread::Env::interest)), and stops at that; `None` if nothing does.
-    fn observed<'a>(&'a self, _: &'a LaunchView<'a>) -> Option<Box<dyn ObservedThreads + 'a>> {
+    fn observed_threads<'a>(&'a self, _: &'a LaunchView<'a>) -> Option<Box<dyn ObservedThreads + 'a>> {
         None
     }
 
@@ -60,7 +60,7 @@ pub trait Translation: Send + Sync {
     ///
     /// # Errors
     /// The launch's fault, if the host lacks what the worker needs.
-    fn worker<'a>(
+    fn new_worker<'a>(
         &'a self,
         launch: &'a LaunchView<'a>,
         number: u32,
@@ -203,7 +203,7 @@ impl<'a> LaunchView<'a> {
 
     /// The same with reads of registers at addresses outside of every variable as told.
     #[must_use]
-    pub fn stray_reads(mut self, allowed: bool) -> LaunchView<'a> {
+    pub fn allow_stray_reads(mut self, allowed: bool) -> LaunchView<'a> {
         self.env.stray_reads = allowed;
         self
     }

@@ -18,7 +18,7 @@ use crate::thread::{Accesses, Env, Group, Loaded, Machine, Mask, Status, Thread}
 use crate::thread_order::Order;
 use crate::trap::{Cause, ThreadState, Trap};
 
-pub use crate::loader::{Loader, together};
+pub use crate::loader::{Loader, group_runs_together};
 
 /// Runs one thread.
 pub trait Run {
@@ -84,7 +84,7 @@ impl Kept {
     }
 
     /// What is of use to a worker of this launch.
-    fn of(mut self, launch: &LaunchView<'_>) -> Kept {
+    fn reusable_for(mut self, launch: &LaunchView<'_>) -> Kept {
         let program = launch.env.program;
         let reaches = self.reaches(launch);
         if reaches && self.launch == launch.prepared.number() {
@@ -137,7 +137,7 @@ impl Alive<'_> {
     /// # Panics
     /// If there is no such thread.
     pub fn machine(&mut self, index: usize) -> Machine<'_> {
-        machine(self.env, self.group, self.slm, &mut self.threads[index], self.hints)
+        make_machine(self.env, self.group, self.slm, &mut self.threads[index], self.hints)
     }
 
     /// The states of the threads.
@@ -267,7 +267,7 @@ impl<'a, R: Run> Groups<'a, R> {
     ) -> Result<Self, Box<Trap>> {
         let (prepared, program) = (launch.prepared, launch.env.program);
         let most = prepared.most_threads();
-        let Kept { mut threads, mut hints, mut image, slm, .. } = kept.of(launch);
+        let Kept { mut threads, mut hints, mut image, slm, .. } = kept.reusable_for(launch);
         let Some(slm) = slm.or_else(|| Block::zeroed(prepared.slm_bytes as usize)) else {
             let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
             return Err(Box::new(Trap::of_launch(program.name(), cause)));
@@ -325,26 +325,30 @@ impl<'a, R: Run> Groups<'a, R> {
     }
 
     /// Runs a group; gives its fault.
-    fn group(&mut self, id: [u32; 3], stop: &Stop) -> Option<Box<Trap>> {
+    fn run_group(&mut self, id: [u32; 3], stop: &Stop) -> Option<Box<Trap>> {
         let class = self.launch.prepared.class(id);
         if let Err(trap) = self.begin(id, class, stop) {
             return Some(trap);
         }
-        if self.together { self.turns(class, (0, 0), stop) } else { self.alone(class, 0, stop) }
+        if self.together {
+            self.turns(class, (0, 0), stop)
+        } else {
+            self.run_threads_one_by_one(class, 0, stop)
+        }
     }
 
     /// Runs the threads of a group from this one on, each to its end before the next begins.
-    fn alone(&mut self, class: &GroupClass, first: u32, stop: &Stop) -> Option<Box<Trap>> {
+    fn run_threads_one_by_one(&mut self, class: &GroupClass, first: u32, stop: &Stop) -> Option<Box<Trap>> {
         let env = &self.launch.env;
         let mut shared = false;
         for nth in first..class.threads {
             let index = self.launch.order.place(nth.into(), class.threads.into(), self.group_number()) as u32;
-            shared = self.start(class, index, 0, shared);
+            shared = self.start_thread(class, index, 0, shared);
             let mut fresh = true;
             loop {
                 let t = &mut self.threads[0];
                 t.turn = TURN;
-                let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
+                let mut m = make_machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                 m.accesses = std::mem::take(&mut self.accesses);
                 self.run.run(&mut m, fresh, stop);
                 self.accesses = std::mem::take(&mut m.accesses);
@@ -375,7 +379,7 @@ impl<'a, R: Run> Groups<'a, R> {
         }
         let axis = prepared.row_axis();
         let last = prepared.groups[axis] - 1;
-        let alike = std::ptr::eq(class, prepared.class(along(id, axis, last)));
+        let alike = std::ptr::eq(class, prepared.class(id_along_axis(id, axis, last)));
         let rest = u64::from(last - id[axis]) + u64::from(alike);
         rest.min(most).max(1) as u32
     }
@@ -402,8 +406,8 @@ impl<'a, R: Run> Groups<'a, R> {
             // What else is shared is there from the group before then.
             let alike = prepared.classes().len() == 1;
             for state in 0..if self.together { full } else { 1 } {
-                if !self.loader.load_row(&mut self.threads[state as usize], &self.image, alike) {
-                    self.start(class, state, state as usize, false);
+                if !self.loader.load_row_start(&mut self.threads[state as usize], &self.image, alike) {
+                    self.start_thread(class, state, state as usize, false);
                 }
             }
             prepared.patch_thread(&mut self.image, 0, self.slot);
@@ -429,7 +433,7 @@ impl<'a, R: Run> Groups<'a, R> {
                     (_, Turns::Ended) => Ok(groups),
                     (nth, Turns::Fault(trap)) => Err((nth, trap)),
                     (nth, Turns::Rest { started, next }) => {
-                        prepared.patch_group(&mut self.image, along(id, axis, id[axis] + nth), class);
+                        prepared.patch_group(&mut self.image, id_along_axis(id, axis, id[axis] + nth), class);
                         match self.turns(class, (started, next), stop) {
                             Some(trap) => Err((nth, trap)),
                             None => Ok(nth + 1),
@@ -437,14 +441,14 @@ impl<'a, R: Run> Groups<'a, R> {
                     }
                 };
             }
-            let mut m = machine(env, &mut self.group, &self.slm, &mut self.threads[0], &mut self.hints);
+            let mut m = make_machine(env, &mut self.group, &self.slm, &mut self.threads[0], &mut self.hints);
             self.run.row(&mut m, &row, stop);
             if let Some(mut trap) = m.trap {
                 trap.threads = thread_states(env.program, &self.threads[..1], &trap);
                 return Err((trap.group[axis].wrapping_sub(id[axis]), trap));
             }
         }
-        self.alone(class, full, stop).map_or(Ok(groups), |trap| Err((0, trap)))
+        self.run_threads_one_by_one(class, full, stop).map_or(Ok(groups), |trap| Err((0, trap)))
     }
 
     /// Runs the threads of a group that are alive together, one turn after the other. So many of them have started
@@ -453,7 +457,7 @@ impl<'a, R: Run> Groups<'a, R> {
         let env = &self.launch.env;
         let threads = class.threads as usize;
         for index in started..class.threads {
-            self.start(class, index, index as usize, false);
+            self.start_thread(class, index, index as usize, false);
         }
         let (mut started, mut next) = (started as usize, next as usize);
         let mut turn = self.group_number();
@@ -465,7 +469,7 @@ impl<'a, R: Run> Groups<'a, R> {
                     continue;
                 }
                 t.turn = TURN;
-                let mut m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
+                let mut m = make_machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                 m.accesses = std::mem::take(&mut self.accesses);
                 self.run.run(&mut m, k >= started, stop);
                 self.accesses = std::mem::take(&mut m.accesses);
@@ -480,10 +484,10 @@ impl<'a, R: Run> Groups<'a, R> {
                 return None;
             }
             let cancelled = stop.cancelled();
-            if cancelled || !release(live, &mut self.group) {
+            if cancelled || !release_waiting_threads(live, &mut self.group) {
                 let cause = if cancelled { Cause::Cancelled } else { Cause::Deadlock };
                 let t = live.iter_mut().find(|t| t.status != Status::Done)?;
-                let m = machine(env, &mut self.group, &self.slm, t, &mut self.hints);
+                let m = make_machine(env, &mut self.group, &self.slm, t, &mut self.hints);
                 let pc = m.t.pc.saturating_sub(1);
                 let mut trap = Box::new(m.trap_at(pc, None, cause));
                 trap.threads = thread_states(env.program, &self.threads[..threads], &trap);
@@ -500,7 +504,7 @@ impl<'a, R: Run> Groups<'a, R> {
 
     /// Puts the state of thread `index` of a group of this class to its start. `shared`: the state's registers have
     /// what the threads of the group share; gives whether they have it now.
-    fn start(&mut self, class: &GroupClass, index: u32, state: usize, shared: bool) -> bool {
+    fn start_thread(&mut self, class: &GroupClass, index: u32, state: usize, shared: bool) -> bool {
         let (env, prepared, t) = (&self.launch.env, self.launch.prepared, &mut self.threads[state]);
         let slot = self.slot + index;
         let channels = class.mask(index, prepared.simd);
@@ -581,7 +585,7 @@ impl<R: Run> Groups<'_, R> {
                 let total = self.launch.prepared.group_count();
                 id = self.launch.prepared.group_id(self.launch.order.place(number, total, u64::MAX));
             }
-            if let Some(trap) = self.group(id, stop) {
+            if let Some(trap) = self.run_group(id, stop) {
                 return Some((number, trap));
             }
             id = self.launch.prepared.group_after(id);
@@ -591,12 +595,12 @@ impl<R: Run> Groups<'_, R> {
 }
 
 /// A group's id with another number along an axis.
-fn along(mut id: [u32; 3], axis: usize, number: u32) -> [u32; 3] {
+fn id_along_axis(mut id: [u32; 3], axis: usize, number: u32) -> [u32; 3] {
     id[axis] = number;
     id
 }
 
-fn machine<'a>(
+fn make_machine<'a>(
     env: &'a Env<'a>,
     group: &'a mut Group,
     slm: &'a Block,
@@ -610,7 +614,7 @@ fn machine<'a>(
 pub const TURN: u64 = 1 << 20;
 
 /// Lets go on who can; `false` if nobody can.
-fn release(threads: &mut [Thread], group: &mut Group) -> bool {
+fn release_waiting_threads(threads: &mut [Thread], group: &mut Group) -> bool {
     let mut any = false;
     for t in threads.iter_mut().filter(|t| t.status == Status::Yielded) {
         t.status = Status::Ready;

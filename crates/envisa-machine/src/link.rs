@@ -61,7 +61,7 @@ impl ModuleData {
     /// [`LinkError`]; nothing stays allocated then.
     pub fn load(memory: &Memory, zebin: &ZebinFile) -> Result<ModuleData, LinkError> {
         let mut out = ModuleData::default();
-        let done = out.fill(memory, zebin);
+        let done = out.load_sections(memory, zebin);
         if let Err(e) = done {
             out.free(memory);
             return Err(e);
@@ -76,7 +76,7 @@ impl ModuleData {
         }
     }
 
-    fn fill(&mut self, memory: &Memory, zebin: &ZebinFile) -> Result<(), LinkError> {
+    fn load_sections(&mut self, memory: &Memory, zebin: &ZebinFile) -> Result<(), LinkError> {
         let out = self;
         // Section index: allocation, and where the section starts in it.
         let mut at: HashMap<usize, (Arc<Allocation>, u64)> = HashMap::new();

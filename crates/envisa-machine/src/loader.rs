@@ -65,7 +65,7 @@ pub(crate) const SET: [(usize, u32); 6] = [
 
 /// The dwords of ranges `(first byte, bytes)`, each once, neighbours together: what is read of a dword by its bytes is
 /// loaded as one.
-fn dwords(of: impl Iterator<Item = (u32, u32)>) -> Vec<Range<u32>> {
+fn merge_into_dwords(of: impl Iterator<Item = (u32, u32)>) -> Vec<Range<u32>> {
     let mut all: Vec<Range<u32>> = of.map(|(at, bytes)| at & !3..(at + bytes).next_multiple_of(4)).collect();
     all.sort_by_key(|r| r.start);
     all.dedup_by(|next, last| {
@@ -111,9 +111,9 @@ impl Loader {
                 add(i.offset, i.image, 4);
             }
         }
-        let written = written(p);
+        let written = written_chunks(p);
         let meet = |a: &Range<u32>, b: &Range<u32>| a.start < b.end && b.start < a.end;
-        let varying: Vec<Range<u32>> = prepared.varying().collect();
+        let varying: Vec<Range<u32>> = prepared.varying_ranges().collect();
         let again = copies
             .iter()
             .filter(|(to, from, bytes)| {
@@ -142,7 +142,7 @@ impl Loader {
             fresh,
             stale,
             full: all_channels(p.simd() as usize),
-            together: together(p),
+            together: group_runs_together(p),
             named: p.code().iter().any(|i| i.op == Op::NamedBarrier),
             few: None,
             lacking: false,
@@ -168,9 +168,9 @@ impl Loader {
         };
         // Messages may look for the implicit arguments by r0.0.
         let r0 = p.registers().predefined[var::R0 as usize];
-        let reads = dwords(reads.iter().copied().chain([(r0, 4)]));
+        let reads = merge_into_dwords(reads.iter().copied().chain([(r0, 4)]));
         let code = written_by_code(p);
-        let payload = prepared.payload();
+        let payload = prepared.payload_range();
         let payload = payload.start as u32..payload.end as u32;
         for (to, from, bytes) in &self.again {
             for r in &reads {
@@ -191,9 +191,9 @@ impl Loader {
                         continue;
                     }
                     // Of r0, a thread's index and its scratch are its own.
-                    let own = both(&(8..12), &image)
-                        || both(&(20..24), &image)
-                        || code.iter().any(|w| both(w, &register));
+                    let own = ranges_overlap(&(8..12), &image)
+                        || ranges_overlap(&(20..24), &image)
+                        || code.iter().any(|w| ranges_overlap(w, &register));
                     push(
                         if own { &mut few.thread } else { &mut few.group },
                         (register.start, image.start, bytes),
@@ -203,7 +203,7 @@ impl Loader {
         }
         // The group's ids but the one along the row.
         let across = (0..3).filter(|axis| *axis != prepared.row_axis()).map(|axis| &GROUP_IDS[axis]);
-        few.row = across.flat_map(|ids| few.group.iter().filter_map(|c| part(c, ids))).collect();
+        few.row = across.flat_map(|ids| few.group.iter().filter_map(|c| clip_copy(c, ids))).collect();
         // Of what is to be cleared, what they read, and predicates that are written: bits of channels that are off stay
         // as they are. The rest is as good as what is never read before it is written, but for what address registers
         // may point to, whose elements can be written one by one.
@@ -212,7 +212,7 @@ impl Loader {
             let first = if let Dst::Pred { offset } = i.dst { Some(offset) } else { None };
             first.into_iter().chain(second).map(|offset| (offset, 4))
         });
-        let reads = dwords(reads.iter().map(|r| (r.start, r.end - r.start)).chain(predicates));
+        let reads = merge_into_dwords(reads.iter().map(|r| (r.start, r.end - r.start)).chain(predicates));
         let base = p.registers().address_base;
         let pointed_to = base..base + 64 * p.registers().address_homes.len() as u32;
         let mut unread: Vec<Range<u32>> = Vec::new();
@@ -221,7 +221,7 @@ impl Loader {
                 continue;
             }
             let mut at = r.start;
-            for read in reads.iter().filter(|read| both(read, &r)) {
+            for read in reads.iter().filter(|read| ranges_overlap(read, &r)) {
                 let (start, end) = (read.start.max(r.start), read.end.min(r.end));
                 unread.push(at..start);
                 self.fresh.push(start..end);
@@ -229,7 +229,7 @@ impl Loader {
             }
             unread.push(at..r.end);
         }
-        self.stale.extend(unread.into_iter().filter(|r| !r.is_empty() && !both(r, &pointed_to)));
+        self.stale.extend(unread.into_iter().filter(|r| !r.is_empty() && !ranges_overlap(r, &pointed_to)));
         // What a group's threads keep is not to be spoilt between them.
         for ranges in [&mut self.stale, &mut self.fresh] {
             for (to, _, bytes) in &few.group {
@@ -265,10 +265,10 @@ impl Loader {
             t.regs.slice_mut(r.start, r.end - r.start).fill(0);
         }
         if !shared {
-            copies(t, &few.group, image);
+            copy_into_registers(t, &few.group, image);
         }
-        copies(t, &few.thread, image);
-        copies(t, &few.payload, payload);
+        copy_into_registers(t, &few.thread, image);
+        copy_into_registers(t, &few.payload, payload);
         if few.set != [false; 6] {
             let values = set();
             for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
@@ -281,9 +281,9 @@ impl Loader {
     /// What the threads of a row of groups share, for an engine that starts them itself; `false` (and nothing done) if
     /// a thread's registers are to be loaded whole before. `alike`: all groups are of one class.
     #[inline]
-    pub(crate) fn load_row(&self, t: &mut Thread, image: &[u8], alike: bool) -> bool {
+    pub(crate) fn load_row_start(&self, t: &mut Thread, image: &[u8], alike: bool) -> bool {
         let Some(few) = self.few.as_ref().filter(|_| t.loaded == Loaded::All) else { return false };
-        copies(t, if alike { &few.row } else { &few.group }, image);
+        copy_into_registers(t, if alike { &few.row } else { &few.group }, image);
         true
     }
 
@@ -310,7 +310,7 @@ impl Loader {
             let from = &image[*from as usize..(*from + *bytes) as usize];
             let to = t.regs.slice_mut(*to, *bytes);
             if to.len() == from.len() {
-                copy(to, from);
+                copy_small(to, from);
             }
         }
         for ((id, at), value) in SET.iter().zip(set) {
@@ -320,12 +320,12 @@ impl Loader {
 }
 
 /// Are the threads of a group alive at once, and take turns?
-pub fn together(p: &Program) -> bool {
-    p.has_barrier() || spins(p)
+pub fn group_runs_together(p: &Program) -> bool {
+    p.has_barrier() || may_spin_wait(p)
 }
 
 /// Could a thread wait for another one of its group without a barrier: is there an atomic in a loop?
-fn spins(p: &Program) -> bool {
+fn may_spin_wait(p: &Program) -> bool {
     p.code().iter().any(|i| {
         i.op == Op::Message
             && i.depth > 0
@@ -335,20 +335,20 @@ fn spins(p: &Program) -> bool {
 
 /// Copies bytes into a thread's registers.
 #[inline(always)]
-fn copies(t: &mut Thread, all: &[Copy], from: &[u8]) {
+fn copy_into_registers(t: &mut Thread, all: &[Copy], from: &[u8]) {
     for (to, at, bytes) in all {
         if let Some(from) = from.get(*at as usize..(*at + *bytes) as usize) {
-            copy(t.regs.slice_mut(*to, *bytes), from);
+            copy_small(t.regs.slice_mut(*to, *bytes), from);
         }
     }
 }
 
-fn both(a: &Range<u32>, b: &Range<u32>) -> bool {
+fn ranges_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
 /// What of a copy is from these bytes of the image.
-fn part((to, from, bytes): &Copy, of: &Range<u32>) -> Option<Copy> {
+fn clip_copy((to, from, bytes): &Copy, of: &Range<u32>) -> Option<Copy> {
     let (first, last) = ((*from).max(of.start), (from + bytes).min(of.end));
     (first < last).then(|| (to + (first - from), first, last - first))
 }
@@ -364,7 +364,7 @@ fn push(to: &mut Vec<Copy>, c: Copy) {
 /// Copies few bytes: whole registers and single elements without a call, and with stores as large as the loads that
 /// follow.
 #[inline(always)]
-fn copy(to: &mut [u8], from: &[u8]) {
+fn copy_small(to: &mut [u8], from: &[u8]) {
     let (to, to_rest) = to.as_chunks_mut::<64>();
     let (from, from_rest) = from.as_chunks::<64>();
     for (to, from) in to.iter_mut().zip(from) {
@@ -388,7 +388,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
 }
 
 /// Chunks of the register file that the program writes, as ranges of bytes in ascending order.
-fn written(p: &Program) -> Vec<Range<u32>> {
+fn written_chunks(p: &Program) -> Vec<Range<u32>> {
     let homes = &p.registers().predefined;
     // By a thread's start, too.
     let start = [var::R0, var::HW_ID, var::SR0, var::GROUP_ID_X, var::GROUP_ID_Y, var::GROUP_ID_Z]

@@ -13,7 +13,10 @@ pub(crate) fn hardware_threads() -> usize {
 
 /// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
 /// ours, goes on here: it is not to be taken for a result.
-pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+pub(crate) fn run_with_helpers<F: FnOnce() + Send>(
+    others: impl ExactSizeIterator<Item = F>,
+    here: impl FnOnce(),
+) {
     /// Threads that wait for the next launch: as many as the host has beside the caller's.
     static POOL: OnceLock<Option<rayon_core::ThreadPool>> = OnceLock::new();
     let pool = POOL.get_or_init(|| {
@@ -26,7 +29,7 @@ pub(crate) fn beside<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F
                 others.for_each(|f| {
                     s.spawn(|_| {
                         f();
-                        rayon_core::spawn(linger);
+                        rayon_core::spawn(wait_awake_for_work);
                     });
                 });
                 here();
@@ -47,7 +50,7 @@ static WANTED: AtomicU64 = AtomicU64::new(0);
 /// Threads that linger.
 static AWAKE: AtomicU64 = AtomicU64::new(0);
 
-fn linger() {
+fn wait_awake_for_work() {
     let (start, seen) = (Instant::now(), WANTED.load(Ordering::Relaxed));
     AWAKE.fetch_add(1, Ordering::Relaxed);
     while WANTED.load(Ordering::Relaxed) == seen && start.elapsed() < LINGER {
@@ -57,7 +60,7 @@ fn linger() {
 }
 
 /// Does a thread of the pool begin at once with what it is given? Else one has to be woken.
-pub(crate) fn awake() -> bool {
+pub(crate) fn is_thread_awake() -> bool {
     AWAKE.load(Ordering::Relaxed) > 0
 }
 
@@ -66,30 +69,30 @@ pub(crate) fn awake() -> bool {
 const PIECE: (usize, usize) = (1 << 20, 1 << 16);
 
 /// How many bytes each host thread gets of a copy: all of them, unless they are many.
-fn piece(bytes: usize) -> usize {
-    let n = (bytes / if awake() { PIECE.1 } else { PIECE.0 }).clamp(1, hardware_threads());
+fn bytes_per_thread(bytes: usize) -> usize {
+    let n = (bytes / if is_thread_awake() { PIECE.1 } else { PIECE.0 }).clamp(1, hardware_threads());
     // Whole pages: of a target that begins with one, no two threads write to the same one.
     bytes.div_ceil(n).max(1).next_multiple_of(4096)
 }
 
 /// Has `each` copy all of `0..bytes`, range by range: large copies are spread over host threads. Returns when all is done.
 pub fn copy_by_pieces(bytes: usize, each: impl Fn(Range<usize>) + Sync) {
-    let (size, each) = (piece(bytes), &each);
+    let (size, each) = (bytes_per_thread(bytes), &each);
     let part = |at: usize| at..(at + size).min(bytes);
     let others = (1..bytes.div_ceil(size).max(1)).map(|k| move || each(part(k * size)));
-    spread(others, || each(part(0)));
+    spread_over_threads(others, || each(part(0)));
 }
 
 /// Has `each` fill all of `to`, piece by piece, each with its place in it: as [`copy_by_pieces`].
 pub fn fill_by_pieces(to: &mut [u8], each: impl Fn(usize, &mut [u8]) + Sync) {
-    let (size, each) = (piece(to.len()), &each);
+    let (size, each) = (bytes_per_thread(to.len()), &each);
     let (first, rest) = to.split_at_mut(size.min(to.len()));
     let others = rest.chunks_mut(size).enumerate();
-    spread(others.map(|(k, p)| move || each((k + 1) * size, p)), || each(0, first));
+    spread_over_threads(others.map(|(k, p)| move || each((k + 1) * size, p)), || each(0, first));
 }
 
-fn spread<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
-    if others.len() == 0 { here() } else { beside(others, here) }
+fn spread_over_threads<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item = F>, here: impl FnOnce()) {
+    if others.len() == 0 { here() } else { run_with_helpers(others, here) }
 }
 
 #[cfg(test)]

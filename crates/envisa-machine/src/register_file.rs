@@ -103,7 +103,7 @@ impl Registers {
     }
 
     /// Bytes that may be accessed by offsets.
-    fn capacity(&self) -> usize {
+    fn accessible_bytes(&self) -> usize {
         self.chunks as usize * 64
     }
 
@@ -135,7 +135,7 @@ impl Registers {
     /// They end at [`Registers::len`] plus [`Registers::SPARE`] at most.
     #[inline(always)]
     pub unsafe fn load_unchecked<T: Pod, const N: usize>(&self, offset: u32) -> [T; N] {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.accessible_bytes());
         // SAFETY: in bounds by the contract; any bytes are a `[T; N]`; unaligned read.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().read_unaligned() }
     }
@@ -146,7 +146,7 @@ impl Registers {
     /// As of [`Registers::load_unchecked`].
     #[inline(always)]
     pub unsafe fn store_unchecked<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.accessible_bytes());
         // SAFETY: in bounds by the contract; unaligned write.
         unsafe { self.base.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
     }
@@ -159,7 +159,7 @@ impl Registers {
     /// As of [`Registers::load_unchecked`].
     #[inline(always)]
     pub unsafe fn store_merged_unchecked<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]) {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.accessible_bytes());
         // SAFETY: as in `store_unchecked`; `merged` is `base`.
         unsafe { self.merged.add(offset as usize).cast::<[T; N]>().write_unaligned(x) }
     }
@@ -170,7 +170,7 @@ impl Registers {
     /// As of [`Registers::load_unchecked`].
     #[inline(always)]
     pub unsafe fn at_unchecked<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
-        debug_assert!(offset as usize + N * size_of::<T>() <= self.capacity());
+        debug_assert!(offset as usize + N * size_of::<T>() <= self.accessible_bytes());
         // SAFETY: in bounds by the contract; `Un` has alignment 1 and any bytes are a value.
         unsafe { &*self.base.add(offset as usize).cast::<[Un<T>; N]>() }
     }
@@ -226,7 +226,7 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn store_masked<T: Pod, const N: usize>(&mut self, offset: u32, mask: u32, x: [T; N]) {
         // SAFETY: as in `load`.
-        unsafe { self.store_merged_unchecked(offset, blend(mask, x, self.load::<T, N>(offset))) }
+        unsafe { self.store_merged_unchecked(offset, blend_by_mask(mask, x, self.load::<T, N>(offset))) }
     }
 
     /// One element.
@@ -248,15 +248,15 @@ impl Registers {
         offset: u32,
         f: impl FnOnce(&mut [u8]) -> bool,
     ) -> bool {
-        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.capacity());
+        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.accessible_bytes());
         // SAFETY: in bounds by the type's contract; the file is borrowed uniquely while `f` runs.
         f(unsafe { std::slice::from_raw_parts_mut(self.base.add(offset as usize), size_of::<[T; N]>()) })
     }
 
     /// The bytes of `N` consecutive elements.
     #[inline(always)]
-    pub(crate) fn view<T: Pod, const N: usize>(&self, offset: u32) -> &[u8] {
-        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.capacity());
+    pub(crate) fn element_bytes<T: Pod, const N: usize>(&self, offset: u32) -> &[u8] {
+        debug_assert!(offset as usize + size_of::<[T; N]>() <= self.accessible_bytes());
         // SAFETY: in bounds by the type's contract.
         unsafe { std::slice::from_raw_parts(self.base.add(offset as usize), size_of::<[T; N]>()) }
     }
@@ -267,7 +267,7 @@ impl Registers {
 /// # Errors
 /// The address, if it lies in no variable.
 #[inline]
-pub fn indirect(
+pub fn resolve_indirect(
     layout: &envisa_lower::Registers,
     address: u16,
     bytes: i16,
@@ -283,7 +283,7 @@ pub fn indirect(
 
 /// Channel by channel `a` where the mask has a bit, `b` elsewhere.
 #[inline(always)]
-pub fn blend<T: Pod, const N: usize>(mask: u32, a: [T; N], b: [T; N]) -> [T; N] {
+pub fn blend_by_mask<T: Pod, const N: usize>(mask: u32, a: [T; N], b: [T; N]) -> [T; N] {
     macro_rules! as_bits {
         ($u:ty, $without:expr) => {{
             let without = $without;
@@ -321,7 +321,7 @@ unsafe fn bits<A: Pod, B: Pod, const N: usize>(x: &[A; N]) -> [B; N] {
 /// The bits of channels' bytes that are all ones or zero: bit `i` of byte `i`. (A loop that writes such bytes
 /// from compares becomes, with this, nothing but the compares.)
 #[inline(always)]
-pub fn movemask<const N: usize>(lanes: &[u8; N]) -> u32 {
+pub fn bits_of_lane_masks<const N: usize>(lanes: &[u8; N]) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if N == 8 || N == 16 || N == 32 {
         use std::arch::x86_64::*;

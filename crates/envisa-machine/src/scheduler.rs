@@ -12,7 +12,7 @@ use self::unclaimed_groups::Spans;
 use envisa_lower::{Dst, Inst, Op, Program, Src, fence};
 
 use crate::engine::{LaunchView, Stop, Worker};
-use crate::pool::{awake, beside, hardware_threads};
+use crate::pool::{hardware_threads, is_thread_awake, run_with_helpers};
 use crate::thread_order::Order;
 
 pub use self::contention::Learnt;
@@ -71,7 +71,7 @@ impl Default for RunOptions {
 
 impl RunOptions {
     /// Host threads that will be used for a number of groups.
-    pub fn workers(&self, groups: u64) -> usize {
+    pub fn worker_count(&self, groups: u64) -> usize {
         let jobs = match self.jobs {
             0 => hardware_threads(),
             n => n,
@@ -80,8 +80,8 @@ impl RunOptions {
     }
 
     /// Hardware slots that a launch of groups of at most this many threads needs.
-    pub fn slots(&self, groups: u64, threads: u32) -> u32 {
-        (self.workers(groups) as u32).saturating_mul(threads.max(1))
+    pub fn hardware_slots(&self, groups: u64, threads: u32) -> u32 {
+        (self.worker_count(groups) as u32).saturating_mul(threads.max(1))
     }
 }
 
@@ -106,8 +106,8 @@ pub fn run<W: Worker>(
     worker: impl Fn(u32) -> Result<W, Box<Trap>> + Sync,
 ) -> Outcome {
     let total = launch.prepared.group_count();
-    let workers = options.workers(total);
-    let contended = workers > 1 && contention::locks(launch.env.program);
+    let workers = options.worker_count(total);
+    let contended = workers > 1 && contention::has_contended_atomics(launch.env.program);
     let ordered = workers == 1 || contended || launch.env.observed || may_wait(launch.env.program);
     let shared = Shared {
         spans: Spans::new(total),
@@ -131,12 +131,12 @@ pub fn run<W: Worker>(
     let start = Instant::now();
     let divide = || {
         if !ordered {
-            shared.spans.divide(workers as u64);
+            shared.spans.divide_among_workers(workers as u64);
         }
     };
     let work = |number: u32| match worker(number) {
-        Ok(mut w) => shared.work(&mut w, number, options.progress),
-        Err(trap) => shared.fault(0, trap),
+        Ok(mut w) => shared.run_remaining_groups(&mut w, number, options.progress),
+        Err(trap) => shared.report_fault(0, trap),
     };
     let others = (1..workers as u32).map(|i| {
         let work = &work;
@@ -149,14 +149,14 @@ pub fn run<W: Worker>(
             Ok(mut w) => {
                 if !shared.work_alone(&mut w, options.progress, start) {
                     divide();
-                    beside(others, || shared.work(&mut w, 0, options.progress));
+                    run_with_helpers(others, || shared.run_remaining_groups(&mut w, 0, options.progress));
                 }
             }
-            Err(trap) => shared.fault(0, trap),
+            Err(trap) => shared.report_fault(0, trap),
         }
     } else {
         divide();
-        beside(others, || work(0));
+        run_with_helpers(others, || work(0));
     }
     let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
     // Groups that had not begun when the launch was cancelled have nothing to say.
@@ -231,7 +231,7 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// Has a worker run groups until there are no more.
-    fn work<W: Worker>(&self, worker: &mut W, number: u32, progress: Option<&Progress>) {
+    fn run_remaining_groups<W: Worker>(&self, worker: &mut W, number: u32, progress: Option<&Progress>) {
         match &self.contention {
             Some(c) if number == 0 => {
                 let mut watch = Watch::new(c, self.workers, self.learnt);
@@ -271,7 +271,7 @@ impl Shared<'_> {
     /// The same with nobody beside it, for a while; gives whether there are no more.
     fn work_alone<W: Worker>(&self, worker: &mut W, progress: Option<&Progress>, start: Instant) -> bool {
         let mut step = 1;
-        let patience = if awake() { PATIENCE.1 } else { PATIENCE.0 };
+        let patience = if is_thread_awake() { PATIENCE.1 } else { PATIENCE.0 };
         while self.claim(worker, 0, |_| step, progress) {
             let done = self.spans.claimed();
             if self.spans.left() == 0 {
@@ -303,7 +303,7 @@ impl Shared<'_> {
         }
         match worker.groups(groups, &self.stop) {
             Some((number, trap)) => {
-                self.fault(number, trap);
+                self.report_fault(number, trap);
                 false
             }
             None => true,
@@ -311,7 +311,7 @@ impl Shared<'_> {
     }
 
     /// A group faulted: those before it go on, as the lowest one's fault is told.
-    fn fault(&self, number: u64, trap: Box<Trap>) {
+    fn report_fault(&self, number: u64, trap: Box<Trap>) {
         self.stop.at(number);
         self.traps.lock().unwrap_or_else(|e| e.into_inner()).push((number, trap));
     }

@@ -85,7 +85,7 @@ impl Start {
     pub fn new(p: &Program, prepared: &Prepared, loader: &Loader) -> Option<Start> {
         let few = loader.few.as_ref()?;
         // Where a thread's scratch is: of programs without, the same for all.
-        let own = few.thread.iter().chain(&few.group).any(|c| meet(&(20..24), &(c.1..c.1 + c.2)));
+        let own = few.thread.iter().chain(&few.group).any(|c| ranges_overlap(&(20..24), &(c.1..c.1 + c.2)));
         if own && prepared.scratch_bytes() > 0 {
             return None;
         }
@@ -116,7 +116,7 @@ impl Start {
         for (k, (id, at)) in SET.iter().enumerate().filter(|(k, _)| few.set[*k]) {
             writes.push(Write { to: p.registers().predefined[*id] + at, bytes: 4, value: values[k] });
         }
-        let payload = prepared.payload();
+        let payload = prepared.payload_range();
         Some(Start { writes, payload_bytes: (payload.end - payload.start) as u32 })
     }
 }
@@ -148,6 +148,6 @@ fn image((to, from, bytes): &(u32, u32, u32), axis: usize, writes: &mut Vec<Writ
     Some(())
 }
 
-fn meet(a: &Range<u32>, b: &Range<u32>) -> bool {
+fn ranges_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }

@@ -305,7 +305,7 @@ impl<'a> Env<'a> {
 
     /// What the messages of a thread with this scratch and these registers can reach.
     #[inline(always)]
-    pub fn ports(&'a self, slm: &'a Block, scratch: u64, regs: &Registers) -> Ports<'a> {
+    pub fn message_ports(&'a self, slm: &'a Block, scratch: u64, regs: &Registers) -> Ports<'a> {
         let r0 = self.program.registers().predefined[envisa_isa::predefined::var::R0 as usize];
         Ports {
             memory: self.memory,
@@ -372,7 +372,7 @@ impl Machine<'_> {
 
     /// The channels of `taken` branch; `next` is the instruction after the branch.
     #[inline(always)]
-    pub fn branch(&mut self, taken: Mask, target: u32, next: u32) -> u32 {
+    pub fn branch_channels(&mut self, taken: Mask, target: u32, next: u32) -> u32 {
         if taken == 0 {
             return next;
         }
@@ -387,7 +387,7 @@ impl Machine<'_> {
             if t.waiting.lowest < target {
                 // Others wait on the way: they go first.
                 t.waiting.add(target, taken);
-                return self.resume(next);
+                return self.resume_waiting_channels(next);
             }
             return target;
         }
@@ -409,24 +409,24 @@ impl Machine<'_> {
     }
 
     /// No channel is active: those that wait at the lowest program counter go on, or the call ends.
-    pub fn resume(&mut self, pc: u32) -> u32 {
+    pub fn resume_waiting_channels(&mut self, pc: u32) -> u32 {
         match self.t.waiting.take_lowest() {
             Some((at, mask)) => {
                 self.t.mask = mask;
                 at
             }
-            None => self.leave(pc),
+            None => self.return_or_end_thread(pc),
         }
     }
 
     /// Channels leave the function they are in.
     pub fn ret(&mut self, leaving: Mask, pc: u32) -> u32 {
         self.t.mask &= !leaving;
-        if self.t.mask != 0 { pc + 1 } else { self.resume(pc) }
+        if self.t.mask != 0 { pc + 1 } else { self.resume_waiting_channels(pc) }
     }
 
     /// All channels have left: back to the caller, or the thread ends.
-    fn leave(&mut self, _pc: u32) -> u32 {
+    fn return_or_end_thread(&mut self, _pc: u32) -> u32 {
         let Some(frame) = self.t.frames.pop() else {
             self.t.status = Status::Done;
             return STOP;
@@ -504,14 +504,14 @@ impl Machine<'_> {
     /// Resolves an address register's value to an offset of `bytes` bytes inside one variable's home.
     #[inline]
     pub fn indirect(&self, address: u16, bytes: i16, size: u32) -> Result<RegOffset, i64> {
-        crate::register_file::indirect(self.env.program.registers(), address, bytes, size)
+        crate::register_file::resolve_indirect(self.env.program.registers(), address, bytes, size)
     }
 
     /// Executes message `number` of the program in full generality, for the channels of `mask` out of `channels`
     /// from `first` on, telling the observer if there is one; gives the next program counter.
     pub fn message(&mut self, pc: u32, number: u32, mask: Mask, channels: u32, first: u32) -> u32 {
         let env = self.env;
-        let ports = env.ports(self.slm, self.t.scratch, &self.t.regs);
+        let ports = env.message_ports(self.slm, self.t.scratch, &self.t.regs);
         let Some(message) = env.program.messages().get(number as usize) else { return pc + 1 };
         let (site, regs) = (&mut self.hints[number as usize], &mut self.t.regs);
         let done = if env.observed {
@@ -538,7 +538,7 @@ impl Machine<'_> {
             }
             done
         };
-        self.done(pc, first, done)
+        self.finish_message(pc, first, done)
     }
 
     /// The same, telling somebody else of the accesses before they are done; who is told counts what is dropped.
@@ -549,14 +549,14 @@ impl Machine<'_> {
         (channels, first): (u32, u32),
         told: &mut O,
     ) -> u32 {
-        let ports = self.env.ports(self.slm, self.t.scratch, &self.t.regs);
+        let ports = self.env.message_ports(self.slm, self.t.scratch, &self.t.regs);
         let Some(message) = self.env.program.messages().get(number as usize) else { return pc + 1 };
         let (site, regs) = (&mut self.hints[number as usize], &mut self.t.regs);
         let done = messages::execute(message, site, regs, mask, channels, &ports, told);
-        self.done(pc, first, done)
+        self.finish_message(pc, first, done)
     }
 
-    fn done(&mut self, pc: u32, first: u32, done: Result<(), Fault>) -> u32 {
+    fn finish_message(&mut self, pc: u32, first: u32, done: Result<(), Fault>) -> u32 {
         match done {
             Ok(()) => pc + 1,
             Err(f) => self.message_fault(pc, first, f),
@@ -598,7 +598,7 @@ impl Machine<'_> {
         };
         self.env.dropped.count(drops, number, |access| {
             let channel = u32::from(access.channel) + first;
-            let (instruction, span) = self.stands(pc, Some(channel));
+            let (instruction, span) = self.source_location(pc, Some(channel));
             let function = self.env.program.code().get(pc as usize).map_or(0, |i| i.function);
             let Place { group, thread, channel } = place(channel);
             DroppedAccess { function, instruction, span, channel, thread, group, access }
@@ -606,7 +606,7 @@ impl Machine<'_> {
     }
 
     /// Which instruction of its function that is, for a channel, and where in the source it stands.
-    fn stands(&self, pc: u32, channel: Option<u32>) -> (u32, Span) {
+    fn source_location(&self, pc: u32, channel: Option<u32>) -> (u32, Span) {
         let p = self.env.program;
         if let Some(u) = channel.and_then(|c| p.upper_of(pc, c)) {
             return (u.source, u.span);
@@ -672,7 +672,7 @@ impl Machine<'_> {
         let m = self;
         let p = m.env.program;
         let inst = p.code().get(pc as usize);
-        let (source, span) = self.stands(pc, channel);
+        let (source, span) = self.source_location(pc, channel);
         let function = |i: &envisa_lower::Inst| {
             p.functions().get(i.function as usize).map_or(String::new(), |f| f.name.clone())
         };

@@ -22,7 +22,7 @@ impl Order {
             Order::Reverse => of.saturating_sub(1).saturating_sub(at),
             Order::Random(_) if of < 2 => at,
             Order::Random(seed) => {
-                let bits = mix(mix(seed) ^ number);
+                let bits = hash_bits(hash_bits(seed) ^ number);
                 let step = (1 + (bits >> 32) % (of - 1)..).find(|step| gcd(*step, of) == 1).unwrap_or(1);
                 let start = bits % of;
                 ((u128::from(at) * u128::from(step) + u128::from(start)) % u128::from(of)) as u64
@@ -31,7 +31,7 @@ impl Order {
     }
 }
 
-fn mix(x: u64) -> u64 {
+fn hash_bits(x: u64) -> u64 {
     let x = (x ^ x >> 31).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x ^ x >> 32

@@ -163,7 +163,7 @@ pub struct ThreadState {
 
 impl Trap {
     /// Says where it would be in the groups that were asked for.
-    pub fn regroup(&mut self, regrouped: &Regrouped) {
+    pub fn locate_in_requested_groups(&mut self, regrouped: &Regrouped) {
         let place = |thread, channel| regrouped.as_asked(Place { group: self.group, thread, channel });
         for t in &mut self.threads {
             t.thread = place(t.thread, t.mask.trailing_zeros() & 31).thread;

@@ -276,7 +276,7 @@ impl Machine<'_> {
                 Dst::Elements { place, sat, .. } => (self.ty(place), sat),
                 Dst::Pred(_) => (T::Ud, false),
             };
-            results.push((k, compute(i.op, dst, sat, &srcs, mode)));
+            results.push((k, compute_result(i.op, dst, sat, &srcs, mode)));
         }
         for &(k, (bits, _)) in &results {
             match i.dst {
@@ -384,9 +384,9 @@ impl Value {
 }
 
 /// A result's bits, and those of the second destination.
-fn compute(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> (u64, u64) {
+fn compute_result(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> (u64, u64) {
     match op {
-        Op::Mov | Op::Sel => return (convert(dst, sat, &s[0], mode), 0),
+        Op::Mov | Op::Sel => return (convert_value(dst, sat, &s[0], mode), 0),
         Op::Addc => {
             let sum = s[0].bits + s[1].bits;
             return (sum & 0xffff_ffff, sum >> 32);
@@ -401,36 +401,36 @@ fn compute(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> (u64, u64) {
         return (all, 0);
     }
     if s.iter().any(|v| v.ty.is_float()) {
-        return (float(op, dst, sat, s, mode), 0);
+        return (compute_float(op, dst, sat, s, mode), 0);
     }
     (dst.wrap(integer_of(op, dst, s), sat), 0)
 }
 
 /// `mov`, and what `sel` does with the source it picks.
-fn convert(dst: T, sat: bool, s: &Value, mode: Mode) -> u64 {
+fn convert_value(dst: T, sat: bool, s: &Value, mode: Mode) -> u64 {
     if !s.ty.is_float() {
         if !dst.is_float() {
             return dst.wrap(s.int, sat);
         }
         let bits = encode(dst, &integer(s.int), mode.rm());
-        return finish(dst, bits, mode, sat);
+        return finish_result(dst, bits, mode, sat);
     }
     if !dst.is_float() {
         return to_int(dst, &decode(s.ty, s.bits));
     }
     if s.ty == dst {
-        return if sat { finish(dst, s.bits, mode, true) } else { s.bits };
+        return if sat { finish_result(dst, s.bits, mode, true) } else { s.bits };
     }
     // To a wider format exactly, denormals too (chapter 2, Float to Float with Higher Precision).
     let wider = s.ty.float().0 < dst.float().0 && s.ty.float().1 <= dst.float().1;
     if s.ty.is_nan(s.bits) {
-        return finish(dst, nan_as(dst, s.ty, s.bits), mode, sat);
+        return finish_result(dst, nan_as(dst, s.ty, s.bits), mode, sat);
     }
     if wider {
         let bits = encode(dst, &decode(s.ty, s.bits), mode.rm());
-        return if sat { saturate(dst, bits) } else { bits };
+        return if sat { saturate_bits(dst, bits) } else { bits };
     }
-    finish(dst, encode(dst, &s.num(mode), mode.rm()), mode, sat)
+    finish_result(dst, encode(dst, &s.num(mode), mode.rm()), mode, sat)
 }
 
 fn compare(relation: u8, s: &[Value], mode: Mode) -> bool {
@@ -465,7 +465,7 @@ fn compare(relation: u8, s: &[Value], mode: Mode) -> bool {
     }
 }
 
-fn float(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> u64 {
+fn compute_float(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> u64 {
     let x: Vec<Num> = s.iter().map(|v| v.num(mode)).collect();
     let rm = mode.rm();
     let exact = match op {
@@ -483,11 +483,11 @@ fn float(op: Op, dst: T, sat: bool, s: &[Value], mode: Mode) -> u64 {
             };
             x[!first as usize].clone()
         }
-        Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz => whole(op, &x[0]),
+        Op::Rndd | Op::Rndu | Op::Rnde | Op::Rndz => round_to_integral(op, &x[0]),
         op => unreachable!("{op:?} of floats"),
     };
     let bits = if let Num::Nan = exact { nan_of(op, dst, s) } else { encode(dst, &exact, rm) };
-    finish(dst, bits, mode, sat)
+    finish_result(dst, bits, mode, sat)
 }
 
 /// A NaN in another format, or its own: quiet, with the upper bits of its payload.
@@ -525,7 +525,7 @@ fn nan_of(op: Op, dst: T, s: &[Value]) -> u64 {
 }
 
 /// The integral value in the operation's direction.
-fn whole(op: Op, x: &Num) -> Num {
+fn round_to_integral(op: Op, x: &Num) -> Num {
     let Num::Fin { neg, mag, exp, .. } = x else { return x.clone() };
     if *exp >= 0 || mag.is_zero() {
         return x.clone();

@@ -322,7 +322,7 @@ pub enum Num {
     },
 }
 
-fn fin(neg: bool, mag: Big, exp: i32) -> Num {
+fn finite(neg: bool, mag: Big, exp: i32) -> Num {
     Num::Fin { neg, mag, exp, more: false }
 }
 
@@ -336,15 +336,15 @@ pub fn decode(t: T, bits: u64) -> Num {
     match field {
         _ if t.is_nan(bits) => Num::Nan,
         _ if t.is_inf(bits) => Num::Inf(neg),
-        0 => fin(neg, Big::new(frac), 1 - bias - f as i32),
-        _ => fin(neg, Big::new(frac | 1 << f), field as i32 - bias - f as i32),
+        0 => finite(neg, Big::new(frac), 1 - bias - f as i32),
+        _ => finite(neg, Big::new(frac | 1 << f), field as i32 - bias - f as i32),
     }
 }
 
 /// An integer's value.
 pub fn integer(x: i128) -> Num {
     let m = x.unsigned_abs();
-    fin(x < 0, Big::new(m as u64).add(&Big::new((m >> 64) as u64).shl(64)), 0)
+    finite(x < 0, Big::new(m as u64).add(&Big::new((m >> 64) as u64).shl(64)), 0)
 }
 
 /// The float nearest to a value, as the mode says: the one place where the model rounds.
@@ -403,12 +403,12 @@ pub fn add(a: &Num, b: &Num, rm: Rm) -> Num {
             let low = *e.min(g);
             let (x, y) = (m.shl((e - low) as u32), l.shl((g - low) as u32));
             if n == k {
-                return fin(*n, x.add(&y), low);
+                return finite(*n, x.add(&y), low);
             }
             match x.cmp(&y) {
-                Equal => fin(rm == Rm::Down, Big::default(), 0),
-                Greater => fin(*n, x.sub(&y), low),
-                Less => fin(*k, y.sub(&x), low),
+                Equal => finite(rm == Rm::Down, Big::default(), 0),
+                Greater => finite(*n, x.sub(&y), low),
+                Less => finite(*k, y.sub(&x), low),
             }
         }
     }
@@ -423,7 +423,7 @@ pub fn mul(a: &Num, b: &Num) -> Num {
         (Num::Inf(_), x) | (x, Num::Inf(_)) if zero(x) => Num::Nan,
         (Num::Inf(_), _) | (_, Num::Inf(_)) => Num::Inf(neg(a) != neg(b)),
         (Num::Fin { mag: m, exp: e, .. }, Num::Fin { mag: l, exp: g, .. }) => {
-            fin(neg(a) != neg(b), m.mul(l), e + g)
+            finite(neg(a) != neg(b), m.mul(l), e + g)
         }
     }
 }
@@ -437,7 +437,7 @@ pub fn div(a: &Num, b: &Num) -> Num {
         (Num::Nan, _) | (_, Num::Nan) | (Num::Inf(_), Num::Inf(_)) => Num::Nan,
         (x, y) if zero(x) && zero(y) => Num::Nan,
         (Num::Inf(_), _) => Num::Inf(sign),
-        (_, Num::Inf(_)) => fin(sign, Big::default(), 0),
+        (_, Num::Inf(_)) => finite(sign, Big::default(), 0),
         (_, y) if zero(y) => Num::Inf(sign),
         (Num::Fin { mag: m, exp: e, .. }, Num::Fin { mag: l, exp: g, .. }) => {
             // Long division, bit by bit: 64 more bits than the divisor has.
@@ -500,15 +500,15 @@ pub fn to_int(t: T, x: &Num) -> u64 {
 }
 
 /// Clamped to [0, 1], NaN to 0.
-pub fn saturate(t: T, bits: u64) -> u64 {
+pub fn saturate_bits(t: T, bits: u64) -> u64 {
     if t.is_nan(bits) || bits & t.sign() != 0 { 0 } else { bits.min(t.one()) }
 }
 
 /// What an operation writes: flushed, in ALT mode without infinities.
-pub fn finish(t: T, bits: u64, mode: Mode, sat: bool) -> u64 {
+pub fn finish_result(t: T, bits: u64, mode: Mode, sat: bool) -> u64 {
     let bits = mode.flush(t, bits);
     let bits = if mode.alt() && t == F && t.is_inf(bits) { bits - 1 } else { bits };
-    if sat { saturate(t, bits) } else { bits }
+    if sat { saturate_bits(t, bits) } else { bits }
 }
 
 /// The value as a host double (exact for all types here).
@@ -522,7 +522,7 @@ pub fn from_f64(t: T, x: f64) -> u64 {
 }
 
 /// Values at which things happen, for a type.
-pub fn corners(t: T) -> Vec<u64> {
+pub fn corner_values(t: T) -> Vec<u64> {
     if t.is_float() {
         let (f, _) = t.float();
         let (one, inf) = (t.one(), t.inf());
@@ -601,7 +601,7 @@ impl Rng {
             }
             x
         } else {
-            self.pick(&corners(t))
+            self.pick(&corner_values(t))
         }
     }
 }

@@ -89,7 +89,7 @@ pub fn brief(text: &str) -> String {
 }
 
 /// A line at the end that dumps the registers to the addresses in `WH`.
-fn dump(p: &Program, t: &Text) -> String {
+fn dump_line(p: &Program, t: &Text) -> String {
     let mut out = String::new();
     for (k, at) in t.preds.iter().enumerate() {
         let (row, col) = (at / p.device.grf, at % p.device.grf / 4);
@@ -117,7 +117,7 @@ struct Printer<'a> {
 }
 
 /// The name of a variable's home and an element's number there: halves have homes of their own.
-fn half(p: &Program, name: &str, v: impl std::fmt::Display, element: usize) -> (String, usize) {
+fn home_and_element(p: &Program, name: &str, v: impl std::fmt::Display, element: usize) -> (String, usize) {
     match p.halves && element >= HALF {
         true => (format!("{name}H{v}"), element - HALF),
         false => (format!("{name}{v}"), element),
@@ -125,13 +125,13 @@ fn half(p: &Program, name: &str, v: impl std::fmt::Display, element: usize) -> (
 }
 
 /// An element of a variable: its row and column.
-fn at(p: &Program, element: usize, size: usize) -> String {
+fn element_text(p: &Program, element: usize, size: usize) -> String {
     let byte = element * size;
     format!("({},{})", byte / p.device.grf, byte % p.device.grf / size)
 }
 
 /// Declares the kernel's variables and lays out what the launch gives.
-fn declare(p: &Program, t: &mut Text) -> String {
+fn declare_variables(p: &Program, t: &mut Text) -> String {
     let mut decl = String::new();
     for (k, v) in p.vars.iter().enumerate() {
         let at = t.image.len();
@@ -208,7 +208,7 @@ fn declare(p: &Program, t: &mut Text) -> String {
 }
 
 /// Moves the variables that are apart from the image there, or back.
-fn moves(p: &Program, back: bool) -> String {
+fn image_moves(p: &Program, back: bool) -> String {
     let mut out = String::new();
     for (k, v) in p.vars.iter().enumerate() {
         if v.home == Home::Image || (!back && v.home != Home::Apart) {
@@ -219,8 +219,9 @@ fn moves(p: &Program, back: bool) -> String {
             1 => writeln!(out, "    mov (M1_NM, 1) {to}{k}(0,0)<1> {from}{k}(0,0)<0;1,0>").unwrap(),
             n if p.halves && n > HALF => {
                 for (m, element) in [("M1", 0), ("M5", HALF)] {
-                    let (own, first) = half(p, "R", k, element);
-                    let (own, image) = (own + &at(p, first, v.ty.size()), at(p, element, v.ty.size()));
+                    let (own, first) = home_and_element(p, "R", k, element);
+                    let (own, image) =
+                        (own + &element_text(p, first, v.ty.size()), element_text(p, element, v.ty.size()));
                     let image = format!("I{k}{image}");
                     let (to, from) = if back { (image, own) } else { (own, image) };
                     writeln!(out, "    mov ({m}, {HALF}) {to}<1> {from}<1;1,0>").unwrap();
@@ -242,7 +243,7 @@ pub fn print(p: &Program) -> Text {
         inputs: Vec::new(),
         first: 0,
     };
-    let mut text = declare(p, &mut t);
+    let mut text = declare_variables(p, &mut t);
     writeln!(text, ".kernel_attr SimdSize={}\n.kernel_attr Target=\"cm\"", p.simd).unwrap();
     if p.device.named_barriers() {
         text += ".kernel_attr NBarrierCnt=2\n";
@@ -266,10 +267,10 @@ pub fn print(p: &Program) -> Text {
     for (k, bits) in p.preds.iter().enumerate() {
         writeln!(printer.out, "    setp (M1_NM, {}) P{} 0x{bits:x}:ud", p.simd, k + 1).unwrap();
     }
-    printer.out += &moves(p, false);
+    printer.out += &image_moves(p, false);
     printer.block(&p.body);
-    printer.out += &moves(p, true);
-    printer.out += &dump(p, &t);
+    printer.out += &image_moves(p, true);
+    printer.out += &dump_line(p, &t);
     writeln!(printer.out, "    ret (M1, {})", p.simd).unwrap();
     for (k, s) in p.subs.iter().enumerate() {
         writeln!(printer.out, ".function \"S{k}\"\nS{k}:").unwrap();
@@ -322,13 +323,13 @@ impl Printer<'_> {
 
     fn place(&self, place: Place, element: usize) -> String {
         let ((name, element), ty) = match place {
-            Place::Own(v) => (half(self.p, "R", v, element), self.types[v]),
+            Place::Own(v) => (home_and_element(self.p, "R", v, element), self.types[v]),
             Place::Dwords(v) => ((format!("D{v}"), element), T::Ud),
             Place::Arg(k) => (("%arg".to_owned(), 32 * k + element), T::Ud),
             Place::Retval => (("%retval".to_owned(), element), T::Ud),
-            Place::Id(d) => (half(self.p, "L", d, element), T::Uw),
+            Place::Id(d) => (home_and_element(self.p, "L", d, element), T::Uw),
         };
-        name + &at(self.p, element, ty.size())
+        name + &element_text(self.p, element, ty.size())
     }
 
     fn src(&self, s: &Src) -> String {

@@ -3,7 +3,7 @@
 use crate::program::*;
 
 /// Calls a function for every list of statements, those inside others included; stops when it gives `true`.
-fn lists(p: &mut Program, f: &mut dyn FnMut(&mut Vec<Stmt>) -> bool) -> bool {
+fn for_each_list(p: &mut Program, f: &mut dyn FnMut(&mut Vec<Stmt>) -> bool) -> bool {
     fn inside(list: &mut Vec<Stmt>, f: &mut dyn FnMut(&mut Vec<Stmt>) -> bool) -> bool {
         f(list)
             || list.iter_mut().any(|s| match s {
@@ -21,7 +21,7 @@ fn lists(p: &mut Program, f: &mut dyn FnMut(&mut Vec<Stmt>) -> bool) -> bool {
 fn with_list(p: &Program, number: usize, change: &dyn Fn(&mut Vec<Stmt>)) -> Option<Program> {
     let mut p = p.clone();
     let mut at = 0;
-    let found = lists(&mut p, &mut |list| {
+    let found = for_each_list(&mut p, &mut |list| {
         let here = at == number;
         at += 1;
         if here {
@@ -32,10 +32,10 @@ fn with_list(p: &Program, number: usize, change: &dyn Fn(&mut Vec<Stmt>)) -> Opt
     found.then_some(p)
 }
 
-fn length(p: &Program, number: usize) -> Option<usize> {
+fn list_length(p: &Program, number: usize) -> Option<usize> {
     let mut n = None;
     let (mut p, mut at) = (p.clone(), 0);
-    lists(&mut p, &mut |list| {
+    for_each_list(&mut p, &mut |list| {
         let here = at == number;
         at += 1;
         if here {
@@ -47,7 +47,7 @@ fn length(p: &Program, number: usize) -> Option<usize> {
 }
 
 /// Simpler forms of a statement.
-fn simpler(s: &Stmt) -> Vec<Vec<Stmt>> {
+fn simpler_forms(s: &Stmt) -> Vec<Vec<Stmt>> {
     let mut out = Vec::new();
     match s {
         Stmt::If { then, other, .. } => {
@@ -107,11 +107,11 @@ pub fn shrink(p: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
     for _ in 0..20 {
         let before = format!("{:?}", (&best.body, &best.subs, &best.functions));
         let mut number = 0;
-        while let Some(len) = length(&best, number) {
+        while let Some(len) = list_length(&best, number) {
             let mut size = len;
             while size > 0 {
                 let mut from = 0;
-                while let Some(len) = length(&best, number)
+                while let Some(len) = list_length(&best, number)
                     && from < len
                 {
                     let to = (from + size).min(len);
@@ -123,14 +123,14 @@ pub fn shrink(p: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
                 size /= 2;
             }
             let mut at = 0;
-            while length(&best, number).is_some_and(|len| at < len) {
+            while list_length(&best, number).is_some_and(|len| at < len) {
                 let mut forms = Vec::new();
                 let mut k = 0;
-                lists(&mut best.clone(), &mut |list| {
+                for_each_list(&mut best.clone(), &mut |list| {
                     let here = k == number;
                     k += 1;
                     if here {
-                        forms = simpler(&list[at]);
+                        forms = simpler_forms(&list[at]);
                     }
                     here
                 });

@@ -79,7 +79,8 @@ impl Cache {
         if meta.uid() != rustix::process::geteuid().as_raw() {
             return Some(format!("the cache {folder} belongs to another user"));
         }
-        (!own(&meta)).then(|| format!("other users can write to the cache {folder} (chmod -R go-w {folder})"))
+        (!is_owned_by_user(&meta))
+            .then(|| format!("other users can write to the cache {folder} (chmod -R go-w {folder})"))
     }
 
     /// The log and the module that were stored; a damaged file counts as none, and so does another's.
@@ -109,13 +110,18 @@ impl Cache {
         // Its time is set, which needs no more than to own it.
         let file = fs::File::options().read(true).custom_flags(no_link).open(path)?;
         let meta = file.metadata()?;
-        if own(&meta) && meta.is_file() { Ok(file) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+        if is_owned_by_user(&meta) && meta.is_file() {
+            Ok(file)
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
+        }
     }
 
     /// Is an entry's folder, and the cache's, this user's alone to write in?
     fn trust(&self, folder: &Path) -> io::Result<()> {
         // The cache's own folder may be a link, which its owner made; those in it are made here.
-        let good = own(&fs::metadata(&self.folder)?) && own(&fs::symlink_metadata(folder)?);
+        let good = is_owned_by_user(&fs::metadata(&self.folder)?)
+            && is_owned_by_user(&fs::symlink_metadata(folder)?);
         if good { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
@@ -166,7 +172,7 @@ impl Cache {
 }
 
 /// Only this user can write it.
-fn own(meta: &fs::Metadata) -> bool {
+fn is_owned_by_user(meta: &fs::Metadata) -> bool {
     meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
 }
 

@@ -129,14 +129,14 @@ impl Pool {
             }
             Err(e) => {
                 self.leave();
-                Err(CallError::Crashed(bury(helper, &e)))
+                Err(CallError::Crashed(end_broken_helper(helper, &e)))
             }
         }
     }
 }
 
 /// Ends a helper that broke down and removes its folder; says how it ended.
-fn bury(mut helper: Helper, error: &io::Error) -> String {
+fn end_broken_helper(mut helper: Helper, error: &io::Error) -> String {
     drop(helper.requests);
     let _ = helper.child.kill();
     let how = match helper.child.wait() {
@@ -152,7 +152,7 @@ fn bury(mut helper: Helper, error: &io::Error) -> String {
 
 /// The helper's program next to another file, as they are installed; cargo leaves libraries for tests in `deps`, one folder
 /// below. Other folders above are not looked into: who can write there need not be who installed the driver.
-pub fn beside(file: &Path) -> Option<PathBuf> {
+pub fn helper_beside(file: &Path) -> Option<PathBuf> {
     let folder = file.parent()?;
     let above = folder.parent().filter(|_| folder.file_name().is_some_and(|n| n == "deps"));
     let mut places = [Some(folder), above].into_iter().flatten().map(|f| f.join("envisa-compiler"));
@@ -172,10 +172,10 @@ mod tests {
         }
         let above = folder.path().join("envisa-compiler");
         std::fs::write(&above, "").unwrap();
-        assert_eq!(beside(&lib.join("libenvisa_opencl.so")), None);
-        assert_eq!(beside(&deps.join("libenvisa_opencl.so")), Some(above));
+        assert_eq!(helper_beside(&lib.join("libenvisa_opencl.so")), None);
+        assert_eq!(helper_beside(&deps.join("libenvisa_opencl.so")), Some(above));
         let own = lib.join("envisa-compiler");
         std::fs::write(&own, "").unwrap();
-        assert_eq!(beside(&lib.join("libenvisa_opencl.so")), Some(own));
+        assert_eq!(helper_beside(&lib.join("libenvisa_opencl.so")), Some(own));
     }
 }

@@ -30,7 +30,7 @@ const MOTION: [(&str, &str); 12] = [
 ];
 
 /// The version of the language that options ask for: `CL1.1`.
-fn asks(options: &str, version: &str) -> bool {
+fn asks_for_version(options: &str, version: &str) -> bool {
     options
         .split_ascii_whitespace()
         .any(|o| o.trim_matches('"').strip_prefix("-cl-std=").is_some_and(|v| v == version))
@@ -38,14 +38,14 @@ fn asks(options: &str, version: &str) -> bool {
 
 /// A program in OpenCL C 3.0 for a device without images: those of other versions do not ask for features.
 pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
-    matches!(device.parse(), Ok(DeviceFamily::Pvc)) && asks(options, "CL3.0")
+    matches!(device.parse(), Ok(DeviceFamily::Pvc)) && asks_for_version(options, "CL3.0")
 }
 
 /// What goes before a driver's program, so that it sees the features that the driver tells of.
-pub(crate) fn hides(device: &str, options: &str) -> &'static str {
+pub(crate) fn feature_prelude(device: &str, options: &str) -> &'static str {
     match device.parse() {
-        Ok(DeviceFamily::Pvc) if asks(options, "CL3.0") => HIDE_IMAGES,
-        Ok(DeviceFamily::Skl) if asks(options, "CL3.0") => HIDE_PIPES,
+        Ok(DeviceFamily::Pvc) if asks_for_version(options, "CL3.0") => HIDE_IMAGES,
+        Ok(DeviceFamily::Skl) if asks_for_version(options, "CL3.0") => HIDE_PIPES,
         _ => "",
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn internal_options(device: &str, options: &str) -> String {
     if lacks_images(device, options) {
         return IMAGES.to_owned();
     }
-    if matches!(device.parse(), Ok(DeviceFamily::Skl)) && asks(options, "CL1.1") {
+    if matches!(device.parse(), Ok(DeviceFamily::Skl)) && asks_for_version(options, "CL1.1") {
         return MOTION.iter().map(|(name, ty)| format!(" -Dintel_sub_group_avc_{name}_t={ty}")).collect();
     }
     String::new()

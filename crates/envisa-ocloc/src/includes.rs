@@ -15,7 +15,7 @@ const BYTES: usize = 64 << 20;
 pub type Candidate = (PathBuf, Option<Vec<u8>>);
 
 /// The names after `#include` in a text; `None` if one is a macro's, which only the preprocessor knows.
-fn names(text: &[u8]) -> Option<Vec<String>> {
+fn included_names(text: &[u8]) -> Option<Vec<String>> {
     // A line may go on behind a backslash.
     let text = String::from_utf8_lossy(text).replace("\\\r\n", "").replace("\\\n", "");
     let mut names = Vec::new();
@@ -44,14 +44,14 @@ fn names(text: &[u8]) -> Option<Vec<String>> {
 }
 
 /// What a source may include from these folders; `None` if that cannot be told.
-pub fn candidates(text: &[u8], folders: &[PathBuf]) -> Option<Vec<Candidate>> {
+pub fn include_candidates(text: &[u8], folders: &[PathBuf]) -> Option<Vec<Candidate>> {
     let mut all = Vec::new();
     let mut seen = BTreeSet::new();
     let mut bytes = 0;
     // Texts with the folder that they are in.
     let mut open: Vec<(Vec<u8>, Option<PathBuf>)> = vec![(text.to_vec(), None)];
     while let Some((text, own)) = open.pop() {
-        for name in names(&text)? {
+        for name in included_names(&text)? {
             let mut places: Vec<PathBuf> = folders.iter().chain(&own).map(|f| f.join(&name)).collect();
             if Path::new(&name).is_absolute() {
                 places = vec![PathBuf::from(&name)];
@@ -82,10 +82,10 @@ mod tests {
     #[test]
     fn names_are_found_wherever_they_stand() {
         let text = b"#include <a.h>\n # \t include \"b/c.h\" // x\n#inc\\\nlude \"d.h\"\nint included; /* include */";
-        assert_eq!(names(text).unwrap(), ["a.h", "b/c.h", "d.h"]);
-        assert!(names(b"#include NAME\n").is_none());
-        assert!(names(b"#/**/include \"x\"\n").is_none());
-        assert!(names(b"#include \"x\n").is_none());
+        assert_eq!(included_names(text).unwrap(), ["a.h", "b/c.h", "d.h"]);
+        assert!(included_names(b"#include NAME\n").is_none());
+        assert!(included_names(b"#/**/include \"x\"\n").is_none());
+        assert!(included_names(b"#include \"x\n").is_none());
     }
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
         std::fs::create_dir_all(&two).unwrap();
         std::fs::write(two.join("a.h"), "#include \"b.h\"\n").unwrap();
         std::fs::write(two.join("b.h"), "#include \"a.h\"\n").unwrap();
-        let all = candidates(b"#include <a.h>\n", &[one.clone(), two.clone()]).unwrap();
+        let all = include_candidates(b"#include <a.h>\n", &[one.clone(), two.clone()]).unwrap();
         let found: Vec<(PathBuf, bool)> = all.iter().map(|(p, c)| (p.clone(), c.is_some())).collect();
         for (path, there) in [
             (one.join("a.h"), false),

@@ -29,7 +29,7 @@ pub(crate) fn with_debug_information(module: Vec<u8>, dump: &Path) -> Vec<u8> {
         if !section(".debug_str").is_empty() {
             continue;
         }
-        if let Some(moved) = moved(section(INFO), kinds.len()) {
+        if let Some(moved) = shift_abbreviations(section(INFO), kinds.len()) {
             units.extend(moved);
             kinds.extend(section(ABBREVIATIONS));
         }
@@ -53,7 +53,7 @@ fn files_of_kernels(dump: &Path) -> Vec<PathBuf> {
 
 /// Units whose kinds of entries begin so many bytes later; `None` if they are cut off or of another format. (DWARF 4, 7.5.1.1:
 /// the length of what follows, a version, and the offset of the kinds of entries.)
-fn moved(units: &[u8], by: usize) -> Option<Vec<u8>> {
+fn shift_abbreviations(units: &[u8], by: usize) -> Option<Vec<u8>> {
     let mut units = units.to_vec();
     let mut at = 0;
     while at < units.len() {
@@ -101,12 +101,12 @@ mod tests {
     #[test]
     fn units_are_moved() {
         let old = [unit(0, &[8, 1]), unit(5, &[8])].concat();
-        assert_eq!(moved(&old, 7), Some([unit(7, &[8, 1]), unit(12, &[8])].concat()));
-        assert_eq!(moved(&[], 7), Some(Vec::new()));
+        assert_eq!(shift_abbreviations(&old, 7), Some([unit(7, &[8, 1]), unit(12, &[8])].concat()));
+        assert_eq!(shift_abbreviations(&[], 7), Some(Vec::new()));
         for n in 1..old.len() {
             let whole = n == unit(0, &[8, 1]).len();
-            assert_eq!(moved(&old[..n], 7).is_some(), whole, "{n} bytes");
+            assert_eq!(shift_abbreviations(&old[..n], 7).is_some(), whole, "{n} bytes");
         }
-        assert_eq!(moved(&unit(u32::MAX, &[8]), 1), None);
+        assert_eq!(shift_abbreviations(&unit(u32::MAX, &[8]), 1), None);
     }
 }

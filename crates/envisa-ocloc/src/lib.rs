@@ -19,7 +19,7 @@ pub use spirv::Rewrite;
 
 mod messages;
 
-pub use messages::{diagnostics, failure};
+pub use messages::{failure_as_diagnostics, messages_as_diagnostics};
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -234,8 +234,11 @@ impl Build {
         let output = ["module", "module.bin"].map(|name| folder.join("out").join(name));
         let output = output.iter().find(|path| path.exists()).unwrap_or(&output[0]);
         if !status.success() || !output.exists() {
-            let status =
-                if crashed(status) { format!("the compiler crashed, {status}") } else { status.to_string() };
+            let status = if was_killed_by_signal(status) {
+                format!("the compiler crashed, {status}")
+            } else {
+                status.to_string()
+            };
             return Err(BuildError::Failed { status, device: self.device.clone(), messages });
         }
         let bytes = std::fs::read(output).map_err(io("ocloc's output"))?;
@@ -281,7 +284,7 @@ impl Build {
     fn retried(&self, pass: Pass<'_>) -> Result<(ExitStatus, String), BuildError> {
         let pass = Pass { state_buffer: self.needs_state_buffer(), ..pass };
         let (status, messages) = self.compile(&pass)?;
-        if crashed(status) && !pass.state_buffer && !self.sets(STATE_BUFFER) {
+        if was_killed_by_signal(status) && !pass.state_buffer && !self.sets(STATE_BUFFER) {
             return self.compile(&Pass { state_buffer: true, ..pass });
         }
         Ok((status, messages))
@@ -340,7 +343,7 @@ impl Build {
         };
         let child = command.spawn().map_err(failed)?;
         let process = child.id();
-        let (status, streams) = output(child).map_err(failed)?;
+        let (status, streams) = process_output(child).map_err(failed)?;
         kernel_debug_info::remove_copies(process, &dump);
         let mut messages = String::new();
         for stream in &streams {
@@ -356,7 +359,7 @@ impl Build {
             }
         }
         let told = self.recorded_name(input).filter(|_| !spirv);
-        Ok((status, messages::named(messages.trim_end(), &self.input, told.as_deref())))
+        Ok((status, messages::name_source_in_messages(messages.trim_end(), &self.input, told.as_deref())))
     }
 
     /// The user's options with `-I` made independent of the folder, and the source's own folder to include
@@ -430,7 +433,7 @@ pub(crate) fn wants_state_buffer(device: &str) -> bool {
 const MESSAGES: u64 = 4 << 20;
 
 /// How a process ends, and the beginning of what it prints on both streams.
-fn output(mut child: Child) -> std::io::Result<(ExitStatus, [Vec<u8>; 2])> {
+fn process_output(mut child: Child) -> std::io::Result<(ExitStatus, [Vec<u8>; 2])> {
     fn read(stream: Option<impl Read>) -> Vec<u8> {
         let mut kept = Vec::new();
         // What cannot be read was not printed.
@@ -452,6 +455,6 @@ fn output(mut child: Child) -> std::io::Result<(ExitStatus, [Vec<u8>; 2])> {
 }
 
 /// Whether the program was ended by a signal, itself or as told by a shell wrapper.
-fn crashed(status: ExitStatus) -> bool {
+fn was_killed_by_signal(status: ExitStatus) -> bool {
     status.code().is_none_or(|code| matches!(code, 134 | 139))
 }

@@ -16,7 +16,7 @@ struct Head<'a> {
 /// What the compiler calls the source that it is handed, unless it is told the file's name.
 const SOURCE: &str = "1";
 
-fn head(line: &str) -> Option<Head<'_>> {
+fn parse_message_head(line: &str) -> Option<Head<'_>> {
     let (at, level, mark) = [
         (": fatal error: ", Severity::Error),
         (": error: ", Severity::Error),
@@ -35,11 +35,13 @@ fn head(line: &str) -> Option<Head<'_>> {
 
 /// Gives the source its name in the compiler's messages, which call it `1` or as `told`, and takes out what is about a temporary
 /// folder.
-pub(crate) fn named(messages: &str, input: &Path, told: Option<&str>) -> String {
+pub(crate) fn name_source_in_messages(messages: &str, input: &Path, told: Option<&str>) -> String {
     let lines = messages.lines().filter(|l| !l.starts_with("Command was: "));
-    let named = lines.map(|line| match head(line).filter(|h| h.place == SOURCE || Some(h.place) == told) {
-        Some(h) => format!("{}{}", input.display(), &line[h.place.len()..]),
-        None => line.to_owned(),
+    let named = lines.map(|line| {
+        match parse_message_head(line).filter(|h| h.place == SOURCE || Some(h.place) == told) {
+            Some(h) => format!("{}{}", input.display(), &line[h.place.len()..]),
+            None => line.to_owned(),
+        }
     });
     named.collect::<Vec<_>>().join("\n")
 }
@@ -48,7 +50,7 @@ pub(crate) fn named(messages: &str, input: &Path, told: Option<&str>) -> String 
 /// of code E0811 or W0811 that point into it. What has no place is one diagnostic, or a note of the last one.
 ///
 /// Only the source itself is shown: no other file is read, whatever the messages name.
-pub fn diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagnostic> {
+pub fn messages_as_diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagnostic> {
     let name = input.display().to_string();
     let file: Option<FileId> = std::fs::read(input)
         .ok()
@@ -59,7 +61,7 @@ pub fn diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagn
     // After a message the compiler repeats the line of source and marks the place.
     let mut echo = 0;
     for line in messages.lines() {
-        let Some(h) = head(line) else {
+        let Some(h) = parse_message_head(line) else {
             let summary = line.starts_with("Build failed with error code")
                 || line.ends_with("generated.")
                 || line.trim().is_empty();
@@ -72,7 +74,7 @@ pub fn diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagn
         };
         echo = 2;
         let here = file.filter(|_| h.place == name);
-        let span = here.and_then(|id| place(files, id, h.line, h.column));
+        let span = here.and_then(|id| word_span(files, id, h.line, h.column));
         if h.level == Severity::Note {
             let Some(last) = out.pop() else { continue };
             out.push(match (here, span) {
@@ -103,7 +105,7 @@ pub fn diagnostics(messages: &str, input: &Path, files: &mut Files) -> Vec<Diagn
 }
 
 /// A failure of the compiler ([`crate::BuildError::Failed`]) as diagnostics, at least one of which is an error.
-pub fn failure(
+pub fn failure_as_diagnostics(
     status: &str,
     device: &str,
     messages: &str,
@@ -121,7 +123,7 @@ pub fn failure(
         };
         return vec![error];
     }
-    let mut all = diagnostics(messages, input, files);
+    let mut all = messages_as_diagnostics(messages, input, files);
     if !all.iter().any(Diagnostic::is_error) {
         all.push(Diagnostic::error("E0810", format!("ocloc failed ({status}) for device {device}")));
     }
@@ -129,7 +131,7 @@ pub fn failure(
 }
 
 /// The word at a line and column, both from 1, the column in bytes.
-fn place(files: &Files, id: FileId, line: u32, column: u32) -> Option<Span> {
+fn word_span(files: &Files, id: FileId, line: u32, column: u32) -> Option<Span> {
     let bytes = files.get(id)?.bytes();
     let start = match line.checked_sub(1)? {
         0 => 0,
@@ -152,10 +154,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("k.cl");
         std::fs::write(&path, "kernel void f(int *a) {\n    int x;\n  a[0]=bcd;\n}\n").unwrap();
-        let said = named(SAID, &path, None);
+        let said = name_source_in_messages(SAID, &path, None);
         assert!(said.contains("k.cl:2:5: warning") && !said.contains("Command"), "{said}");
         let mut files = Files::new();
-        let all = diagnostics(&said, &path, &mut files);
+        let all = messages_as_diagnostics(&said, &path, &mut files);
         let texts: Vec<&str> = all.iter().map(|d| d.message.as_ref()).collect();
         assert_eq!(texts, ["unused variable 'x'", "use of undeclared identifier 'b'", "no"]);
         let word = |d: &Diagnostic| {
@@ -171,7 +173,13 @@ mod tests {
     fn a_device_that_the_compiler_lacks_is_not_called_unknown() {
         let said = |device: &str| {
             let messages = format!("Cannot get HW Info for device {device}.");
-            let all = failure("exit status: 1", device, &messages, Path::new("k.cl"), &mut Files::new());
+            let all = failure_as_diagnostics(
+                "exit status: 1",
+                device,
+                &messages,
+                Path::new("k.cl"),
+                &mut Files::new(),
+            );
             all[0].message.to_string()
         };
         assert_eq!(said("skl"), "this `ocloc` does not compile for `skl`");
@@ -182,7 +190,7 @@ mod tests {
     fn what_has_no_place_is_not_lost() {
         let mut files = Files::new();
         let path = Path::new("/nowhere/k.cl");
-        let all = diagnostics(
+        let all = messages_as_diagnostics(
             "error: internal compiler error\nBuild failed with error code: -43\n",
             path,
             &mut files,
@@ -191,7 +199,7 @@ mod tests {
         assert_eq!(all[0].message, "error: internal compiler error");
         // Places beyond the file's end, and no place at all.
         for said in ["1:99:99: error: far", "1:0:0: error: before", ":::: error: none", "1:-1:2: error: x"] {
-            diagnostics(&named(said, path, None), path, &mut files);
+            messages_as_diagnostics(&name_source_in_messages(said, path, None), path, &mut files);
         }
     }
 }

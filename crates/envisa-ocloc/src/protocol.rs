@@ -33,7 +33,7 @@ pub struct Response {
     pub noise: String,
 }
 
-fn put(to: &mut Vec<u8>, bytes: &[u8]) {
+fn write_length_prefixed(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend((bytes.len() as u64).to_le_bytes());
     to.extend(bytes);
 }
@@ -62,8 +62,8 @@ fn text(from: &mut impl Read) -> io::Result<String> {
 fn put_files(to: &mut Vec<u8>, files: &[File]) {
     to.extend((files.len() as u64).to_le_bytes());
     for (name, bytes) in files {
-        put(to, name.as_bytes());
-        put(to, bytes);
+        write_length_prefixed(to, name.as_bytes());
+        write_length_prefixed(to, bytes);
     }
 }
 
@@ -92,11 +92,11 @@ impl Request {
         let mut bytes = u64::from(MAGIC).to_le_bytes().to_vec();
         bytes.extend((self.args.len() as u64).to_le_bytes());
         for arg in &self.args {
-            put(&mut bytes, arg.as_bytes());
+            write_length_prefixed(&mut bytes, arg.as_bytes());
         }
         put_files(&mut bytes, &self.sources);
         put_files(&mut bytes, &self.headers);
-        put(&mut bytes, self.program.as_deref().unwrap_or_default().as_bytes());
+        write_length_prefixed(&mut bytes, self.program.as_deref().unwrap_or_default().as_bytes());
         to.write_all(&bytes)?;
         to.flush()
     }
@@ -127,7 +127,7 @@ impl Response {
         let mut bytes = u64::from(MAGIC).to_le_bytes().to_vec();
         bytes.extend(i64::from(self.code).to_le_bytes());
         put_files(&mut bytes, &self.outputs);
-        put(&mut bytes, self.noise.as_bytes());
+        write_length_prefixed(&mut bytes, self.noise.as_bytes());
         to.write_all(&bytes)?;
         to.flush()
     }

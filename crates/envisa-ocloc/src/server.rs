@@ -160,7 +160,7 @@ fn run(program: &str, request: &Request) -> io::Result<Response> {
 }
 
 /// Removes what the compiler left in the working folder.
-fn sweep() {
+fn clean_working_folder() {
     for entry in std::fs::read_dir(".").into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name();
@@ -179,7 +179,7 @@ fn sweep() {
 ///
 /// # Errors
 /// If the folder cannot be used, or the other side goes away in the middle of a message.
-pub fn serve() -> io::Result<()> {
+pub fn serve_requests() -> io::Result<()> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     let folder = std::env::args_os().nth(1).ok_or_else(|| wrong("no folder to work in is given"))?;
     let folder = Path::new(&folder).canonicalize()?;
@@ -249,7 +249,7 @@ fn serve_in(folder: &Path) -> io::Result<()> {
         }
         response.send(&mut answers)?;
         answers.flush()?;
-        sweep();
+        clean_working_folder();
     }
 }
 

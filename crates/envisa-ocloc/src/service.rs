@@ -119,7 +119,7 @@ impl Service {
                 if text.is_empty() {
                     text.push(b'\n');
                 }
-                text.splice(..0, declarations::hides(device, &options).bytes());
+                text.splice(..0, declarations::feature_prelude(device, &options).bytes());
                 // What goes into a file has none.
                 if self.program.is_none() {
                     text.push(0);
@@ -145,12 +145,15 @@ impl Service {
             .with(&[u8::from(output == Output::Spirv)]);
         match input {
             Input::Source(text, headers) => {
-                key = key.with(b"source").with(declarations::hides(device, options).as_bytes()).with(text);
+                key = key
+                    .with(b"source")
+                    .with(declarations::feature_prelude(device, options).as_bytes())
+                    .with(text);
                 let folders = include_folders(options);
-                let mut candidates = includes::candidates(text, &folders)?;
+                let mut candidates = includes::include_candidates(text, &folders)?;
                 for (name, bytes) in *headers {
                     key = key.with(name.as_bytes()).with(bytes);
-                    candidates.extend(includes::candidates(bytes, &folders)?);
+                    candidates.extend(includes::include_candidates(bytes, &folders)?);
                 }
                 for (path, content) in candidates {
                     key = key.with(path.as_os_str().as_encoded_bytes());

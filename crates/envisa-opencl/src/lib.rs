@@ -38,7 +38,7 @@ pub unsafe extern "C" fn clGetPlatformInfo(
     value: *mut c_void,
     size_ret: *mut usize,
 ) -> c_int {
-    let function = api::dispatch().clGetPlatformInfo;
+    let function = api::dispatch_table().clGetPlatformInfo;
     // SAFETY: handed on.
     function.map_or(opencl_sys::CL_INVALID_OPERATION, |f| unsafe { f(platform, what, size, value, size_ret) })
 }
@@ -50,14 +50,14 @@ pub unsafe extern "C" fn clGetPlatformInfo(
 #[unsafe(no_mangle)]
 #[allow(unsafe_code, non_snake_case)]
 pub unsafe extern "C" fn clGetExtensionFunctionAddress(name: *const c_char) -> *mut c_void {
-    let function = api::dispatch().clGetExtensionFunctionAddress;
+    let function = api::dispatch_table().clGetExtensionFunctionAddress;
     // SAFETY: handed on.
     function.map_or(std::ptr::null_mut(), |f| unsafe { f(name) })
 }
 
 #[allow(unsafe_code)]
 unsafe fn platform_ids(entries: c_uint, platforms: *mut *mut c_void, count: *mut c_uint) -> c_int {
-    let function = api::dispatch().clGetPlatformIDs;
+    let function = api::dispatch_table().clGetPlatformIDs;
     // SAFETY: handed on.
     function.map_or(opencl_sys::CL_INVALID_OPERATION, |f| unsafe { f(entries, platforms, count) })
 }

@@ -10,9 +10,9 @@ impl Language for Launch {
     fn passes(&self) -> &[Pass] {
         const PASSES: [Pass; 5] = [
             Pass { name: "leave out outputs", edits: tables, most: usize::MAX },
-            Pass { name: "leave out keys", edits: keys, most: usize::MAX },
+            Pass { name: "leave out keys", edits: key_edits, most: usize::MAX },
             Pass { name: "make values simple", edits: values, most: 1 },
-            Pass { name: "make sizes and numbers small", edits: numbers, most: 1 },
+            Pass { name: "make sizes and numbers small", edits: number_edits, most: 1 },
             Pass { name: "make elements zero", edits: elements, most: usize::MAX },
         ];
         &PASSES
@@ -62,13 +62,13 @@ fn tables(text: &str) -> Vec<Edit> {
 }
 
 /// `key = value`.
-fn keys(text: &str) -> Vec<Edit> {
+fn key_edits(text: &str) -> Vec<Edit> {
     let keys = lines(text).filter(|(_, l)| l.contains(" = "));
     keys.map(|(at, l)| Edit::leave_out(at..at + l.len())).collect()
 }
 
 /// What stands between quotation marks behind `=`, with its start: `kind:…`.
-fn quoted(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn quoted_values(text: &str) -> impl Iterator<Item = (usize, &str)> {
     lines(text).filter_map(|(at, line)| {
         let start = line.find("= \"")? + 3;
         let end = start + line[start..].find('"')?;
@@ -86,7 +86,7 @@ fn elements_of(value: &str) -> Option<(&str, usize, Vec<&str>)> {
 /// Zeros for lists, and half of a list.
 fn values(text: &str) -> Vec<Edit> {
     let mut out = Vec::new();
-    for (at, value) in quoted(text) {
+    for (at, value) in quoted_values(text) {
         let Some((ty, _, list)) = elements_of(value).filter(|(.., list)| list.len() > 1) else { continue };
         let piece = at..at + value.len();
         out.push(Edit::replace(piece.clone(), format!("zeros:{ty}:{}", list.len())));
@@ -96,8 +96,8 @@ fn values(text: &str) -> Vec<Edit> {
 }
 
 /// 0, 1 and half of each number, but of elements of lists.
-fn numbers(text: &str) -> Vec<Edit> {
-    let lists: Vec<_> = quoted(text)
+fn number_edits(text: &str) -> Vec<Edit> {
+    let lists: Vec<_> = quoted_values(text)
         .filter(|(_, v)| elements_of(v).is_some_and(|(.., list)| list.len() > 1))
         .map(|(at, v)| at..at + v.len())
         .collect();
@@ -117,7 +117,7 @@ fn numbers(text: &str) -> Vec<Edit> {
 /// Zero for each element of a list that is another number.
 fn elements(text: &str) -> Vec<Edit> {
     let mut out = Vec::new();
-    for (at, value) in quoted(text) {
+    for (at, value) in quoted_values(text) {
         let Some((_, start, list)) = elements_of(value) else { continue };
         let mut next = at + start;
         for element in list {

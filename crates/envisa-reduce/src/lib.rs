@@ -144,7 +144,7 @@ struct Search<'a> {
 
 /// Edits from the end of a text to its beginning, and outer ones before those inside of them: what uses a name stands behind what
 /// declares it, and has to go first.
-fn backwards(mut edits: Vec<Edit>) -> Vec<Edit> {
+fn sort_backwards(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|e| (std::cmp::Reverse(e.end()), e.start()));
     edits
 }
@@ -184,7 +184,7 @@ impl Search<'_> {
 
     /// Tries each run of so many edits side by side. After one that helps, the edits before it are made anew.
     fn runs(&mut self, pass: &Pass, run: usize) {
-        let mut edits = backwards((pass.edits)(&self.text));
+        let mut edits = sort_backwards((pass.edits)(&self.text));
         let mut at = 0;
         while at < edits.len() && !self.over() {
             let workers = self.bounds.workers.max(1);
@@ -202,7 +202,7 @@ impl Search<'_> {
                     self.progress.smaller(pass.name, &self.text);
                     // What stands behind is tried already.
                     at += found * run;
-                    edits = backwards((pass.edits)(&self.text));
+                    edits = sort_backwards((pass.edits)(&self.text));
                 }
             }
         }

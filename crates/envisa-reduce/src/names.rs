@@ -19,18 +19,18 @@ struct Name<'a> {
 }
 
 /// Names that are declared behind a type: variables, members, parameters, functions, types.
-fn declared<'a>(s: &Source<'a>) -> Vec<Name<'a>> {
+fn declared_names<'a>(s: &Source<'a>) -> Vec<Name<'a>> {
     let mut all: BTreeMap<&str, Name<'_>> = BTreeMap::new();
     for i in (0..s.all.len()).filter(|i| s.kind(*i) == Some(Kind::Word)) {
         let name = Name { word: s.word(i), declared: Vec::new(), used: Vec::new() };
         let name = all.entry(s.word(i)).or_insert(name);
-        if declares(s, i) { name.declared.push(i) } else { name.used.push(i) }
+        if is_declaration_name(s, i) { name.declared.push(i) } else { name.used.push(i) }
     }
     all.into_values().filter(|n| !n.declared.is_empty()).collect()
 }
 
 /// Does a type stand before a word, and what belongs to a declaration behind it?
-fn declares(s: &Source<'_>, i: usize) -> bool {
+fn is_declaration_name(s: &Source<'_>, i: usize) -> bool {
     let Some(before) = i.checked_sub(1) else { return false };
     let is_type = |k: usize| s.kind(k) == Some(Kind::Word) && !NO_TYPES.contains(&s.word(k));
     let stars = (0..i).rev().take_while(|k| s.word(*k) == "*").count();
@@ -44,10 +44,12 @@ fn declares(s: &Source<'_>, i: usize) -> bool {
 }
 
 /// Does a text use names that only the whole one declares?
-pub fn lacks(text: &str, whole: &str) -> bool {
+pub fn lacks_declarations(text: &str, whole: &str) -> bool {
     let (s, whole) = (Source::new(text), Source::new(whole));
-    let own: BTreeSet<&str> = declared(&s).into_iter().map(|n| n.word).collect();
-    declared(&whole).iter().any(|n| !own.contains(n.word) && (0..s.all.len()).any(|i| s.word(i) == n.word))
+    let own: BTreeSet<&str> = declared_names(&s).into_iter().map(|n| n.word).collect();
+    declared_names(&whole)
+        .iter()
+        .any(|n| !own.contains(n.word) && (0..s.all.len()).any(|i| s.word(i) == n.word))
 }
 
 /// Is a word in the place of a value: behind an operator?
@@ -75,7 +77,7 @@ fn is_prefix(s: &Source<'_>, i: usize) -> bool {
 }
 
 /// The brackets around a token.
-fn brackets(s: &Source<'_>, i: usize) -> Option<usize> {
+fn enclosing_brackets(s: &Source<'_>, i: usize) -> Option<usize> {
     (0..i).rev().find(|open| s.close(*open).is_some_and(|close| close > i))
 }
 
@@ -90,17 +92,18 @@ fn statement_of(s: &Source<'_>) -> Vec<Range<usize>> {
 }
 
 /// Leaves names out, each with what assigns to it; where its value is used stands `0`.
-pub fn uses(text: &str) -> Vec<Edit> {
+pub fn use_removal_edits(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
     let statements = statement_of(&s);
-    declared(&s).iter().filter_map(|name| without(&s, &statements, name)).collect()
+    declared_names(&s).iter().filter_map(|name| without_name(&s, &statements, name)).collect()
 }
 
-fn without(s: &Source<'_>, statements: &[Range<usize>], name: &Name<'_>) -> Option<Edit> {
+fn without_name(s: &Source<'_>, statements: &[Range<usize>], name: &Name<'_>) -> Option<Edit> {
     let mut places = Vec::new();
     for i in &name.declared {
         let range = statements[*i].clone();
-        let own_brackets = brackets(s, *i).filter(|open| range.contains(open) && s.word(*open) == "(");
+        let own_brackets =
+            enclosing_brackets(s, *i).filter(|open| range.contains(open) && s.word(*open) == "(");
         if let Some(open) = own_brackets {
             // A parameter, and its arguments wherever the function is called.
             let list = s.list(open);
@@ -112,7 +115,8 @@ fn without(s: &Source<'_>, statements: &[Range<usize>], name: &Name<'_>) -> Opti
             continue;
         }
         // One of several in a declaration; what remains may be without a type, and is then refused.
-        let separate = |k: &usize| s.word(*k) == "," && brackets(s, *k) == brackets(s, *i);
+        let separate =
+            |k: &usize| s.word(*k) == "," && enclosing_brackets(s, *k) == enclosing_brackets(s, *i);
         let commas: Vec<usize> = range.clone().filter(separate).collect();
         let before = commas.iter().rev().find(|c| **c < *i);
         let behind = commas.iter().find(|c| **c > *i);
@@ -138,13 +142,13 @@ fn without(s: &Source<'_>, statements: &[Range<usize>], name: &Name<'_>) -> Opti
 
 /// Puts what names stand for in the places where they are used: values of variables that are never changed, and what functions and macros
 /// of one expression give.
-pub fn inlined(text: &str) -> Vec<Edit> {
+pub fn inlining_edits(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
     let statements = statement_of(&s);
-    let names = declared(&s);
+    let names = declared_names(&s);
     let variables = names.iter().filter_map(|name| variable(&s, &statements, name));
     let functions = names.iter().filter_map(|name| function(&s, name));
-    let macros = (0..s.all.len()).filter_map(|i| defined(&s, i));
+    let macros = (0..s.all.len()).filter_map(|i| macro_inlining_edit(&s, i));
     variables.chain(functions).chain(macros).collect()
 }
 
@@ -156,7 +160,7 @@ fn variable(s: &Source<'_>, statements: &[Range<usize>], name: &Name<'_>) -> Opt
         return None;
     }
     let value = at + 2..range.end - 1;
-    let text = enclosed(s, value);
+    let text = parenthesized(s, value);
     let mut places = vec![(s.piece(range), String::new())];
     for i in &name.used {
         let end = value_at(s, *i).end;
@@ -169,7 +173,7 @@ fn variable(s: &Source<'_>, statements: &[Range<usize>], name: &Name<'_>) -> Opt
 }
 
 /// An expression that may stand anywhere.
-fn enclosed(s: &Source<'_>, tokens: Range<usize>) -> String {
+fn parenthesized(s: &Source<'_>, tokens: Range<usize>) -> String {
     let text = s.text_of(tokens.clone());
     let whole =
         s.operand_end(tokens.start) == tokens.end && !matches!(s.kind(tokens.start), Some(Kind::Mark));
@@ -188,11 +192,11 @@ fn function(s: &Source<'_>, name: &Name<'_>) -> Option<Edit> {
     }
     let parameters: Vec<&str> = s.list(open).iter().map(|p| s.word(p.end - 1)).collect();
     let value = s.text_of(body + 2..end - 1);
-    called(s, &name.used, whole, &parameters, value)
+    call_inlining_edit(s, &name.used, whole, &parameters, value)
 }
 
 /// A macro with parameters.
-fn defined(s: &Source<'_>, directive: usize) -> Option<Edit> {
+fn macro_inlining_edit(s: &Source<'_>, directive: usize) -> Option<Edit> {
     let definition = s.word(directive).strip_prefix("#define ")?;
     let (name, rest) = definition.split_once('(')?;
     let (parameters, value) = rest.split_once(')')?;
@@ -201,11 +205,11 @@ fn defined(s: &Source<'_>, directive: usize) -> Option<Edit> {
     if value.contains('#') || value.contains('\\') {
         return None;
     }
-    called(s, &used, directive..directive + 1, &parameters, value.trim())
+    call_inlining_edit(s, &used, directive..directive + 1, &parameters, value.trim())
 }
 
 /// Puts a value in the place of each call, and leaves out what is called.
-fn called(
+fn call_inlining_edit(
     s: &Source<'_>,
     calls: &[usize],
     whole: Range<usize>,
@@ -245,7 +249,7 @@ fn type_in(word: &str) -> Option<(&str, &'static str, &str)> {
 }
 
 /// Puts scalars and narrower vectors in the place of vectors, of one type and of all; and `int` in the place of other types.
-pub fn types(text: &str) -> Vec<Edit> {
+pub fn type_edits(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
     let words: Vec<(usize, (&str, &'static str, &str))> =
         (0..s.all.len()).filter_map(|i| Some((i, type_in(s.word(i))?))).collect();
@@ -331,11 +335,11 @@ fn is_swizzle(word: &str) -> bool {
 }
 
 /// Shorter names.
-pub fn short(text: &str) -> Vec<Edit> {
+pub fn shorter_name_edits(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
     let words: BTreeSet<&str> = (0..s.all.len()).map(|i| s.word(i)).collect();
     let mut free = ('a'..='z').map(String::from).filter(|n| !words.contains(n.as_str()));
-    let long = declared(&s).into_iter().filter(|name| name.word.len() > 1);
+    let long = declared_names(&s).into_iter().filter(|name| name.word.len() > 1);
     // As many as there are letters.
     let named = long.zip(std::iter::from_fn(|| free.next()));
     named
@@ -358,7 +362,7 @@ mod tests {
     #[test]
     fn a_parameter_goes_with_its_arguments_and_a_variable_with_what_assigns_to_it() {
         let text = "int f(int a, int b) { return a + b; } kernel void k(global int *o) { int v = 1; v += 2; o[0] = f(v, 3); }";
-        let left = texts(text, uses);
+        let left = texts(text, use_removal_edits);
         assert!(
             left.iter().any(|t| t.contains("f(int a)") && t.contains("f(v)") && t.contains("a + 0")),
             "{left:#?}"
@@ -373,7 +377,7 @@ mod tests {
     #[test]
     fn what_names_stand_for_is_put_in_their_places() {
         let text = "#define M(x) g(x)\nint f(int a) { return a * a; } kernel void k(global int *o) { int v = o[1]; o[0] = f(v + M(2)); }";
-        let left = texts(text, inlined);
+        let left = texts(text, inlining_edits);
         assert!(left.iter().any(|t| t.contains("f(o[1] + M(2))") && !t.contains("int v")), "{left:#?}");
         assert!(
             left.iter().any(|t| t.contains("((v + M(2)) * (v + M(2)))") && !t.contains("int f")),
@@ -382,12 +386,12 @@ mod tests {
         assert!(left.iter().any(|t| t.contains("(g((2)))") && !t.contains("#define")), "{left:#?}");
         // What is changed, or pointed to, is not the value that it had at first.
         let changed = "void k(void) { int v = 1; int w = 2; v = 3; f(&w, v); }";
-        assert_eq!(texts(changed, inlined), Vec::<String>::new());
+        assert_eq!(texts(changed, inlining_edits), Vec::<String>::new());
     }
 
     #[test]
     fn vectors_become_scalars_everywhere() {
-        let left = texts("uint4 a = convert_uint4(b); c = a.s1;", types);
+        let left = texts("uint4 a = convert_uint4(b); c = a.s1;", type_edits);
         assert!(left.contains(&"uint a = convert_uint(b); c = a;".to_owned()), "{left:#?}");
         assert!(left.contains(&"uint2 a = convert_uint2(b); c = a.s1;".to_owned()), "{left:#?}");
     }
@@ -405,7 +409,7 @@ mod tests {
     #[test]
     fn a_text_lacks_what_only_the_whole_one_declares() {
         let whole = "int f(int a) { return a; } void k(int n) { int v = n; g(v + f(n)); }";
-        assert!(lacks("void k(int n) { g(v + f(n)); }", whole));
-        assert!(!lacks("void k(int n) { int v = n; g(v); }", whole));
+        assert!(lacks_declarations("void k(int n) { g(v + f(n)); }", whole));
+        assert!(!lacks_declarations("void k(int n) { int v = n; g(v); }", whole));
     }
 }

@@ -19,24 +19,24 @@ impl Language for OpenClC {
             Pass { name: "keep one branch of directives", edits: conditionals, most: 1 },
             Pass { name: "keep bodies only", edits: bodies, most: 1 },
             Pass { name: "make values zero", edits: values, most: MOST },
-            Pass { name: "leave out names", edits: names::uses, most: 1 },
+            Pass { name: "leave out names", edits: names::use_removal_edits, most: 1 },
             Pass { name: "keep one operand", edits: operands, most: 1 },
-            Pass { name: "put what names stand for in their places", edits: names::inlined, most: 1 },
-            Pass { name: "leave out casts", edits: casts, most: MOST },
+            Pass { name: "put what names stand for in their places", edits: names::inlining_edits, most: 1 },
+            Pass { name: "leave out casts", edits: cast_edits, most: MOST },
             Pass { name: "keep one element of vectors", edits: vector_elements, most: 1 },
-            Pass { name: "make types narrow", edits: names::types, most: 1 },
+            Pass { name: "make types narrow", edits: names::type_edits, most: 1 },
             Pass { name: "put members in the place of structures", edits: names::only_members, most: 1 },
             Pass { name: "leave out list elements", edits: elements, most: 4 },
             Pass { name: "make numbers simple", edits: numbers, most: MOST },
             Pass { name: "leave out tokens", edits: single_tokens, most: 1 },
             Pass { name: "leave out space and comments", edits: space, most: MOST },
-            Pass { name: "make names short", edits: names::short, most: 1 },
+            Pass { name: "make names short", edits: names::shorter_name_edits, most: 1 },
         ];
         &PASSES
     }
 
     fn is_hopeless(&self, text: &str, whole: &str) -> bool {
-        names::lacks(text, whole)
+        names::lacks_declarations(text, whole)
             || pairs::are_wrong(&Source::new(text)) && !pairs::are_wrong(&Source::new(whole))
     }
 }
@@ -116,7 +116,7 @@ fn elements(text: &str) -> Vec<Edit> {
 }
 
 /// `(T)x` by `x`.
-fn casts(text: &str) -> Vec<Edit> {
+fn cast_edits(text: &str) -> Vec<Edit> {
     let s = Source::new(text);
     (0..s.all.len()).filter_map(|open| Some(s.leave_out(open..s.cast_end(open)?))).collect()
 }
@@ -159,7 +159,7 @@ fn operands(text: &str) -> Vec<Edit> {
     for i in 0..s.all.len() {
         let is = s.word(i);
         if let (true, Some(close)) = (matches!(is, "(" | "["), s.close(i)) {
-            brackets(&s, i, close, &mut out);
+            bracket_edits(&s, i, close, &mut out);
         }
         if BINARY.contains(&is) && i > 0 {
             let (left, right) = (s.operand_start(i - 1), s.operand_end(i + 1));
@@ -182,7 +182,7 @@ fn operands(text: &str) -> Vec<Edit> {
 }
 
 /// Edits of what is in brackets.
-fn brackets(s: &Source<'_>, open: usize, close: usize, out: &mut Vec<Edit>) {
+fn bracket_edits(s: &Source<'_>, open: usize, close: usize, out: &mut Vec<Edit>) {
     let called = open > 0 && s.kind(open - 1) == Some(Kind::Word);
     let whole = if called && s.word(open) == "(" { open - 1..close + 1 } else { open..close + 1 };
     if close > open + 1 {
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn a_cast_is_left_out_and_what_is_none_stays() {
         let text = "a = (int)(ulong)b + f(c) - (d) + (int4)(1, 2) * (global uint *)p; if (x) y = 1;";
-        let left = texts(text, casts);
+        let left = texts(text, cast_edits);
         assert_eq!(left.len(), 4, "{left:#?}");
         assert!(left.contains(&text.replacen("(int)", "", 1)), "{left:#?}");
         assert!(left.contains(&text.replacen("(ulong)", "", 1)), "{left:#?}");

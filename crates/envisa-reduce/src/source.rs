@@ -2,7 +2,7 @@
 
 use crate::Piece;
 use crate::edits::Edit;
-use crate::tokens::{Kind, Token, tokens};
+use crate::tokens::{Kind, Token, tokenize};
 use std::ops::Range;
 
 /// A text and its tokens.
@@ -16,7 +16,7 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// Takes a text apart.
     pub fn new(text: &'a str) -> Source<'a> {
-        Source { text, all: tokens(text) }
+        Source { text, all: tokenize(text) }
     }
 
     /// A token's text; beyond the last token, nothing.

@@ -33,7 +33,7 @@ pub struct Token {
 }
 
 /// The tokens of a text. Comments are none; what belongs to no token of C is a mark.
-pub fn tokens(text: &str) -> Vec<Token> {
+pub fn tokenize(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut out: Vec<Token> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -56,15 +56,15 @@ pub fn tokens(text: &str) -> Vec<Token> {
             continue;
         }
         let (kind, len) = match first {
-            b'#' if line_start => (Kind::Directive, directive(rest)),
-            b'"' | b'\'' => (Kind::Literal, quoted(rest, first)),
+            b'#' if line_start => (Kind::Directive, directive_length(rest)),
+            b'"' | b'\'' => (Kind::Literal, quoted_length(rest, first)),
             b'0'..=b'9' => (Kind::Literal, run(rest, |c| c.is_alphanumeric() || c == '.' || c == '_')),
             b'(' | b'[' | b'{' => (Kind::Open, 1),
             b')' | b']' | b'}' => (Kind::Close, 1),
             c if c.is_ascii_alphabetic() || c == b'_' => {
                 (Kind::Word, run(rest, |c| c.is_alphanumeric() || c == '_'))
             }
-            _ => (Kind::Mark, mark(rest)),
+            _ => (Kind::Mark, punctuation_length(rest)),
         };
         line_start = false;
         let index = out.len();
@@ -88,7 +88,7 @@ fn run(text: &str, inside: impl Fn(char) -> bool) -> usize {
 }
 
 /// To the end of the line, or of the last one that goes on behind a backslash.
-fn directive(text: &str) -> usize {
+fn directive_length(text: &str) -> usize {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
@@ -99,7 +99,7 @@ fn directive(text: &str) -> usize {
     text[..at].trim_end().len().max(1)
 }
 
-fn quoted(text: &str, quote: u8) -> usize {
+fn quoted_length(text: &str, quote: u8) -> usize {
     let mut escaped = false;
     for (i, b) in text.bytes().enumerate().skip(1) {
         match b {
@@ -113,7 +113,7 @@ fn quoted(text: &str, quote: u8) -> usize {
     text.len()
 }
 
-fn mark(text: &str) -> usize {
+fn punctuation_length(text: &str) -> usize {
     const LONG: [&str; 21] = [
         "<<=", ">>=", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=",
         "/=", "|=", "&=", "^=", "%=",

@@ -58,34 +58,34 @@ pub fn build(
     options: &str,
     sources: Vec<SourceText>,
 ) -> Result<(Arc<Module>, String), NotBuilt> {
-    let kept = lines::debugging().then(|| lines::keeping_variables(options));
+    let kept = lines::is_debugged().then(|| lines::keeping_variables(options));
     let options = kept.as_deref().unwrap_or(options);
     let rewrite = match () {
-        () if lines::debugging() => Rewrite::Frames,
-        () if report::builds_for_checks() && report::hints() => Rewrite::Hints,
+        () if lines::is_debugged() => Rewrite::Frames,
+        () if report::builds_for_checks() && report::wants_hints() => Rewrite::Hints,
         () if report::builds_for_checks() => Rewrite::Checks,
         () => return as_is(spec, input, options, sources).map(made),
     };
-    if let Some(built) = rewritten(spec, input, options, &sources, rewrite) {
-        return Ok(made(built));
+    if let Some(built) = build_rewritten(spec, input, options, &sources, rewrite) {
+        return Ok(share_module(built));
     }
     let built = as_is(spec, input, options, sources)?;
     if rewrite.is_for_checks() && !built.0.kernels.is_empty() {
         let kernels: Vec<&str> = built.0.kernels.iter().map(|k| k.name.as_str()).collect();
-        report::note(&format!(
+        report::report_unchecked(&format!(
             "the compiler refused {} in the build for the checks: accesses that it merged, moved or left out are not checked, and indices are not compared with the types of the source",
             kernels.join(", ")
         ));
     }
-    Ok(made(built))
+    Ok(share_module(built))
 }
 
-fn made((module, log): (Module, String)) -> (Arc<Module>, String) {
+fn share_module((module, log): (Module, String)) -> (Arc<Module>, String) {
     (Arc::new(module), log)
 }
 
 /// Compiles SPIR-V that was rewritten; `None` if that cannot be done.
-fn rewritten(
+fn build_rewritten(
     spec: &'static Spec,
     input: &Input<'_>,
     options: &str,
@@ -95,7 +95,8 @@ fn rewritten(
     let (plain, said) = match input {
         Input::Source(..) => {
             let first = format!("{options}{}", rewrite.first_options());
-            let made = crate::compiler::service().compile(spec.name, input, &first, Output::Spirv).ok()?;
+            let made =
+                crate::compiler::compiler_service().compile(spec.name, input, &first, Output::Spirv).ok()?;
             (vec![made.bytes], made.log)
         }
         Input::Spirv(one) => (vec![one.to_vec()], String::new()),
@@ -107,8 +108,12 @@ fn rewritten(
     let compile = {
         let options = options.to_owned();
         move || {
-            let made =
-                crate::compiler::service().compile(spec.name, &of_modules(&plain), &options, Output::Zebin);
+            let made = crate::compiler::compiler_service().compile(
+                spec.name,
+                &of_modules(&plain),
+                &options,
+                Output::Zebin,
+            );
             made.ok().map(|c| c.bytes)
         }
     };
@@ -130,8 +135,8 @@ fn as_is(
 ) -> Result<(Module, String), NotBuilt> {
     let name = spec.name;
     let start = std::time::Instant::now();
-    let made = crate::compiler::service().compile(name, input, options, Output::Zebin);
-    if log::wanted().compiler {
+    let made = crate::compiler::compiler_service().compile(name, input, options, Output::Zebin);
+    if log::log_settings().compiler {
         let how = match &made {
             Ok(c) if c.cached => "from the cache",
             Ok(_) => "compiled",

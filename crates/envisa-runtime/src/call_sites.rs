@@ -17,7 +17,7 @@ impl CallSite {
     /// The application's functions that lead there, the innermost first: `` `load` (host.c:12), `main` (host.c:40) ``. `None` if
     /// their names are not known.
     pub fn named(&self) -> Option<String> {
-        named(&self.0.to_string())
+        name_stack(&self.0.to_string())
     }
 }
 
@@ -53,7 +53,7 @@ pub fn current() -> Vec<(&'static str, CallSite)> {
 }
 
 /// Of the text of a stack.
-fn named(stack: &str) -> Option<String> {
+fn name_stack(stack: &str) -> Option<String> {
     /// Functions that are named at most.
     const MOST: usize = 3;
     let mut frames: Vec<(&str, Option<&str>)> = Vec::new();
@@ -93,7 +93,7 @@ fn is_of_driver(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::named;
+    use super::name_stack;
 
     #[test]
     fn the_functions_of_the_application_are_named() {
@@ -107,8 +107,8 @@ mod tests {
    5: main
              at ./host.c:40:3
    6: __libc_start_main";
-        assert_eq!(named(stack).as_deref(), Some("`load` (./host.c:12), `main` (./host.c:40)"));
-        assert_eq!(named("   0: clFinish\n   1: <unknown>\n"), None);
-        assert_eq!(named(""), None);
+        assert_eq!(name_stack(stack).as_deref(), Some("`load` (./host.c:12), `main` (./host.c:40)"));
+        assert_eq!(name_stack("   0: clFinish\n   1: <unknown>\n"), None);
+        assert_eq!(name_stack(""), None);
     }
 }

@@ -47,7 +47,7 @@ impl Stop {
     }
 }
 
-fn wanted() -> Option<&'static Wanted> {
+fn capture_settings() -> Option<&'static Wanted> {
     static WANTED: OnceLock<Option<Wanted>> = OnceLock::new();
     WANTED
         .get_or_init(|| {
@@ -64,7 +64,7 @@ fn wanted() -> Option<&'static Wanted> {
 
 /// Are launches kept?
 pub fn is_wanted() -> bool {
-    wanted().is_some()
+    capture_settings().is_some()
 }
 
 /// A launch that is being kept.
@@ -100,7 +100,7 @@ impl Bytes {
 
 /// Begins to keep a launch, if it is wanted: to be called before it runs.
 pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
-    let wanted = wanted()?;
+    let wanted = capture_settings()?;
     static COUNT: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
     let name = &launch.info.name;
     static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -134,7 +134,7 @@ pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
     match kept {
         Ok(kept) => {
             if let (Some(Stop::At(..)), Some(folder)) = (&wanted.stop, &kept.folder) {
-                wait(folder);
+                wait_for_debugger(folder);
             }
             Some(kept)
         }
@@ -146,12 +146,15 @@ pub fn begin(launch: &Launch<'_>) -> Option<Capture> {
 }
 
 fn not_kept(kernel: &str, folder: &Path, why: &str) {
-    crate::log::complain(&format!("a launch of `{kernel}` cannot be kept in {}: {why}", folder.display()));
+    crate::log::print_warning(&format!(
+        "a launch of `{kernel}` cannot be kept in {}: {why}",
+        folder.display()
+    ));
 }
 
 /// Makes a new folder in another, of the first name that is not taken: what is there already is somebody else's, or an
 /// earlier process's of the same number.
-fn fresh(folder: &Path, mut name: impl FnMut() -> String) -> std::io::Result<PathBuf> {
+fn create_unused_folder(folder: &Path, mut name: impl FnMut() -> String) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     loop {
         let inner = folder.join(name());
@@ -164,9 +167,9 @@ fn fresh(folder: &Path, mut name: impl FnMut() -> String) -> std::io::Result<Pat
 }
 
 /// Lets a debugger look at a launch that is kept, until it says to go on or is gone with its folder.
-fn wait(folder: &Path) {
+fn wait_for_debugger(folder: &Path) {
     if let Err(e) = std::fs::write(folder.join("stopped"), "") {
-        return crate::log::complain(&format!("{}: {e}", folder.display()));
+        return crate::log::print_warning(&format!("{}: {e}", folder.display()));
     }
     let parent = std::os::unix::process::parent_id();
     let gone = || std::os::unix::process::parent_id() != parent;
@@ -193,7 +196,7 @@ impl Capture {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             format!("{}-{number:05}-{}", std::process::id(), self.name)
         };
-        let folder = fresh(outer, name).map_err(|e| e.to_string())?;
+        let folder = create_unused_folder(outer, name).map_err(|e| e.to_string())?;
         for (name, bytes) in self.files.0.drain(..) {
             std::fs::write(folder.join(&name), bytes).map_err(|e| format!("{name}: {e}"))?;
         }
@@ -203,24 +206,24 @@ impl Capture {
 
     /// Keeps what memory holds after the launch; `wrong`: it had a fault or a finding.
     pub fn end(mut self, wrong: bool) {
-        let Some(wanted) = wanted() else { return };
+        let Some(wanted) = capture_settings() else { return };
         if wanted.stop == Some(Stop::Wrong) && wrong && !self.stopped.swap(true, Ordering::Relaxed) {
             return match self.put(&wanted.folder) {
-                Ok(()) => wait(self.folder.as_deref().unwrap_or(&wanted.folder)),
+                Ok(()) => wait_for_debugger(self.folder.as_deref().unwrap_or(&wanted.folder)),
                 Err(why) => not_kept(&self.name, &wanted.folder, &why),
             };
         }
         let Some(folder) = &self.folder else { return };
         for (file, bytes) in &self.after {
             if let Err(e) = std::fs::write(folder.join(file), bytes.read()) {
-                crate::log::complain(&format!("{}: {e}", folder.join(file).display()));
+                crate::log::print_warning(&format!("{}: {e}", folder.join(file).display()));
             }
         }
     }
 }
 
 /// A text of TOML.
-fn quoted(text: &str) -> String {
+fn toml_quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -240,14 +243,14 @@ fn list<T: std::fmt::Display>(values: &[T]) -> String {
 }
 
 /// What a job says above its arguments.
-fn head(launch: &Launch<'_>) -> String {
+fn job_head(launch: &Launch<'_>) -> String {
     let n = launch.range.dims as usize;
     let mut job = format!(
         "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it. N.bin is what argument N held before,\n\
          # N.after.bin what it held then, N.again.bin what it holds now.\n\
          file = \"module.zebin\"\nkernel = {}\nglobal = {}\nlocal = {}\n",
         launch.device,
-        quoted(&launch.info.name),
+        toml_quoted(&launch.info.name),
         list(&launch.range.global[..n]),
         list(&launch.range.local[..n]),
     );
@@ -280,7 +283,7 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
         files.put("program.cl", source.text);
         files.put("program.options", source.options.as_str());
     }
-    let mut job = head(launch);
+    let mut job = job_head(launch);
     let mut after: Vec<(String, Bytes)> = Vec::new();
     let mut outputs = String::new();
     // Where earlier buffers are: one that lies in another is a part of it.
@@ -300,7 +303,7 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
                 match inside {
                     Some((of, _, from, _)) => {
                         let other = launch.info.job_name(*of);
-                        quoted(&format!("arg:{other}+{}", offset - from))
+                        toml_quoted(&format!("arg:{other}+{}", offset - from))
                     }
                     None => {
                         if matches!(value, Value::Shared(..)) && *offset > 0 {
@@ -313,7 +316,7 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
                         files.put(&format!("{i}.bin"), region.to_vec());
                         buffers.push((i, backing, *offset, offset + len));
                         after.push((format!("{i}.after.bin"), Bytes::Buffer(region)));
-                        quoted(&format!("@{i}.bin"))
+                        toml_quoted(&format!("@{i}.bin"))
                     }
                 }
             }
@@ -321,16 +324,16 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
             Value::Pointer(_) => return Err(format!("argument {i} points to memory that is not shared")),
             Value::Bytes(bytes) => number(about.map_or("", |s| &s.type_name), bytes).unwrap_or_else(|| {
                 let all: Vec<String> = bytes.iter().map(u8::to_string).collect();
-                quoted(&format!("u8:{}", all.join(",")))
+                toml_quoted(&format!("u8:{}", all.join(",")))
             }),
-            Value::Local(bytes) => quoted(&format!("local:{bytes}")),
+            Value::Local(bytes) => toml_quoted(&format!("local:{bytes}")),
             Value::Image(image) => {
                 let (text, size) =
                     describe(image).ok_or_else(|| format!("argument {i}: images of this format"))?;
                 let bytes = Bytes::Image(image.clone(), size);
                 files.put(&format!("{i}.bin"), bytes.read());
                 after.push((format!("{i}.after.bin"), bytes));
-                format!("{{ image = {}, value = \"@{i}.bin\" }}", quoted(&text))
+                format!("{{ image = {}, value = \"@{i}.bin\" }}", toml_quoted(&text))
             }
             Value::Sampler(s) => {
                 let mode = s.addressing.name();
@@ -340,19 +343,20 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
             }
         };
         if text.contains(&format!("@{i}.bin")) {
-            let _ = write!(outputs, "\n[[outputs]]\narg = {}\nfile = \"{i}.again.bin\"\n", quoted(&name));
+            let _ =
+                write!(outputs, "\n[[outputs]]\narg = {}\nfile = \"{i}.again.bin\"\n", toml_quoted(&name));
         }
-        let _ = writeln!(job, "{} = {text}", quoted(&name));
+        let _ = writeln!(job, "{} = {text}", toml_quoted(&name));
     }
     let mut sources = Vec::new();
-    for source in crate::lines::debugged() {
+    for source in crate::lines::debugged_sources() {
         // A name that the program gave, with -s, may be a path.
         let name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let taken =
             ["", ".", "..", "job.toml"].contains(&&*name) || files.0.iter().any(|(other, _)| *other == name);
         if !taken {
             files.put(&name, source.text);
-            sources.push(quoted(&name));
+            sources.push(toml_quoted(&name));
         }
     }
     if !sources.is_empty() {
@@ -365,8 +369,8 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
 /// A number of a type of OpenCL C as jobs write it; `None` of what is not a single number.
 fn number(type_name: &str, bytes: &[u8]) -> Option<String> {
     let signed = match type_name {
-        "float" => return Some(quoted(&f32::from_le_bytes(bytes.try_into().ok()?).to_string())),
-        "double" => return Some(quoted(&f64::from_le_bytes(bytes.try_into().ok()?).to_string())),
+        "float" => return Some(toml_quoted(&f32::from_le_bytes(bytes.try_into().ok()?).to_string())),
+        "double" => return Some(toml_quoted(&f64::from_le_bytes(bytes.try_into().ok()?).to_string())),
         "char" | "short" | "int" | "long" => true,
         "uchar" | "ushort" | "uint" | "ulong" | "size_t" => false,
         _ => return None,
@@ -374,7 +378,7 @@ fn number(type_name: &str, bytes: &[u8]) -> Option<String> {
     let negative = signed && bytes.last().is_some_and(|b| *b >= 0x80);
     let mut whole = [if negative { 0xff } else { 0 }; 16];
     whole.get_mut(..bytes.len())?.copy_from_slice(bytes);
-    Some(quoted(&i128::from_le_bytes(whole).to_string()))
+    Some(toml_quoted(&i128::from_le_bytes(whole).to_string()))
 }
 
 /// An image as jobs write it, and the bytes of a row, rows and planes; `None` of a format that they do not have.
@@ -416,7 +420,7 @@ fn describe(image: &ImageValue) -> Option<(String, [usize; 3])> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Stop, fresh, number};
+    use super::{Stop, create_unused_folder, number};
 
     #[test]
     fn where_a_program_stops() {
@@ -432,11 +436,11 @@ mod tests {
         let outer = all.path().join("captures");
         let mut numbers = 0..;
         let mut name = || format!("7-{}-k", numbers.next().unwrap());
-        assert_eq!(fresh(&outer, &mut name).unwrap(), outer.join("7-0-k"));
+        assert_eq!(create_unused_folder(&outer, &mut name).unwrap(), outer.join("7-0-k"));
         // A link that leads to another's folder, and one that leads nowhere.
         std::os::unix::fs::symlink(all.path(), outer.join("7-1-k")).unwrap();
         std::os::unix::fs::symlink("/nonexistent", outer.join("7-2-k")).unwrap();
-        assert_eq!(fresh(&outer, &mut name).unwrap(), outer.join("7-3-k"));
+        assert_eq!(create_unused_folder(&outer, &mut name).unwrap(), outer.join("7-3-k"));
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Ranges {
     }
 
     /// The first range of addresses that both have.
-    fn common(&self, other: &Ranges) -> Option<Range<u64>> {
+    fn first_common_range(&self, other: &Ranges) -> Option<Range<u64>> {
         let (few, many) = if self.0.len() <= other.0.len() { (self, other) } else { (other, self) };
         few.0.iter().find_map(|(s, e)| many.within(&(*s..*e)).into_iter().next())
     }
@@ -98,7 +98,7 @@ struct Touched {
 }
 
 impl Touched {
-    fn forget(&mut self, range: &Range<u64>) {
+    fn forget_range(&mut self, range: &Range<u64>) {
         self.read.remove(range);
         self.written.remove(range);
         self.may_read.remove(range);
@@ -132,13 +132,13 @@ thread_local! {
 
 /// What the command of this thread touched; `None` if the thread is at its end, where its own variables are gone:
 /// programs call the driver even there.
-fn current<T>(use_it: impl FnOnce(&mut Option<Touched>) -> T) -> Option<T> {
+fn with_touched_memory<T>(use_it: impl FnOnce(&mut Option<Touched>) -> T) -> Option<T> {
     CURRENT.try_with(|c| use_it(&mut c.borrow_mut())).ok()
 }
 
 /// The command that runs on this thread is this.
 pub fn name(what: impl FnOnce() -> String) {
-    current(|c| {
+    with_touched_memory(|c| {
         if let Some(c) = c {
             c.what = Some(what());
         }
@@ -148,9 +148,9 @@ pub fn name(what: impl FnOnce() -> String) {
 /// The command that runs on this thread reads memory of a device, or writes it.
 pub fn touch(range: Range<u64>, write: bool) {
     if write {
-        unchanged_memory::forget(&range);
+        unchanged_memory::forget_range(&range);
     }
-    current(|c| {
+    with_touched_memory(|c| {
         if let Some(c) = c {
             if write { c.written.add(range) } else { c.read.add(range) }
         }
@@ -159,7 +159,7 @@ pub fn touch(range: Range<u64>, write: bool) {
 
 /// The command that runs on this thread may read some of these bytes.
 pub fn may_read(range: Range<u64>) {
-    current(|c| {
+    with_touched_memory(|c| {
         if let Some(c) = c {
             c.may_read.add(range);
         }
@@ -232,19 +232,19 @@ impl Ledger {
     }
 
     /// Forgets what comes before everything that is still to come.
-    fn prune(&mut self) {
+    fn drop_settled_commands(&mut self) {
         let open = self.commands.values().filter(|c| !c.over).map(|c| c.enqueued).min().unwrap_or(u64::MAX);
         self.commands.retain(|_, c| !(c.over && c.seen.is_some_and(|s| s <= open)));
         while self.commands.len() > MOST {
             if let Some((number, _)) = self.commands.pop_first() {
-                memory_in_use::forget(number);
+                memory_in_use::forget_command(number);
             }
         }
     }
 
     /// Memory is no more: what comes to lie at its addresses is something else.
     fn free(&mut self, range: Range<u64>) {
-        self.commands.values_mut().for_each(|c| c.touched.forget(&range));
+        self.commands.values_mut().for_each(|c| c.touched.forget_range(&range));
         self.freed.push_back(range);
         if self.freed.len() > MOST {
             self.freed.pop_front();
@@ -255,12 +255,12 @@ impl Ledger {
     /// What a command has touched of memory that is still there.
     fn settle(&self, mut touched: Touched) -> Touched {
         let since = touched.freed.saturating_sub(self.freed_before) as usize;
-        self.freed.iter().skip(since).for_each(|range| touched.forget(range));
+        self.freed.iter().skip(since).for_each(|range| touched.forget_range(range));
         touched
     }
 
     /// Are two commands ordered?
-    fn ordered(&self, a: u64, b: u64) -> bool {
+    fn are_ordered(&self, a: u64, b: u64) -> bool {
         self.before(a, b) || self.before(b, a)
     }
 
@@ -268,11 +268,14 @@ impl Ledger {
     fn may_race(&self, number: u64) -> Vec<String> {
         let Some(c) = self.commands.get(&number) else { return Vec::new() };
         let meets = |o: &Command| {
-            c.touched.written.common(&o.touched.may_read).is_some()
-                || c.touched.may_read.common(&o.touched.written).is_some()
+            c.touched.written.first_common_range(&o.touched.may_read).is_some()
+                || c.touched.may_read.first_common_range(&o.touched.written).is_some()
         };
         let others = self.commands.iter().filter(|(n, o)| **n != number && o.over);
-        others.filter(|(n, o)| meets(o) && !self.ordered(**n, number)).map(|(_, o)| o.what.clone()).collect()
+        others
+            .filter(|(n, o)| meets(o) && !self.are_ordered(**n, number))
+            .map(|(_, o)| o.what.clone())
+            .collect()
     }
 
     /// Pairs of commands that race with this one: what they are called, and where.
@@ -280,13 +283,13 @@ impl Ledger {
         let Some(c) = self.commands.get(&number) else { return Vec::new() };
         let mut all = Vec::new();
         for (other, o) in self.commands.iter().filter(|(n, o)| **n != number && o.over) {
-            let both = c.touched.written.common(&o.touched.written);
+            let both = c.touched.written.first_common_range(&o.touched.written);
             let conflict = both
                 .clone()
-                .or_else(|| c.touched.written.common(&o.touched.read))
-                .or_else(|| c.touched.read.common(&o.touched.written));
+                .or_else(|| c.touched.written.first_common_range(&o.touched.read))
+                .or_else(|| c.touched.read.first_common_range(&o.touched.written));
             if let Some(range) = conflict
-                && !self.ordered(*other, number)
+                && !self.are_ordered(*other, number)
             {
                 all.push((o.what.clone(), range, both.is_some(), o.site.clone()));
             }
@@ -296,7 +299,7 @@ impl Ledger {
 }
 
 /// A command was enqueued, to run after others; what reports call it. `unflushed`: it may not begin before its queue is flushed.
-pub fn enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
+pub fn note_enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
     let site = Some(CallSite::here());
     crate::report::tell_what_is_left_undone(unawaited);
     let mut ledger = LEDGER.lock().unwrap();
@@ -305,7 +308,7 @@ pub fn enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
     let what = what.to_owned();
     ledger.commands.insert(number, Command { what, after, enqueued, unflushed, site, ..Command::default() });
     if number.is_multiple_of(32) {
-        ledger.prune();
+        ledger.drop_settled_commands();
     }
 }
 
@@ -343,7 +346,7 @@ pub fn completion_known(number: u64) {
 }
 
 /// The application has flushed the queue of these commands.
-pub fn flushed(numbers: &[u64]) {
+pub fn note_flushed(numbers: &[u64]) {
     let mut ledger = LEDGER.lock().unwrap();
     for number in numbers {
         if let Some(c) = ledger.commands.get_mut(number) {
@@ -368,12 +371,12 @@ pub fn waits_for(number: u64) {
     drop(ledger);
     for what in all {
         let text = "is in another queue, which the program has not flushed: it may never begin";
-        crate::report::mistake("flush", &format!("{waiter} waits for {what}, which {text}"));
+        crate::report::report_host_mistake("flush", &format!("{waiter} waits for {what}, which {text}"));
     }
 }
 
 /// The application asks whether a command is over, and it is not.
-pub fn asked(number: u64) {
+pub fn note_status_query(number: u64) {
     /// Who asks so often waits.
     const OFTEN: u32 = 8;
     let mut ledger = LEDGER.lock().unwrap();
@@ -383,7 +386,7 @@ pub fn asked(number: u64) {
     drop(ledger);
     if let Some(what) = what {
         let text = "whose queue it has not flushed: it may never begin";
-        crate::report::mistake(
+        crate::report::report_host_mistake(
             "flush",
             &format!("the program asks again and again for the status of {what}, {text}"),
         );
@@ -402,7 +405,7 @@ pub fn is_not_waited_for(number: u64) {
     let Some((what, site)) = not_known_to_be_over(number) else { return };
     memory_in_use::begin(number, &what, site.as_ref());
     if not_known_to_be_over(number).is_none() {
-        memory_in_use::forget(number);
+        memory_in_use::forget_command(number);
     }
 }
 
@@ -413,26 +416,26 @@ fn not_known_to_be_over(number: u64) -> Option<(String, Option<CallSite>)> {
 }
 
 /// How many commands have begun to run, if all of them are over: nothing changes memory but the application.
-pub fn idle() -> Option<u64> {
+pub fn begun_if_idle() -> Option<u64> {
     let ledger = LEDGER.lock().unwrap();
     ledger.commands.values().all(|c| c.over).then_some(ledger.begun)
 }
 
 /// How many commands have begun to run, if none runs now but the one that asks.
-pub fn quiet() -> Option<u64> {
+pub fn begun_if_only_this_runs() -> Option<u64> {
     let own = u64::from(current_command().is_some());
     let ledger = LEDGER.lock().unwrap();
     (ledger.running == own).then_some(ledger.begun)
 }
 
 /// How many commands have begun to run.
-pub fn begun() -> u64 {
+pub fn commands_begun() -> u64 {
     LEDGER.lock().unwrap().begun
 }
 
 /// Tells of what the application left undone, when it ends: results that it asked for and never waited for, commands whose queue
 /// it never flushed, events that it never set.
-fn unawaited() {
+fn report_unawaited() {
     let ledger = LEDGER.lock().unwrap();
     let mut all = BTreeMap::new();
     for c in ledger.commands.values().filter(|c| c.seen.is_none()) {
@@ -458,7 +461,7 @@ fn unawaited() {
 
 /// The command that runs on this thread, while mistakes are looked for.
 pub fn current_command() -> Option<u64> {
-    current(|c| c.as_ref().map(|c| c.number)).flatten()
+    with_touched_memory(|c| c.as_ref().map(|c| c.number)).flatten()
 }
 
 /// The command that runs on this thread has waited for another.
@@ -479,20 +482,20 @@ pub fn begin(number: u64) {
     let site = ledger.commands.get(&number).and_then(|c| c.site.clone());
     drop(ledger);
     call_sites::runs(site);
-    current(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
+    with_touched_memory(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
     memory_in_use::command_begins(number);
 }
 
 /// Memory was freed that commands may have touched.
 pub fn freed(range: Range<u64>) {
-    unchanged_memory::forget(&range);
+    unchanged_memory::forget_range(&range);
     LEDGER.lock().unwrap().free(range);
 }
 
 /// The command that runs on this thread is over; tells of races with others.
 pub fn end(number: u64) {
     call_sites::runs(None);
-    let touched = current(Option::take).flatten();
+    let touched = with_touched_memory(Option::take).flatten();
     let mut ledger = LEDGER.lock().unwrap();
     ledger.running -= 1;
     let Some(touched) = touched else { return };
@@ -510,7 +513,7 @@ pub fn end(number: u64) {
     };
     drop(ledger);
     for other in may_race {
-        crate::report::note(&format!(
+        crate::report::report_unchecked(&format!(
             "whether {other} and {what}, which nothing orders, access the same bytes was not checked: there was one queue when the first of them ran"
         ));
     }
@@ -542,10 +545,10 @@ mod tests {
         assert_eq!(r.hole(&(45..60)), Some(50..60));
         let mut other = Ranges::default();
         other.add(24..31);
-        assert_eq!(r.common(&other), Some(24..25));
+        assert_eq!(r.first_common_range(&other), Some(24..25));
         other = Ranges::default();
         other.add(25..30);
-        assert_eq!(r.common(&other), None);
+        assert_eq!(r.first_common_range(&other), None);
     }
 
     /// Of numbers: what came before, when enqueued, when seen.

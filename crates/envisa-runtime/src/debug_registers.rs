@@ -40,7 +40,8 @@ impl Watch {
     /// Watches the first and the last word of some memory, switched off; `None` if the registers are in use, or the system
     /// gives none.
     pub fn new(range: &Range<u64>) -> Option<Watch> {
-        let counters: Vec<File> = words(range).into_iter().filter_map(|(at, len)| counter(at, len)).collect();
+        let counters: Vec<File> =
+            words(range).into_iter().filter_map(|(at, len)| open_counter(at, len)).collect();
         (!counters.is_empty()).then_some(Watch { counters })
     }
 
@@ -73,7 +74,7 @@ fn words(range: &Range<u64>) -> Vec<(u64, u64)> {
     all
 }
 
-fn counter(address: u64, bytes: u64) -> Option<File> {
+fn open_counter(address: u64, bytes: u64) -> Option<File> {
     let attributes = Attributes {
         kind: BREAKPOINT,
         size: size_of::<Attributes>() as u32,

@@ -223,12 +223,12 @@ pub struct Written<'a> {
 pub type Addresses = std::ops::Range<u64>;
 
 /// In which order groups and threads run (`ENVISA_ORDER`).
-fn order() -> envisa::Order {
+fn order_of_environment() -> envisa::Order {
     static ORDER: std::sync::OnceLock<envisa::Order> = std::sync::OnceLock::new();
     *ORDER.get_or_init(|| match std::env::var("ENVISA_ORDER").map(|o| o.parse()) {
         Ok(Ok(order)) => order,
         Ok(Err(why)) => {
-            crate::log::complain(&format!("ENVISA_ORDER: {why}"));
+            crate::log::print_warning(&format!("ENVISA_ORDER: {why}"));
             envisa::Order::Forward
         }
         Err(_) => envisa::Order::Forward,
@@ -288,7 +288,7 @@ impl From<envisa::Error> for Trouble {
     fn from(e: envisa::Error) -> Trouble {
         match e {
             envisa::Error::Memory(s) => Trouble::Memory(s),
-            envisa::Error::Diagnostics(d) => Trouble::Other(render(&d.list, &d.files)),
+            envisa::Error::Diagnostics(d) => Trouble::Other(render_diagnostics(&d.list, &d.files)),
             e => Trouble::Other(e.to_string()),
         }
     }
@@ -326,8 +326,13 @@ impl Module {
         let zebin = ZebinFile::parse(&bytes).map_err(|e| e.to_string())?;
         match zebin.notes.device() {
             Some(device) if device.to_string() == spec.name => {}
-            Some(device) => return Err(format!("it is for {device}, not for {}", spec.name)),
-            None => return Err(format!("its notes name no device that is known here, as {}", spec.name)),
+            Some(device) => return Err(format!("the binary is for {device}, not for {}", spec.name)),
+            None => {
+                return Err(format!(
+                    "the binary's notes name no device that is known here, such as {}",
+                    spec.name
+                ));
+            }
         }
         let mut hasher = std::hash::DefaultHasher::new();
         std::hash::Hash::hash(&bytes, &mut hasher);
@@ -457,16 +462,16 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> Kerne
 }
 
 /// Threads that run kernels: `ENVISA_THREADS`, or as many as the host has.
-fn jobs() -> usize {
+fn thread_count() -> usize {
     static JOBS: OnceLock<usize> = OnceLock::new();
     *JOBS
         .get_or_init(|| std::env::var("ENVISA_THREADS").ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0))
 }
 
 /// What runs kernels: `ENVISA_ENGINE`.
-fn engine() -> Engine {
+fn engine_of_environment() -> Engine {
     Engine::from_environment().unwrap_or_else(|e| {
-        crate::log::complain(&format!("ENVISA_ENGINE: {e}"));
+        crate::log::print_warning(&format!("ENVISA_ENGINE: {e}"));
         Engine::Auto
     })
 }
@@ -480,7 +485,10 @@ fn platform(spec: &Spec) -> Platform {
 impl Machine {
     /// A GPU with so much memory.
     pub fn new(spec: &'static Spec, memory: u64) -> Machine {
-        let config = Config::new(platform(spec)).memory(memory).threads(jobs()).engine(engine());
+        let config = Config::new(platform(spec))
+            .memory(memory)
+            .threads(thread_count())
+            .engine(engine_of_environment());
         Machine { device: envisa::Device::new(config) }
     }
 
@@ -538,12 +546,12 @@ impl Machine {
         }
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
-        let checking = crate::report::checking();
+        let checking = crate::report::is_checking();
         let mut launch = envisa::Launch::range(&range.global[..dims], &local[..dims])
             .offset(&range.offset[..dims])
             .check(checking)
-            .hints(checking && crate::report::hints())
-            .order(order())
+            .hints(checking && crate::report::wants_hints())
+            .order(order_of_environment())
             .stray_register_reads(!checking)
             .footprint(checking)
             .rough_reads(crate::command_order::are_in_line());
@@ -558,11 +566,11 @@ impl Machine {
                 let start = (backing.address() + offset) as u64;
                 let all = start..start + bytes as u64;
                 // A kernel may not count on what is in there, whoever wrote it.
-                let holes = if unreadable.contains(&i) { vec![all] } else { backing.holes(&all) };
+                let holes = if unreadable.contains(&i) { vec![all] } else { backing.unwritten_parts(&all) };
                 followed.extend(holes.iter().cloned());
                 launch = launch.fresh_ranges(holes);
             }
-            given.push((ArgKey::Index(i as u32), self.arg(value, info.args.get(i))?));
+            given.push((ArgKey::Index(i as u32), self.argument_value(value, info.args.get(i))?));
         }
         let outcome = self.device.run(kernel, launch.args(given))?;
         let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Told {
@@ -571,7 +579,7 @@ impl Machine {
                 place.kernel, place.function, place.instruction, info.id
             ),
             diagnostic: render_json(kernel.files(), std::slice::from_ref(&d)),
-            text: render(&[d], kernel.files()),
+            text: render_diagnostics(&[d], kernel.files()),
             data,
         };
         let fault = outcome.fault.map(|f| {
@@ -602,7 +610,7 @@ impl Machine {
         })
     }
 
-    fn arg(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
+    fn argument_value(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
         Ok(match value {
             Value::Memory(backing, offset, bytes) => {
                 let end = backing.surface_end(*offset + *bytes);
@@ -661,7 +669,7 @@ pub fn texel(format: ImageFormat, colour: [u32; 4]) -> Option<Vec<u8>> {
     format.encode(colour, &mut bytes).then_some(bytes)
 }
 
-fn render(diagnostics: &[Diagnostic], files: &Files) -> String {
+fn render_diagnostics(diagnostics: &[Diagnostic], files: &Files) -> String {
     render_text(files, diagnostics, &TextOptions::default())
 }
 

@@ -136,7 +136,7 @@ pub fn memory_size() -> u64 {
 }
 
 /// The devices that `ENVISA_DEVICES` names, in its order; without it all.
-pub fn chosen() -> Vec<&'static Spec> {
+pub fn devices_of_environment() -> Vec<&'static Spec> {
     let Ok(list) = std::env::var("ENVISA_DEVICES") else { return SPECS.iter().collect() };
     let mut chosen: Vec<&Spec> = Vec::new();
     for name in list.split(',').map(str::trim).filter(|n| !n.is_empty()) {
@@ -145,7 +145,7 @@ pub fn chosen() -> Vec<&'static Spec> {
             Some(spec) => chosen.push(spec),
             None => {
                 let unknown = envisa::diag::unknown("device", name, SPECS.iter().map(|s| s.name));
-                crate::log::complain(&format!("ENVISA_DEVICES: {unknown}"));
+                crate::log::print_warning(&format!("ENVISA_DEVICES: {unknown}"));
             }
         }
     }

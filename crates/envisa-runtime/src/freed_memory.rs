@@ -19,8 +19,8 @@ pub type Ask = fn(Range<u64>, Block) -> bool;
 
 static ASK: OnceLock<Ask> = OnceLock::new();
 
-fn ask(range: Range<u64>, block: Block) -> bool {
-    ASK.get().is_none_or(|ask| ask(range, block))
+fn ask_whether_used(range: Range<u64>, block: Block) -> bool {
+    ASK.get().is_none_or(|ask| ask_whether_used(range, block))
 }
 
 /// Something that is to be freed.
@@ -51,41 +51,42 @@ impl Block {
 
 fn may_free(pointer: *mut c_void) -> bool {
     let at = pointer as u64;
-    pointer.is_null() || ask(at..at + host_blocks::usable(pointer), Block::Allocated(at as usize))
+    pointer.is_null()
+        || ask_whether_used(at..at + host_blocks::usable_size(pointer), Block::Allocated(at as usize))
 }
 
 unsafe extern "C" fn free(pointer: *mut c_void) {
     if may_free(pointer) {
-        host_blocks::went(pointer as u64);
+        host_blocks::note_freed_block(pointer as u64);
         // SAFETY: as the application called it.
         unsafe { libc::free(pointer) };
     }
 }
 
 /// Notes a block; gives it.
-fn noted(pointer: *mut c_void, bytes: usize) -> *mut c_void {
-    host_blocks::came(pointer as u64, bytes as u64, host_blocks::usable(pointer));
+fn note_block(pointer: *mut c_void, bytes: usize) -> *mut c_void {
+    host_blocks::note_allocated_block(pointer as u64, bytes as u64, host_blocks::usable_size(pointer));
     pointer
 }
 
 unsafe extern "C" fn malloc(bytes: usize) -> *mut c_void {
     // SAFETY: as the application called it.
-    noted(unsafe { libc::malloc(bytes) }, bytes)
+    note_block(unsafe { libc::malloc(bytes) }, bytes)
 }
 
 unsafe extern "C" fn calloc(count: usize, bytes: usize) -> *mut c_void {
     // SAFETY: as the application called it.
-    noted(unsafe { libc::calloc(count, bytes) }, count.saturating_mul(bytes))
+    note_block(unsafe { libc::calloc(count, bytes) }, count.saturating_mul(bytes))
 }
 
 unsafe extern "C" fn aligned_alloc(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: as the application called it.
-    noted(unsafe { libc::aligned_alloc(align, bytes) }, bytes)
+    note_block(unsafe { libc::aligned_alloc(align, bytes) }, bytes)
 }
 
 unsafe extern "C" fn memalign(align: usize, bytes: usize) -> *mut c_void {
     // SAFETY: as the application called it.
-    noted(unsafe { libc::memalign(align, bytes) }, bytes)
+    note_block(unsafe { libc::memalign(align, bytes) }, bytes)
 }
 
 unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, bytes: usize) -> c_int {
@@ -93,7 +94,7 @@ unsafe extern "C" fn posix_memalign(to: *mut *mut c_void, align: usize, bytes: u
     unsafe {
         let result = libc::posix_memalign(to, align, bytes);
         if result == 0 {
-            noted(*to, bytes);
+            note_block(*to, bytes);
         }
         result
     }
@@ -109,10 +110,10 @@ unsafe extern "C" fn reallocarray(pointer: *mut c_void, count: usize, bytes: usi
 
 unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
     if size == 0 || may_free(pointer) {
-        host_blocks::went(pointer as u64);
+        host_blocks::note_freed_block(pointer as u64);
         // SAFETY: as the application called it.
         let new = unsafe { libc::realloc(pointer, size) };
-        return if size == 0 { new } else { noted(new, size) };
+        return if size == 0 { new } else { note_block(new, size) };
     }
     // SAFETY: both blocks have as many bytes as are copied.
     unsafe {
@@ -121,16 +122,16 @@ unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
             std::ptr::copy_nonoverlapping(
                 pointer.cast::<u8>(),
                 new.cast(),
-                size.min(host_blocks::usable(pointer) as usize),
+                size.min(host_blocks::usable_size(pointer) as usize),
             );
         }
-        noted(new, size)
+        note_block(new, size)
     }
 }
 
 unsafe extern "C" fn munmap(start: *mut c_void, len: usize) -> c_int {
     let at = start as u64;
-    if ask(at..at + len as u64, Block::Mapped(start as usize, len)) {
+    if ask_whether_used(at..at + len as u64, Block::Mapped(start as usize, len)) {
         // SAFETY: as the application called it.
         return unsafe { libc::munmap(start, len) };
     }
@@ -138,7 +139,7 @@ unsafe extern "C" fn munmap(start: *mut c_void, len: usize) -> c_int {
 }
 
 /// A function's replacement, and its own address.
-fn replacement(name: &CStr) -> Option<(usize, usize)> {
+fn find_replacement(name: &CStr) -> Option<(usize, usize)> {
     macro_rules! any {
         ($($name:ident)*) => {
             match name.to_bytes() {
@@ -184,7 +185,7 @@ struct Tables {
     lists: [(usize, usize); 2],
 }
 
-unsafe extern "C" fn replace(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
+unsafe extern "C" fn replace_in_object(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_void) -> c_int {
     // SAFETY: the linker describes what it has loaded, and keeps it during the call.
     unsafe {
         let info = &*info;
@@ -207,7 +208,7 @@ unsafe extern "C" fn replace(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_
         }
         let fixed = headers.iter().filter(|h| h.p_type == libc::PT_GNU_RELRO);
         let fixed: Vec<&libc::Elf64_Phdr> = fixed.collect();
-        let tables = tables(base, (base + dynamic.p_vaddr as usize) as *const [u64; 2]);
+        let tables = dynamic_tables(base, (base + dynamic.p_vaddr as usize) as *const [u64; 2]);
         for (list, len) in tables.lists {
             for i in 0..len / 24 {
                 let [offset, kind, add] = *((list + i * 24) as *const [u64; 3]);
@@ -219,10 +220,10 @@ unsafe extern "C" fn replace(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_
                 let symbol = tables.symbols + symbol as usize * 24;
                 let symbol = CStr::from_ptr((tables.names + *(symbol as *const u32) as usize) as *const _);
                 let at = base + offset as usize;
-                if let Some((new, own)) = replacement(symbol)
+                if let Some((new, own)) = find_replacement(symbol)
                     && (kind != 1 || *(at as *const usize) == own)
                 {
-                    set(at as *mut usize, new, fixed.iter().any(|h| inside(h, at)));
+                    set_table_entry(at as *mut usize, new, fixed.iter().any(|h| inside(h, at)));
                 }
             }
         }
@@ -232,7 +233,7 @@ unsafe extern "C" fn replace(info: *mut libc::dl_phdr_info, _: usize, _: *mut c_
 
 /// # Safety
 /// `entry` is the dynamic section of a file that is loaded at `base`.
-unsafe fn tables(base: usize, mut entry: *const [u64; 2]) -> Tables {
+unsafe fn dynamic_tables(base: usize, mut entry: *const [u64; 2]) -> Tables {
     let mut tables = Tables::default();
     // Most linkers have written addresses in place of offsets.
     let address = |value: u64| if (value as usize) < base { base + value as usize } else { value as usize };
@@ -258,7 +259,7 @@ unsafe fn tables(base: usize, mut entry: *const [u64; 2]) -> Tables {
 ///
 /// # Safety
 /// `entry` is such an entry.
-unsafe fn set(entry: *mut usize, new: usize, fixed: bool) {
+unsafe fn set_table_entry(entry: *mut usize, new: usize, fixed: bool) {
     // SAFETY: the page is of the table; threads read the entry as a whole.
     unsafe {
         if *entry == new {

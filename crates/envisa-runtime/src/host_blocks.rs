@@ -28,7 +28,7 @@ static LOST: AtomicBool = AtomicBool::new(false);
 const TRIES: u32 = 10_000;
 
 /// The list; none once it is no longer right.
-fn blocks() -> Option<MutexGuard<'static, BTreeMap<u64, Block>>> {
+fn lock_blocks() -> Option<MutexGuard<'static, BTreeMap<u64, Block>>> {
     for _ in 0..TRIES {
         if LOST.load(Ordering::Relaxed) {
             return None;
@@ -44,11 +44,11 @@ fn blocks() -> Option<MutexGuard<'static, BTreeMap<u64, Block>>> {
 }
 
 /// The application has a block of this size now, of which the C library says that it has so many bytes.
-pub fn came(at: u64, bytes: u64, usable: u64) {
+pub fn note_allocated_block(at: u64, bytes: u64, usable: u64) {
     if at == 0 {
         return;
     }
-    let Some(mut blocks) = blocks() else { return };
+    let Some(mut blocks) = lock_blocks() else { return };
     // What was there went without a word.
     while let Some((&old, block)) = blocks.range(..at + bytes.max(1)).next_back()
         && old + block.bytes.max(1) > at
@@ -60,29 +60,29 @@ pub fn came(at: u64, bytes: u64, usable: u64) {
 
 /// How many bytes a block has, as the C library says; zero of none.
 #[allow(unsafe_code)]
-pub(crate) fn usable(pointer: *mut c_void) -> u64 {
+pub(crate) fn usable_size(pointer: *mut c_void) -> u64 {
     // SAFETY: it is a block of the C library's, or null; or the words before it can be read, from which the size is told.
     unsafe { libc::malloc_usable_size(pointer) as u64 }
 }
 
 /// A block is no more.
-pub fn went(at: u64) {
-    if let Some(mut blocks) = blocks() {
+pub fn note_freed_block(at: u64) {
+    if let Some(mut blocks) = lock_blocks() {
         blocks.remove(&at);
     }
 }
 
 /// The block in which an address is.
 fn block(at: u64) -> Option<(u64, Block)> {
-    let blocks = blocks()?;
+    let blocks = lock_blocks()?;
     let (start, block) = blocks.range(..=at).next_back()?;
     (at - start < block.bytes).then_some((*start, *block))
 }
 
 /// How many bytes a block has from an address on, if the address is in one.
-fn room(at: u64) -> Option<u64> {
+fn bytes_left_in_block(at: u64) -> Option<u64> {
     let (start, block) = block(at)?;
-    let is_there = is_there(start - 8) && usable(start as *mut c_void) == block.usable;
+    let is_there = is_there(start - 8) && usable_size(start as *mut c_void) == block.usable;
     is_there.then(|| start + block.bytes - at)
 }
 
@@ -100,12 +100,12 @@ fn is_there(at: u64) -> bool {
 }
 
 /// The application gives memory, of which a command uses all these bytes. Tells of memory that has fewer.
-pub fn look(range: &Range<u64>, does: &str) {
-    if !crate::report::checking() || range.is_empty() {
+pub fn check_block_size(range: &Range<u64>, does: &str) {
+    if !crate::report::is_checking() || range.is_empty() {
         return;
     }
     let bytes = range.end - range.start;
-    let text = match room(range.start) {
+    let text = match bytes_left_in_block(range.start) {
         Some(room) if room < bytes => format!("a block of the program's, which ends after {room}"),
         Some(_) => return,
         None if is_there(range.start) && !is_there(range.end - 1) => {
@@ -113,7 +113,7 @@ pub fn look(range: &Range<u64>, does: &str) {
         }
         None => return,
     };
-    crate::report::mistake("host memory", &format!("{bytes} bytes are {does} {text}"));
+    crate::report::report_host_mistake("host memory", &format!("{bytes} bytes are {does} {text}"));
 }
 
 #[cfg(test)]
@@ -124,17 +124,17 @@ mod tests {
     fn a_block_is_found_by_the_addresses_in_it() {
         // Addresses where no memory of a test is.
         let at = |address| block(address).map(|(start, block)| (start, block.bytes));
-        came(0x1000, 0x20, 0x28);
+        note_allocated_block(0x1000, 0x20, 0x28);
         assert_eq!(
             [0xfff, 0x1000, 0x101f, 0x1020].map(at),
             [None, Some((0x1000, 0x20)), Some((0x1000, 0x20)), None]
         );
-        came(0x1000, 0x10, 0x18);
+        note_allocated_block(0x1000, 0x10, 0x18);
         assert_eq!(at(0x1010), None);
         // What is there now takes the place of what was.
-        came(0xff8, 0x100, 0x108);
+        note_allocated_block(0xff8, 0x100, 0x108);
         assert_eq!(at(0x1000), Some((0xff8, 0x100)));
-        went(0xff8);
+        note_freed_block(0xff8);
         assert_eq!(at(0x1000), None);
     }
 
@@ -142,12 +142,12 @@ mod tests {
     fn a_block_has_room_up_to_what_was_asked_for() {
         let memory = Box::new([0u8; 100]);
         let at = memory.as_ptr() as u64;
-        came(at, 100, usable(at as *mut c_void));
-        assert_eq!(room(at + 1), Some(99));
+        note_allocated_block(at, 100, usable_size(at as *mut c_void));
+        assert_eq!(bytes_left_in_block(at + 1), Some(99));
         // It is another one by now.
-        came(at, 100, 3);
-        assert_eq!(room(at + 1), None);
-        went(at);
+        note_allocated_block(at, 100, 3);
+        assert_eq!(bytes_left_in_block(at + 1), None);
+        note_freed_block(at);
     }
 
     #[test]

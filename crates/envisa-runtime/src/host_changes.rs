@@ -23,28 +23,29 @@ struct Left {
 static ALL: Mutex<BTreeMap<u64, Left>> = Mutex::new(BTreeMap::new());
 
 /// From now on the application leaves these bytes alone; `why` is what is said of them if it does not.
-pub fn keep(region: &Region, why: &'static str) {
-    let begun = command_order::quiet();
+pub fn watch_for_changes(region: &Region, why: &'static str) {
+    let begun = command_order::begun_if_only_this_runs();
     let (Some(backing), range) = (region.backing(), region.range()) else { return };
     // Whoever writes while the bytes are read has the number forgotten.
     let Some(number) = unchanged_memory::add(&range) else { return };
     let then = region.digest();
-    let (Some(then), true) = (then, begun.is_some() && command_order::quiet() == begun) else {
+    let (Some(then), true) = (then, begun.is_some() && command_order::begun_if_only_this_runs() == begun)
+    else {
         unchanged_memory::remove(number);
         return;
     };
     let mut all = ALL.lock().unwrap();
-    all.retain(|number, _| unchanged_memory::has(*number));
+    all.retain(|number, _| unchanged_memory::is_watched(*number));
     all.insert(number, Left { backing: Arc::downgrade(backing), range, then, why });
 }
 
 /// Memory among these bytes that the application has changed all the same, and what is said of it; it is told once.
-pub fn changed(range: &Range<u64>) -> Vec<(Region, &'static str)> {
-    unchanged_memory::overlapping(range).into_iter().filter_map(one).collect()
+pub fn take_changed(range: &Range<u64>) -> Vec<(Region, &'static str)> {
+    unchanged_memory::overlapping_numbers(range).into_iter().filter_map(one).collect()
 }
 
 /// The memory of a number, if the application has changed it.
-fn one(number: u64) -> Option<(Region, &'static str)> {
+fn changed_memory(number: u64) -> Option<(Region, &'static str)> {
     let (backing, range, then, why) = {
         let all = ALL.lock().unwrap();
         let left = all.get(&number)?;
@@ -58,8 +59,8 @@ fn one(number: u64) -> Option<(Region, &'static str)> {
         unchanged_memory::remove(number);
         return None;
     };
-    let begun = command_order::quiet()?;
+    let begun = command_order::begun_if_only_this_runs()?;
     let same = part.digest() == Some(then);
-    (!same && command_order::quiet() == Some(begun) && unchanged_memory::remove(number))
+    (!same && command_order::begun_if_only_this_runs() == Some(begun) && unchanged_memory::remove(number))
         .then_some((part, why))
 }

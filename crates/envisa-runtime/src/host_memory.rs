@@ -50,7 +50,7 @@ impl Backing {
     /// Allocates zeroed bytes; `None` if the host has none left. A page that belongs to nobody follows them (more
     /// while mistakes are looked for), so that on the device an access past the end is not an access to a neighbour.
     pub fn allocate(len: usize, align: usize) -> Option<Arc<Backing>> {
-        let zone = if crate::report::checking() { RED_ZONE } else { PAGE };
+        let zone = if crate::report::is_checking() { RED_ZONE } else { PAGE };
         // Who asks for no more than elements need gets what suits the caches.
         let place = if align <= 128 { envisa::machine::memory::place_of(len) } else { 0 };
         let align = align.max(PAGE);
@@ -71,10 +71,10 @@ impl Backing {
     ///
     /// # Safety
     /// `len` bytes from `start` on stay readable and writable as long as the backing lives.
-    pub unsafe fn lent(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
+    pub unsafe fn lend_from_application(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
         let memory = Memory { start: NonNull::new(start)?, len, owned: None };
-        if crate::report::checking() {
-            memory_in_use::lend(start as u64..start as u64 + len as u64);
+        if crate::report::is_checking() {
+            memory_in_use::lend_to_buffer(start as u64..start as u64 + len as u64);
         }
         Some(Backing::of(memory))
     }
@@ -111,14 +111,14 @@ impl Backing {
 
     /// From now on it is known what is written: nothing yet, and only commands write. While mistakes are looked for.
     pub fn watch(&self) {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             self.written.get_or_init(Mutex::default);
         }
     }
 
     /// The same of memory that the application writes, too: what it writes is seen by what is there.
     pub fn watch_shared(self: &Arc<Self>) {
-        if crate::report::checking() && undefined_content::fill(&self.region()) {
+        if crate::report::is_checking() && undefined_content::fill_with_pattern(&self.region()) {
             self.watch();
             self.seen.get_or_init(|| ());
         }
@@ -132,14 +132,14 @@ impl Backing {
     }
 
     /// Bytes at these addresses have no content any more.
-    pub fn lost(&self, range: &Range<u64>) {
+    pub fn note_content_lost(&self, range: &Range<u64>) {
         if let Some(written) = self.written.get() {
             written.lock().unwrap().remove(range);
         }
     }
 
     /// What of these addresses was never written, in order, if that is known.
-    pub fn holes(self: &Arc<Self>, range: &Range<u64>) -> Vec<Range<u64>> {
+    pub fn unwritten_parts(self: &Arc<Self>, range: &Range<u64>) -> Vec<Range<u64>> {
         let Some(written) = self.written.get() else { return Vec::new() };
         let mut written = written.lock().unwrap();
         let (mut all, mut at) = (Vec::new(), range.start);
@@ -154,7 +154,7 @@ impl Backing {
         let mut still = Vec::new();
         for hole in all {
             let part = self.region().part((hole.start - start) as usize, (hole.end - hole.start) as usize);
-            let unwritten = part.map(|part| undefined_content::unwritten(&part)).unwrap_or_default();
+            let unwritten = part.map(|part| undefined_content::unwritten_ranges(&part)).unwrap_or_default();
             written.add(hole.clone());
             for hole in unwritten.within(&hole) {
                 written.remove(&hole);
@@ -166,7 +166,7 @@ impl Backing {
 
     /// What of these addresses was written; all if that is not known.
     fn written(self: &Arc<Self>, range: &Range<u64>) -> Vec<Range<u64>> {
-        self.holes(range);
+        self.unwritten_parts(range);
         self.written.get().map_or_else(|| vec![range.clone()], |w| w.lock().unwrap().within(range))
     }
 
@@ -217,10 +217,10 @@ impl Backing {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             let start = self.start.as_ptr() as u64;
             command_order::freed(start..start + self.len as u64);
-            memory_in_use::gone(&(start..start + self.len as u64));
+            memory_in_use::forget_memory(&(start..start + self.len as u64));
             if self.owned.is_none() {
                 memory_in_use::give_back(&(start..start + self.len as u64));
             }
@@ -236,7 +236,7 @@ impl Drop for Memory {
 /// that: of the last three bytes of a buffer of 255 they make one read of four. Where mistakes are looked for, what lies
 /// behind the last byte counts as outside.
 fn words(bytes: usize) -> usize {
-    if crate::report::checking() { bytes } else { bytes.saturating_add(3) & !3 }
+    if crate::report::is_checking() { bytes } else { bytes.saturating_add(3) & !3 }
 }
 
 /// Bytes somewhere in the host's memory.
@@ -307,7 +307,7 @@ impl Region {
     /// Copies from another region, as many bytes as fit both; they may overlap.
     pub fn copy_from(&self, from: &Region) {
         let n = self.len.min(from.len);
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             self.note_copy(from, n as u64);
         }
         if n == 0 {
@@ -328,7 +328,7 @@ impl Region {
     /// A number that other bytes hardly have; none where nobody looks, or of very many bytes.
     pub fn digest(&self) -> Option<u64> {
         const MOST: usize = 64 << 20;
-        (crate::report::checking() && self.len <= MOST).then(|| {
+        (crate::report::is_checking() && self.len <= MOST).then(|| {
             let mut hasher = std::hash::DefaultHasher::new();
             std::hash::Hasher::write(&mut hasher, &self.to_vec());
             std::hash::Hasher::finish(&hasher)
@@ -339,7 +339,10 @@ impl Region {
     pub fn is_as(&self, then: Option<u64>, command: &str) {
         if then.is_some() && self.digest() != then {
             let text = "the program changed the memory that it gave before the command was executed, without waiting for it";
-            crate::report::mistake("host memory", &format!("{command}, which does not block: {text}"));
+            crate::report::report_host_mistake(
+                "host memory",
+                &format!("{command}, which does not block: {text}"),
+            );
         }
     }
 
@@ -355,19 +358,19 @@ impl Region {
                 command_order::touch(self.range(), true);
                 backing.wrote(self.range());
             }
-            None => unchanged_memory::forget(&self.range()),
+            None => unchanged_memory::forget_range(&self.range()),
         }
     }
 
     /// So many bytes are copied here: what was never written stays so.
     fn note_copy(&self, from: &Region, bytes: u64) {
         let (source, target) = (from.start as u64, self.start as u64);
-        unchanged_memory::forget(&(target..target + bytes));
+        unchanged_memory::forget_range(&(target..target + bytes));
         if let Some(backing) = &from.keep {
             command_order::touch(source..source + bytes, false);
             let written = backing.written(&(source..source + bytes));
             match &self.keep {
-                None if written.is_empty() && bytes > 0 => crate::report::mistake(
+                None if written.is_empty() && bytes > 0 => crate::report::report_host_mistake(
                     "content",
                     &format!("{bytes} bytes of memory are read that nothing has written"),
                 ),
@@ -387,7 +390,7 @@ impl Region {
 
     /// Copies bytes in, as many as fit.
     pub fn write(&self, bytes: &[u8]) {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             self.note_write();
         }
         let n = self.len.min(bytes.len());
@@ -425,7 +428,7 @@ impl Region {
         if pattern.is_empty() || self.len == 0 {
             return;
         }
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             self.note_write();
         }
         let first = pattern.len().min(self.len);

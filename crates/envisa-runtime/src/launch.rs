@@ -12,7 +12,11 @@ use crate::host_memory::Backing;
 pub use crate::device::Launch;
 
 /// Notes what a launch read and wrote; tells of what it read and nothing has written, unless its use was followed.
-fn account(launch: &Launch<'_>, Footprint { read, written, may_read, .. }: &Footprint, report: &Report) {
+fn account_memory_use(
+    launch: &Launch<'_>,
+    Footprint { read, written, may_read, .. }: &Footprint,
+    report: &Report,
+) {
     // What came of bytes that nothing has written is told at its statement, once.
     let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
     let (info, name) = (launch.info, &launch.info.name);
@@ -44,10 +48,10 @@ fn account(launch: &Launch<'_>, Footprint { read, written, may_read, .. }: &Foot
                 continue;
             }
             // What the launch writes itself it may have written before.
-            let holes = backing.holes(&part);
+            let holes = backing.unwritten_parts(&part);
             if let Some(never) = holes.iter().find_map(|hole| own.hole(hole)).filter(|_| !told) {
                 let (from, n) = (never.start - start, never.end - never.start);
-                crate::report::mistake(
+                crate::report::report_host_mistake(
                     "content",
                     &format!(
                         "kernel `{name}` reads {n} bytes that nothing has written, from byte {from} on of {}",
@@ -80,31 +84,31 @@ impl Launch<'_> {
             kept.end(wrong);
         }
         let report = launched.inspect_err(|e| {
-            crate::log::complain(&format!("kernel `{name}` cannot be launched: {e}"));
+            crate::log::print_warning(&format!("kernel `{name}` cannot be launched: {e}"));
         })?;
         if !report.printed.is_empty() {
             crate::process::print(&report.printed);
         }
-        if crate::log::wanted().launch {
+        if crate::log::log_settings().launch {
             let [x, y, z] = range.global;
             let [u, v, w] = range.local;
             let ms = report.time.as_secs_f64() * 1e3;
             crate::log::line(&format!("envisa: {name} {x}x{y}x{z} in groups of {u}x{v}x{w}: {ms:.3} ms"));
         }
-        crate::report::launched(name, report.work_items, report.time);
+        crate::report::record_launch(name, report.work_items, report.time);
         for f in &report.findings {
-            crate::report::finding(f);
+            crate::report::report_finding(f);
         }
         match &report.footprint {
-            Some(footprint) => account(self, footprint, &report),
-            None if crate::report::checking() => crate::unchanged_memory::forget_all(),
+            Some(footprint) => account_memory_use(self, footprint, &report),
+            None if crate::report::is_checking() => crate::unchanged_memory::forget_all(),
             None => {}
         }
         if let Some(what) = &report.not_checked {
-            crate::report::note(&format!("kernel `{name}`: {what}"));
+            crate::report::report_unchecked(&format!("kernel `{name}`: {what}"));
         }
         if let Some(fault) = &report.fault {
-            crate::report::fault(fault);
+            crate::report::report_fault(fault);
         }
         Ok(report)
     }

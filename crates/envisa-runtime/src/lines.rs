@@ -10,7 +10,7 @@ use crate::device::SourceText;
 const KEEPS_VARIABLES: &str = "-cl-opt-disable";
 
 /// Is the program debugged? `ENVISA_DEBUG_BUILDS` is `1` then, and programs are compiled so that every variable has a place.
-pub fn debugging() -> bool {
+pub fn is_debugged() -> bool {
     static DEBUGGING: OnceLock<bool> = OnceLock::new();
     *DEBUGGING.get_or_init(|| std::env::var_os("ENVISA_DEBUG_BUILDS").is_some_and(|v| v == "1"))
 }
@@ -26,7 +26,7 @@ pub fn keeping_variables(options: &str) -> String {
 static DEBUGGED: Mutex<Vec<SourceText>> = Mutex::new(Vec::new());
 
 /// The texts that were compiled so far, of a program that is debugged.
-pub fn debugged() -> Vec<SourceText> {
+pub fn debugged_sources() -> Vec<SourceText> {
     DEBUGGED.lock().unwrap().clone()
 }
 
@@ -55,7 +55,7 @@ impl Told {
         };
         let mut options = format!("{options} {more}").trim().to_owned();
         let source = SourceText { name, text: text.as_bytes().to_vec() };
-        if debugging() {
+        if is_debugged() {
             options = keeping_variables(&options);
             DEBUGGED.lock().unwrap().push(source.clone());
         }

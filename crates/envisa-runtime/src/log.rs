@@ -17,7 +17,7 @@ pub struct Wanted {
 }
 
 /// What `ENVISA_LOG` asks for: a list of `api`, `compiler`, `launch`, `all`.
-pub fn wanted() -> Wanted {
+pub fn log_settings() -> Wanted {
     static WANTED: OnceLock<Wanted> = OnceLock::new();
     *WANTED.get_or_init(|| {
         let mut wanted = Wanted::default();
@@ -28,9 +28,9 @@ pub fn wanted() -> Wanted {
                 "compiler" => wanted.compiler = true,
                 "launch" => wanted.launch = true,
                 "all" => wanted = Wanted { api: true, compiler: true, launch: true },
-                other => {
-                    complain(&format!("ENVISA_LOG names `{other}`; there are api, compiler, launch and all"))
-                }
+                other => print_warning(&format!(
+                    "ENVISA_LOG names `{other}`; there are api, compiler, launch and all"
+                )),
             }
         }
         wanted
@@ -50,20 +50,20 @@ pub fn json() -> bool {
 }
 
 /// Something that must be said whatever `ENVISA_LOG` is.
-pub fn complain(text: &str) {
+pub fn print_warning(text: &str) {
     if json() {
-        return line(&message(false, text));
+        return line(&json_message(false, text));
     }
     line(&format!("envisa: {text}"));
 }
 
-/// As [`complain`], of a mistake of the program.
-pub fn error(text: &str) {
-    line(&if json() { message(true, text) } else { format!("error: {text}") });
+/// As [`print_warning`], of a mistake of the program.
+pub fn print_error(text: &str) {
+    line(&if json() { json_message(true, text) } else { format!("error: {text}") });
 }
 
 /// An error, or a warning, that is about no place of a module, as a line of JSON.
-pub fn message(error: bool, text: &str) -> String {
+pub fn json_message(error: bool, text: &str) -> String {
     let severity = if error { Severity::Error } else { Severity::Warning };
     render_json(&Files::new(), &[Diagnostic::new(severity, "", text.to_owned())]).trim_end().to_owned()
 }

@@ -75,12 +75,12 @@ thread_local! {
     static NOTED: RefCell<Vec<(Range<u64>, Use)>> = const { RefCell::new(Vec::new()) };
 }
 
-fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+fn ranges_overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
 /// The application calls the driver on this thread, or the call is over: what the driver does is not the application's doing.
-pub fn in_driver(enters: bool) {
+pub fn enter_or_leave_driver(enters: bool) {
     if !call_sites::in_driver(enters) {
         return;
     }
@@ -102,7 +102,7 @@ pub fn in_driver(enters: bool) {
 
 /// The command that the call on this thread enqueues uses memory of the application.
 pub fn note(range: Range<u64>, uses: Use) {
-    if crate::report::checking() && !range.is_empty() {
+    if crate::report::is_checking() && !range.is_empty() {
         let _ = NOTED.try_with(|n| n.borrow_mut().push((range, uses)));
     }
 }
@@ -117,14 +117,14 @@ pub fn begin(number: u64, what: &str, site: Option<&CallSite>) {
     let mut told = Vec::new();
     let mut all = ALL.lock().unwrap();
     for (range, uses) in noted {
-        if all.lent.iter().any(|l| l.freed && overlap(&l.range, &range)) {
+        if all.lent.iter().any(|l| l.freed && ranges_overlap(&l.range, &range)) {
             let text = format!(
                 "{what} uses memory of the program (CL_MEM_USE_HOST_PTR), which the program has freed"
             );
             told.push((text, site.cloned()));
         }
         // What is lent again after a wait is no longer watched for the command before.
-        told.extend(all.let_go(|h| h.waited && overlap(&h.range, &range)));
+        told.extend(all.let_go(|h| h.waited && ranges_overlap(&h.range, &range)));
         let watch = if matches!(uses, Use::Reads | Use::Unified) { None } else { all.watch(&range) };
         let thread = std::thread::current().id();
         let (what, site) = (what.to_owned(), site.cloned());
@@ -132,7 +132,7 @@ pub fn begin(number: u64, what: &str, site: Option<&CallSite>) {
     }
     all.count();
     drop(all);
-    tell(told);
+    report_uses(told);
 }
 
 /// The application knows that a command is over; whether it has written a part of some addresses.
@@ -157,7 +157,7 @@ pub fn end(number: u64, what: &str, wrote: impl Fn(&Range<u64>) -> bool) {
     let blocks = all.count();
     drop(all);
     blocks.into_iter().for_each(Block::free);
-    tell(told);
+    report_uses(told);
 }
 
 /// A command begins: tells of what it fills if that was used, before it is filled. If the application's stack is there, it may not
@@ -176,18 +176,18 @@ pub fn command_begins(number: u64) {
     }
     all.count();
     drop(all);
-    tell(told);
+    report_uses(told);
 }
 
 /// It was told of memory that the application has changed: what else is seen of it has the same cause.
 pub fn is_told(range: &Range<u64>) {
     let mut all = ALL.lock().unwrap();
-    all.held.iter_mut().filter(|h| overlap(&h.range, range)).for_each(|h| h.watch = None);
+    all.held.iter_mut().filter(|h| ranges_overlap(&h.range, range)).for_each(|h| h.watch = None);
     all.count();
 }
 
 /// Nobody will know when a command is over.
-pub fn forget(number: u64) {
+pub fn forget_command(number: u64) {
     if COUNT.load(Ordering::Relaxed) > 0 {
         let mut all = ALL.lock().unwrap();
         all.held.retain(|h| h.number != number);
@@ -199,11 +199,11 @@ pub fn forget(number: u64) {
 pub fn release(range: &Range<u64>) {
     if COUNT.load(Ordering::Relaxed) > 0 {
         let mut all = ALL.lock().unwrap();
-        let told = all.let_go(|h| h.waited && overlap(&h.range, range));
-        all.held.iter_mut().filter(|h| overlap(&h.range, range)).for_each(|h| h.mapped = true);
+        let told = all.let_go(|h| h.waited && ranges_overlap(&h.range, range));
+        all.held.iter_mut().filter(|h| ranges_overlap(&h.range, range)).for_each(|h| h.mapped = true);
         all.count();
         drop(all);
-        tell(told);
+        report_uses(told);
     }
 }
 
@@ -229,18 +229,18 @@ pub fn mapping_ended(range: Range<u64>) {
 }
 
 /// Memory is no more.
-pub fn gone(range: &Range<u64>) {
+pub fn forget_memory(range: &Range<u64>) {
     if COUNT.load(Ordering::Relaxed) > 0 {
         let mut all = ALL.lock().unwrap();
-        let told = all.let_go(|h| h.uses == Use::Ended && overlap(&h.range, range));
+        let told = all.let_go(|h| h.uses == Use::Ended && ranges_overlap(&h.range, range));
         all.count();
         drop(all);
-        tell(told);
+        report_uses(told);
     }
 }
 
 /// The application lends memory to a buffer.
-pub fn lend(range: Range<u64>) {
+pub fn lend_to_buffer(range: Range<u64>) {
     freed_memory::listen(may_free);
     let mut all = ALL.lock().unwrap();
     all.lent.push(Lent { range, freed: false });
@@ -253,11 +253,11 @@ pub fn give_back(range: &Range<u64>) {
     if let Some(at) = all.lent.iter().position(|l| l.range == *range) {
         all.lent.swap_remove(at);
     }
-    let told = all.let_go(|h| h.waited && overlap(&h.range, range));
+    let told = all.let_go(|h| h.waited && ranges_overlap(&h.range, range));
     let blocks = all.count();
     drop(all);
     blocks.into_iter().for_each(Block::free);
-    tell(told);
+    report_uses(told);
 }
 
 /// The application frees memory. `false`: commands use it, and it is freed later.
@@ -266,10 +266,10 @@ pub fn may_free(range: Range<u64>, block: Block) -> bool {
         return true;
     }
     let mut all = ALL.lock().unwrap();
-    let meets = |h: &&Held| !h.waited && overlap(&h.range, &range);
+    let meets = |h: &&Held| !h.waited && ranges_overlap(&h.range, &range);
     let told: Vec<Told> = all.held.iter().filter(meets).map(|h| (h.is_freed(), h.site.clone())).collect();
     let mut lent = false;
-    for l in all.lent.iter_mut().filter(|l| overlap(&l.range, &range)) {
+    for l in all.lent.iter_mut().filter(|l| ranges_overlap(&l.range, &range)) {
         (l.freed, lent) = (true, true);
     }
     let free = told.is_empty() && !lent;
@@ -288,7 +288,7 @@ pub fn may_free(range: Range<u64>, block: Block) -> bool {
 /// A text, and where the command was enqueued.
 type Told = (String, Option<CallSite>);
 
-fn tell(all: Vec<Told>) {
+fn report_uses(all: Vec<Told>) {
     for (text, site) in all {
         let sites = || site.into_iter().map(|site| ("enqueued by", site)).collect();
         crate::report::mistake_at("host memory", &text, sites);
@@ -317,8 +317,8 @@ impl All {
         WATCHED.store(self.held.iter().filter(|h| h.watch.is_some()).count(), Ordering::Relaxed);
         let (held, lent) = (&self.held, &self.lent);
         let free = |range: &Range<u64>| {
-            !held.iter().any(|h| !h.waited && overlap(&h.range, range))
-                && !lent.iter().any(|l| overlap(&l.range, range))
+            !held.iter().any(|h| !h.waited && ranges_overlap(&h.range, range))
+                && !lent.iter().any(|l| ranges_overlap(&l.range, range))
         };
         self.blocks.extract_if(.., |(range, _)| free(range)).map(|(_, block)| block).collect()
     }

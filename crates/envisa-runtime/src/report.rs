@@ -59,7 +59,7 @@ static LAUNCHES: Mutex<BTreeMap<String, Launches>> = Mutex::new(BTreeMap::new())
 /// How often each came, by what tells it from others.
 static SEEN: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-fn wanted() -> &'static Wanted {
+fn check_settings() -> &'static Wanted {
     static WANTED: OnceLock<Wanted> = OnceLock::new();
     WANTED.get_or_init(|| {
         let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty());
@@ -75,12 +75,12 @@ fn wanted() -> &'static Wanted {
 }
 
 /// Whether mistakes are looked for (`ENVISA_CHECK`).
-pub fn checking() -> bool {
-    wanted().check
+pub fn is_checking() -> bool {
+    check_settings().check
 }
 
 /// Counts; `true` if it is the first of its key.
-fn first(key: &str) -> bool {
+fn is_first_of_key(key: &str) -> bool {
     let mut seen = SEEN.lock().unwrap();
     let full = seen.len() >= DISTINCT;
     match seen.get_mut(key) {
@@ -95,74 +95,74 @@ fn first(key: &str) -> bool {
 }
 
 /// A kernel's fault.
-pub fn fault(told: &Told) {
-    if !first(&told.key) {
+pub fn report_fault(told: &Told) {
+    if !is_first_of_key(&told.key) {
         return;
     }
     if SEEN.lock().unwrap().len() <= TOLD {
         crate::log::line(told.shown());
     }
-    record(&json!({
+    append_json_line(&json!({
         "kind": "fault", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "fault": told.data
     }));
 }
 
 /// What a check found.
-pub fn finding(told: &Told) {
-    if !first(&told.key) {
+pub fn report_finding(told: &Told) {
+    if !is_first_of_key(&told.key) {
         return;
     }
-    if wanted().file.is_none() {
+    if check_settings().file.is_none() {
         crate::log::line(told.shown());
     }
-    record(&json!({
+    append_json_line(&json!({
         "kind": "finding", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "finding": told.data
     }));
 }
 
 /// What checks could not look at; told once.
-pub fn note(text: &str) {
-    if !first(&format!("note: {text}")) {
+pub fn report_unchecked(text: &str) {
+    if !is_first_of_key(&format!("note: {text}")) {
         return;
     }
-    if wanted().file.is_none() {
-        crate::log::complain(text);
+    if check_settings().file.is_none() {
+        crate::log::print_warning(text);
     }
-    record(&json!({ "kind": "note", "text": text }));
+    append_json_line(&json!({ "kind": "note", "text": text }));
 }
 
 /// A mistake of the host program, if they are looked for: what kind it is, and the whole of it. Told once for each
 /// `what`.
-pub fn mistake(what: &'static str, text: &str) {
+pub fn report_host_mistake(what: &'static str, text: &str) {
     mistake_at(what, text, call_sites::current);
 }
 
 /// The same, with what the application called for it.
 pub fn mistake_at(what: &'static str, text: &str, calls: impl FnOnce() -> Vec<(&'static str, CallSite)>) {
-    if !checking() {
+    if !is_checking() {
         return;
     }
     // Handles and pointers are other ones each time: what counts as the same is told without them.
     let key = format!("{what}: {}", crate::log::without_addresses(text));
-    if !first(&key) {
+    if !is_first_of_key(&key) {
         return;
     }
     // Names take a while: the process does not end meanwhile.
     let _telling = TELLING.lock();
     let named = |(how, site): (&str, CallSite)| site.named().map(|by| format!("{how} {by}"));
     let calls: Vec<String> = calls().into_iter().filter_map(named).collect();
-    if wanted().file.is_none() {
-        crate::log::error(&format!(
+    if check_settings().file.is_none() {
+        crate::log::print_error(&format!(
             "{text}{}",
             calls.iter().map(|c| format!("\n   = note: {c}")).collect::<String>()
         ));
     }
-    record(&json!({ "kind": "mistake", "key": key, "what": what, "text": text, "calls": calls }));
+    append_json_line(&json!({ "kind": "mistake", "key": key, "what": what, "text": text, "calls": calls }));
 }
 
 /// A launch that is over.
-pub fn launched(kernel: &str, work_items: u64, time: Duration) {
-    if wanted().file.is_none() {
+pub fn record_launch(kernel: &str, work_items: u64, time: Duration) {
+    if check_settings().file.is_none() {
         return;
     }
     let mut all = LAUNCHES.lock().unwrap();
@@ -195,13 +195,13 @@ fn leaks_are_mistakes() -> bool {
 }
 
 /// Are hints wanted, too (`ENVISA_CHECK=hints`)?
-pub fn hints() -> bool {
+pub fn wants_hints() -> bool {
     asks_for("hints")
 }
 
 /// Are kernels compiled for checks, rather than as they are (`ENVISA_CHECK=as-is`)?
 pub fn builds_for_checks() -> bool {
-    checking() && !asks_for("as-is")
+    is_checking() && !asks_for("as-is")
 }
 
 /// Is it one of those that `ENVISA_CHECK` lists, separated by commas?
@@ -210,7 +210,7 @@ fn asks_for(what: &str) -> bool {
 }
 
 /// What the application still holds, each kind once.
-fn leaks() {
+fn report_leaks() {
     let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let Some(holds) = HOLDS.get() else { return };
     for (kind, about) in holds() {
@@ -230,7 +230,7 @@ fn leaks() {
             about.push(')');
         }
         let text = format!("{n} {kind}{s} never released{about}");
-        if leaks_are_mistakes() { mistake("leak", &text) } else { note(&text) }
+        if leaks_are_mistakes() { report_host_mistake("leak", &text) } else { report_unchecked(&text) }
     }
 }
 
@@ -240,11 +240,11 @@ static TELLING: Mutex<()> = Mutex::new(());
 /// Called when the process ends.
 fn end() {
     drop(TELLING.lock());
-    if checking() {
+    if is_checking() {
         if let Some(tell) = LEFT_UNDONE.get() {
             tell();
         }
-        leaks();
+        report_leaks();
     }
     let all = LAUNCHES.lock().unwrap().clone();
     let kernels: Vec<Value> = all
@@ -260,16 +260,16 @@ fn end() {
         .collect();
     let times: BTreeMap<String, u64> =
         SEEN.lock().unwrap().iter().filter(|(_, n)| **n > 1).map(|(k, n)| (k.clone(), *n)).collect();
-    record(&json!({ "kind": "summary", "kernels": kernels, "times": times }));
+    append_json_line(&json!({ "kind": "summary", "kernels": kernels, "times": times }));
 }
 
 /// Appends a line to the file.
-fn record(line: &Value) {
+fn append_json_line(line: &Value) {
     static WRITING: Mutex<()> = Mutex::new(());
-    let Some(path) = &wanted().file else { return };
+    let Some(path) = &check_settings().file else { return };
     let _one = WRITING.lock().unwrap();
     let file = std::fs::File::options().append(true).create(true).open(path);
     if let Err(e) = file.and_then(|mut f| f.write_all(format!("{line}\n").as_bytes())) {
-        crate::log::complain(&format!("the report cannot be written to {}: {e}", path.display()));
+        crate::log::print_warning(&format!("the report cannot be written to {}: {e}", path.display()));
     }
 }

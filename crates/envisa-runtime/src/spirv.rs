@@ -48,7 +48,7 @@ impl Words {
 }
 
 /// Bytes of every specialisation constant, by its id. Booleans have one.
-pub fn constants(bytes: &[u8]) -> BTreeMap<u32, usize> {
+pub fn specialization_constant_sizes(bytes: &[u8]) -> BTreeMap<u32, usize> {
     let words = Words::of(bytes);
     let mut ids = BTreeMap::new();
     let mut widths = BTreeMap::new();
@@ -79,7 +79,7 @@ pub fn constants(bytes: &[u8]) -> BTreeMap<u32, usize> {
 }
 
 /// The module with specialisation constants set; `None` if a value does not fit its constant.
-pub fn specialise(bytes: &[u8], values: &BTreeMap<u32, Vec<u8>>) -> Option<Vec<u8>> {
+pub fn set_specialization_constants(bytes: &[u8], values: &BTreeMap<u32, Vec<u8>>) -> Option<Vec<u8>> {
     if values.is_empty() {
         return Some(bytes.to_vec());
     }
@@ -154,12 +154,12 @@ mod tests {
     fn constants_are_found_and_set() {
         let bytes = module();
         assert!(is_spirv(&bytes));
-        assert_eq!(constants(&bytes), BTreeMap::from([(7, 4), (8, 1)]));
+        assert_eq!(specialization_constant_sizes(&bytes), BTreeMap::from([(7, 4), (8, 1)]));
         let set = BTreeMap::from([(7, vec![1, 2, 3, 4]), (8, vec![1])]);
-        let new = specialise(&bytes, &set).unwrap();
+        let new = set_specialization_constants(&bytes, &set).unwrap();
         assert_eq!(new[80..84], [1, 2, 3, 4]);
         assert_eq!(new[84], OP_SPEC_TRUE as u8);
-        assert!(specialise(&bytes, &BTreeMap::from([(7, vec![0; 8])])).is_none());
+        assert!(set_specialization_constants(&bytes, &BTreeMap::from([(7, vec![0; 8])])).is_none());
     }
 
     #[test]
@@ -169,8 +169,8 @@ mod tests {
             for value in [0, 0xff] {
                 let mut broken = bytes.clone();
                 broken[at] = value;
-                let _ = constants(&broken);
-                let _ = specialise(&broken, &BTreeMap::from([(7, vec![1])]));
+                let _ = specialization_constant_sizes(&broken);
+                let _ = set_specialization_constants(&broken, &BTreeMap::from([(7, vec![1])]));
             }
         }
     }

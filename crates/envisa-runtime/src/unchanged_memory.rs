@@ -22,14 +22,14 @@ struct All {
 
 static ALL: Mutex<All> = Mutex::new(All { left: Vec::new(), next: 0, open: Vec::new() });
 
-fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
+fn ranges_overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
 /// From now on the application leaves these bytes alone. Gives their number; `None` if they have one, or are mapped for writing.
 pub fn add(range: &Range<u64>) -> Option<u64> {
     let mut all = ALL.lock().unwrap();
-    if all.left.iter().any(|l| l.1 == *range) || all.open.iter().any(|r| overlap(r, range)) {
+    if all.left.iter().any(|l| l.1 == *range) || all.open.iter().any(|r| ranges_overlap(r, range)) {
         return None;
     }
     if all.left.len() == MOST {
@@ -42,13 +42,13 @@ pub fn add(range: &Range<u64>) -> Option<u64> {
 }
 
 /// The numbers of those that share bytes with a range.
-pub fn overlapping(range: &Range<u64>) -> Vec<u64> {
+pub fn overlapping_numbers(range: &Range<u64>) -> Vec<u64> {
     let all = ALL.lock().unwrap();
-    all.left.iter().filter(|l| overlap(&l.1, range)).map(|l| l.0).collect()
+    all.left.iter().filter(|l| ranges_overlap(&l.1, range)).map(|l| l.0).collect()
 }
 
 /// Is a number still one of theirs?
-pub fn has(number: u64) -> bool {
+pub fn is_watched(number: u64) -> bool {
     ALL.lock().unwrap().left.iter().any(|l| l.0 == number)
 }
 
@@ -60,8 +60,8 @@ pub fn remove(number: u64) -> bool {
 }
 
 /// Something else writes these bytes, or they are no more.
-pub fn forget(range: &Range<u64>) {
-    ALL.lock().unwrap().left.retain(|l| !overlap(&l.1, range));
+pub fn forget_range(range: &Range<u64>) {
+    ALL.lock().unwrap().left.retain(|l| !ranges_overlap(&l.1, range));
 }
 
 /// Nobody knows what was written.
@@ -72,7 +72,7 @@ pub fn forget_all() {
 /// The application may write these bytes, by a mapping.
 pub fn open(range: Range<u64>) {
     let mut all = ALL.lock().unwrap();
-    all.left.retain(|l| !overlap(&l.1, &range));
+    all.left.retain(|l| !ranges_overlap(&l.1, &range));
     all.open.push(range);
 }
 
@@ -93,14 +93,14 @@ mod tests {
         // Addresses where no memory of a test is.
         let [a, b] = [0x100..0x200, 0x200..0x300].map(|r| add(&r).expect("it is new"));
         assert_eq!(add(&(0x100..0x200)), None);
-        assert_eq!(overlapping(&(0x1ff..0x201)), [a, b]);
-        forget(&(0x1ff..0x200));
-        assert_eq!((has(a), has(b)), (false, true));
+        assert_eq!(overlapping_numbers(&(0x1ff..0x201)), [a, b]);
+        forget_range(&(0x1ff..0x200));
+        assert_eq!((is_watched(a), is_watched(b)), (false, true));
         open(0x280..0x281);
-        assert!(!has(b) && !remove(b));
+        assert!(!is_watched(b) && !remove(b));
         assert_eq!(add(&(0x200..0x300)), None);
         close(&(0x280..0x281));
         let again = add(&(0x200..0x300)).expect("nothing is mapped there any more");
-        assert!(remove(again) && overlapping(&(0x200..0x300)).is_empty());
+        assert!(remove(again) && overlapping_numbers(&(0x200..0x300)).is_empty());
     }
 }

@@ -30,7 +30,7 @@ fn words(range: &Range<u64>) -> impl Iterator<Item = usize> + use<> {
 }
 
 /// Fills memory of a buffer; `false` if it has too many bytes.
-pub fn fill(memory: &Region) -> bool {
+pub fn fill_with_pattern(memory: &Region) -> bool {
     if memory.len() > MOST {
         return false;
     }
@@ -42,7 +42,7 @@ pub fn fill(memory: &Region) -> bool {
 }
 
 /// Where it still is as it was filled.
-pub fn unwritten(memory: &Region) -> Ranges {
+pub fn unwritten_ranges(memory: &Region) -> Ranges {
     let mut all = Ranges::default();
     let mut from = None;
     for at in words(&memory.range()) {
@@ -73,9 +73,9 @@ mod tests {
         let start = memory.as_mut_ptr().cast::<u8>();
         // SAFETY: the array is there until the end, and used by raw pointers alone meanwhile.
         let region = unsafe { Region::host(start.add(1), 30) };
-        assert!(fill(&region));
+        assert!(fill_with_pattern(&region));
         let from = start as u64;
-        let holes = || unwritten(&region).within(&(from..from + 32));
+        let holes = || unwritten_ranges(&region).within(&(from..from + 32));
         assert_eq!(holes(), std::slice::from_ref(&(from + 4..from + 28)));
         // SAFETY: inside of the array.
         unsafe { start.add(13).write_volatile(start.add(13).read_volatile() ^ 1) };

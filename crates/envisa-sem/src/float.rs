@@ -380,13 +380,13 @@ pub trait Float: Core {
         if !(m.tells_nans() && self.not_a_number()) {
             return self;
         }
-        Lane::from_bits(nan::of(Self::FORMAT, operands.map(Lane::to_bits)))
+        Lane::from_bits(nan::propagated_nan(Self::FORMAT, operands.map(Lane::to_bits)))
     }
 
     /// A source of a sum, to which its modifier was applied, as the sum takes it: a NaN without its negation.
     #[inline(always)]
     fn summed(self, m: Modifier) -> Self {
-        if nan::negates(m) && self.not_a_number() { Lane::neg(self) } else { self }
+        if nan::negates_in_sum(m) && self.not_a_number() { Lane::neg(self) } else { self }
     }
 
     /// In ALT mode, the absolute value of an `f` (the source of `log`, `sqrt` and `rsqrt`).

@@ -242,7 +242,7 @@ impl ImageFormat {
         let mut out = [0, 0, 0, one];
         let texel = texel.get(..self.texel_bytes())?;
         if let Some(fields) = self.ty.fields() {
-            let word = little(texel);
+            let word = from_little_endian(texel);
             for (channel, (low, width)) in out.iter_mut().zip(fields) {
                 if width != 0 {
                     let max = (1u32 << width) - 1;
@@ -256,7 +256,7 @@ impl ImageFormat {
         }
         for (bytes, &channel) in texel.chunks_exact(self.ty.size()).zip(self.order.stored()) {
             if channel < 4 {
-                let x = self.ty.load(little(bytes));
+                let x = self.ty.load(from_little_endian(bytes));
                 let linear = self.order.is_srgb() && channel < 3;
                 out[channel as usize] = if linear { from_srgb(f32::from_bits(x)).to_bits() } else { x };
             }
@@ -333,7 +333,7 @@ pub fn unorm8(x: u8) -> u32 {
 }
 
 /// Up to four bytes, little-endian.
-fn little(bytes: &[u8]) -> u32 {
+fn from_little_endian(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |x, &b| x << 8 | b as u32)
 }
 

@@ -20,7 +20,7 @@ use crate::lane::Modifier;
 
 /// The bits of the NaN that an operation on these operands gives.
 #[inline(always)]
-pub(crate) fn of<const N: usize>(f: Format, operands: [u64; N]) -> u64 {
+pub(crate) fn propagated_nan<const N: usize>(f: Format, operands: [u64; N]) -> u64 {
     let mut bits = f.sign() | f.infinity();
     for x in operands.iter().rev() {
         if f.is_nan(*x) {
@@ -32,7 +32,7 @@ pub(crate) fn of<const N: usize>(f: Format, operands: [u64; N]) -> u64 {
 
 /// Does the negation of this modifier belong to the operation, in a sum? A NaN keeps its sign then: see
 /// [`Float::summed`](crate::Float::summed).
-pub(crate) const fn negates(m: Modifier) -> bool {
+pub(crate) const fn negates_in_sum(m: Modifier) -> bool {
     matches!(m, Modifier::Neg | Modifier::NegAbs)
 }
 
@@ -48,7 +48,7 @@ pub enum Sum {
 impl Sum {
     /// Does the second source come before the first?
     pub const fn swapped(self, first: Modifier, second: Modifier) -> bool {
-        matches!(self, Sum::Add) && negates(first) && !negates(second)
+        matches!(self, Sum::Add) && negates_in_sum(first) && !negates_in_sum(second)
     }
 }
 

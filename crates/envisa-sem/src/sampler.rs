@@ -79,7 +79,7 @@ pub const FAR: f32 = 16_777_216.0;
 
 /// The same of a single that is no farther from 0 than [`FAR`].
 #[inline(always)]
-fn below(x: f32) -> f32 {
+fn floor_within_range(x: f32) -> f32 {
     let i = x as i32 as f32;
     if i > x { i - 1.0 } else { i }
 }
@@ -113,12 +113,12 @@ impl Axis {
         let x = if x < high { x } else { high };
         if !self.normalized {
             let v = x - before;
-            return (below(v) as i64, v - below(v));
+            return (floor_within_range(v) as i64, v - floor_within_range(v));
         }
         let (s, rest) = match self.addressing {
             Addressing::Repeat => {
-                let s = x - below(x);
-                (s, x - (s + below(x)))
+                let s = x - floor_within_range(x);
+                (s, x - (s + floor_within_range(x)))
             }
             Addressing::MirroredRepeat => ((x - 2.0 * (0.5 * x).round_ties_even()).abs(), 0.0),
             _ => (x, 0.0),
@@ -127,17 +127,17 @@ impl Axis {
         let place = s * size;
         if before != 0.0 {
             let v = place - before;
-            return (below(v) as i64, v - below(v));
+            return (floor_within_range(v) as i64, v - floor_within_range(v));
         }
         // What the product's rounding left is a single.
         let mut left = (f64::from(s) * f64::from(size) - f64::from(place)) as f32;
         if self.addressing == Addressing::Repeat {
             left += rest * size;
         }
-        let behind = (place - below(place)) + left;
+        let behind = (place - floor_within_range(place)) + left;
         match behind < 0.0 {
-            true => (below(place) as i64 - 1, behind + 1.0),
-            false => (below(place) as i64, behind),
+            true => (floor_within_range(place) as i64 - 1, behind + 1.0),
+            false => (floor_within_range(place) as i64, behind),
         }
     }
 
@@ -207,7 +207,7 @@ impl Axis {
 
 /// What is so far from one texel to the next: exactly the first one's channel at 0, and between the two everywhere.
 #[inline(always)]
-pub fn mix<const N: usize>(a: [f32; N], b: [f32; N], weight: f32) -> [f32; N] {
+pub fn interpolate<const N: usize>(a: [f32; N], b: [f32; N], weight: f32) -> [f32; N] {
     std::array::from_fn(|c| a[c] + weight * (b[c] - a[c]))
 }
 
@@ -219,7 +219,7 @@ pub fn of_bytes<const N: usize>(mean: [f32; N]) -> [f32; N] {
 
 /// The layer of an array that a coordinate names: the nearest one there is, halves going to the even one.
 #[inline]
-pub fn layer(x: f64, layers: u32) -> u32 {
+pub fn nearest_layer(x: f64, layers: u32) -> u32 {
     // The cast takes NaN to 0.
     (x.round_ties_even() as i64).clamp(0, layers.max(1) as i64 - 1) as u32
 }
@@ -247,7 +247,7 @@ pub const NAN: u32 = 0x7fc0_0000;
 
 /// Makes one texel of several with their weights. Those that do not count, whatever they hold, change nothing.
 #[inline]
-pub fn reduce(reduction: Reduction, texels: impl Iterator<Item = (f64, [f32; 4])>) -> [f32; 4] {
+pub fn reduce_texels(reduction: Reduction, texels: impl Iterator<Item = (f64, [f32; 4])>) -> [f32; 4] {
     let texels = texels.filter(|t| t.0 > 0.0);
     if reduction == Reduction::Average {
         let mut sum = [0f64; 4];
@@ -440,8 +440,16 @@ mod tests {
                 }
             }
         }
-        assert_eq!((layer(f64::NAN, 4), layer(1e30, 4), layer(-1e30, 4), layer(3.0, 0)), (0, 3, 0, 0));
-        assert_eq!((layer(0.5, 9), layer(1.5, 9), layer(2.4, 9)), (0, 2, 2));
+        assert_eq!(
+            (
+                nearest_layer(f64::NAN, 4),
+                nearest_layer(1e30, 4),
+                nearest_layer(-1e30, 4),
+                nearest_layer(3.0, 0)
+            ),
+            (0, 3, 0, 0)
+        );
+        assert_eq!((nearest_layer(0.5, 9), nearest_layer(1.5, 9), nearest_layer(2.4, 9)), (0, 2, 2));
     }
 
     #[test]
@@ -524,8 +532,8 @@ mod tests {
             assert_eq!(of_bytes([x]), [x / 255.0]);
             assert_eq!(of_bytes([x])[0] * 255.0, x);
             for w in [0.0, 0.1, 0.5, 0.999, 1.0] {
-                assert_eq!(mix([x], [x], w), [x]);
-                assert!((0.0..=255.0).contains(&mix([x], [255.0], w)[0]));
+                assert_eq!(interpolate([x], [x], w), [x]);
+                assert!((0.0..=255.0).contains(&interpolate([x], [255.0], w)[0]));
             }
         }
     }
@@ -556,11 +564,11 @@ mod tests {
     fn texels_that_do_not_count_change_nothing() {
         let t = |w: f64, x: f32| (w, [x, 0.0, 0.0, 1.0]);
         let all = [t(0.25, 2.0), t(0.75, 6.0), t(0.0, f32::NAN)];
-        assert_eq!(reduce(Reduction::Average, all.into_iter()), [5.0, 0.0, 0.0, 1.0]);
+        assert_eq!(reduce_texels(Reduction::Average, all.into_iter()), [5.0, 0.0, 0.0, 1.0]);
         let nans = [0xffc0_1234, 0x7f80_4321].map(|x| (0.5, [f32::from_bits(x); 4]));
-        assert_eq!(reduce(Reduction::Average, nans.into_iter()).map(f32::to_bits), [NAN; 4]);
-        assert_eq!(reduce(Reduction::Minimum, all.into_iter())[0], 2.0);
-        assert_eq!(reduce(Reduction::Maximum, all.into_iter())[0], 6.0);
+        assert_eq!(reduce_texels(Reduction::Average, nans.into_iter()).map(f32::to_bits), [NAN; 4]);
+        assert_eq!(reduce_texels(Reduction::Minimum, all.into_iter())[0], 2.0);
+        assert_eq!(reduce_texels(Reduction::Maximum, all.into_iter())[0], 6.0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Integers of all types in one wide type, for operations whose sources and results fit no single element type.
 //!
 //! An operand is its value, its modifier applied: minus the smallest `d` is 2^31, minus a `ud` is negative
-//! (chapter 2: "extra precision is provided within the hardware"). Results are exact, and [`cut`], [`clamp`]
+//! (chapter 2: "extra precision is provided within the hardware"). Results are exact, and [`truncate_to_type`], [`clamp`]
 //! or [`to_float`] brings them to the destination's type once. Sums and products of such values pass no
 //! `i128` by more than cutting to 64 bits forgives or clamping hides: those that clamp saturate, those that
 //! cut wrap.
@@ -31,7 +31,7 @@ pub fn value(ty: Type, bits: u64) -> i128 {
 
 /// A source modifier.
 #[inline]
-pub fn modify(x: i128, m: Modifier) -> i128 {
+pub fn apply_modifier(x: i128, m: Modifier) -> i128 {
     match m {
         Modifier::None | Modifier::Sat => x,
         Modifier::Neg => -x,
@@ -43,19 +43,19 @@ pub fn modify(x: i128, m: Modifier) -> i128 {
 
 /// The low bits, as an element of `ty`.
 #[inline]
-pub fn cut(ty: Type, x: i128) -> u64 {
+pub fn truncate_to_type(ty: Type, x: i128) -> u64 {
     x as u64 & u64::MAX >> (64 - 8 * ty.size())
 }
 
 /// The nearest value of an integer type, as its bits.
 #[inline]
 pub fn clamp(ty: Type, x: i128) -> u64 {
-    let (low, high) = limits(ty);
-    cut(ty, x.clamp(low, high))
+    let (low, high) = type_limits(ty);
+    truncate_to_type(ty, x.clamp(low, high))
 }
 
 /// The smallest and the largest value of an integer type.
-pub fn limits(ty: Type) -> (i128, i128) {
+pub fn type_limits(ty: Type) -> (i128, i128) {
     let bits = 8 * ty.size();
     if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }

@@ -52,7 +52,7 @@ pub fn mutate(rng: &mut Rng, seeds: &[Vec<u8>], words: &[Vec<u8>], out: &mut Vec
         match rng.below(10) {
             0 if at < out.len() => out[at] ^= 1 << rng.below(8),
             1 if at < out.len() => out[at] = rng.bits() as u8,
-            2 => interesting(rng, out, at),
+            2 => write_border_value(rng, out, at),
             3 => out.truncate(at),
             4 => drop(out.drain(at..at + len)),
             5 if out.len() + len <= MAX_LEN => {
@@ -84,7 +84,7 @@ pub fn mutate(rng: &mut Rng, seeds: &[Vec<u8>], words: &[Vec<u8>], out: &mut Vec
 }
 
 /// Overwrites a number of 1, 2 or 4 bytes by one at some border.
-fn interesting(rng: &mut Rng, out: &mut [u8], at: usize) {
+fn write_border_value(rng: &mut Rng, out: &mut [u8], at: usize) {
     const VALUES: [u32; 16] = [
         0,
         1,

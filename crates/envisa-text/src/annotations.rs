@@ -15,7 +15,7 @@ pub(crate) enum Item<'s> {
 impl<'s> Parser<'s> {
     /// Goes behind `//@`; false if no annotation stands here.
     fn open_annotation(&mut self) -> bool {
-        self.blank();
+        self.skip_blanks();
         if self.src[self.pos..].starts_with(b"//@") {
             self.pos += 3;
             return true;
@@ -24,7 +24,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The next `key=value`; `None` at the end of the line.
-    fn item(&mut self) -> P<Option<(&'s [u8], Item<'s>)>> {
+    fn next_key_value(&mut self) -> P<Option<(&'s [u8], Item<'s>)>> {
         while matches!(self.peek(), b' ' | b'\t') {
             self.pos += 1;
         }
@@ -39,7 +39,7 @@ impl<'s> Parser<'s> {
         if self.peek() != b'=' || key.is_empty() {
             let span = Span::new(start as u32, (self.pos as u32).max(start as u32 + 1));
             let d = self.diag_label("E0601", "malformed annotation", span, "expected `key=value`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         self.pos += 1;
         if self.peek() == b'"' {
@@ -57,17 +57,18 @@ impl<'s> Parser<'s> {
     fn unknown_key<'a>(&mut self, key: &'s [u8], known: impl Iterator<Item = &'a [u8]>) {
         let span = self.span_of(key);
         let shown = self.str_of(key).into_owned();
-        let mut d = self.warn("W0601", format!("unknown key `{shown}` in an annotation"), span, "ignored");
+        let mut d =
+            self.warning_at("W0601", format!("unknown key `{shown}` in an annotation"), span, "ignored");
         if let Some(near) = nearest(key, known) {
             d = d.suggest("a similar key is", self.file, span, near);
         }
-        self.report(d);
+        self.report_diagnostic(d);
     }
 
     #[cold]
     pub(crate) fn bad_value(&mut self, span: Span, wanted: &str) -> Bad {
         let d = self.diag_label("E0602", "wrong value in an annotation", span, format!("expected {wanted}"));
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     fn number_item(&mut self, item: &Item<'s>) -> P<u64> {
@@ -108,11 +109,11 @@ impl<'s> Parser<'s> {
     }
 
     /// An annotation of an instruction: `slot=value` or `slot.part=value` set what the text cannot.
-    pub fn annotate(&mut self, inst: usize) -> P<()> {
+    pub fn parse_annotation(&mut self, inst: usize) -> P<()> {
         if !self.open_annotation() {
             return Ok(());
         }
-        while let Some((key, item)) = self.item()? {
+        while let Some((key, item)) = self.next_key_value()? {
             let inst = self.obj.insts[inst];
             let desc = inst.desc();
             if key == b"name" && matches!(inst.op, envisa_isa::Op::Label | envisa_isa::Op::Subroutine) {
@@ -228,11 +229,11 @@ impl<'s> Parser<'s> {
 
     fn rename_label(&mut self, id: u16, name: &str) {
         let index = self.obj.labels[id as usize].name;
-        self.rename(index, name);
+        self.rename_pool_string(index, name);
     }
 
     /// Replaces a string of the pool when the object ends.
-    fn rename(&mut self, index: u32, name: &str) {
+    fn rename_pool_string(&mut self, index: u32, name: &str) {
         self.order.renames.push((index, name.to_owned()));
     }
 
@@ -243,12 +244,12 @@ impl<'s> Parser<'s> {
         }
         let first = self.obj.var_attrs.len();
         let mut replaced = false;
-        while let Some((key, item)) = self.item()? {
+        while let Some((key, item)) = self.next_key_value()? {
             match key {
                 b"name" => {
                     let (name, _) = self.text_item(item)?;
                     let index = self.decl_name(class, id);
-                    self.rename(index, &name);
+                    self.rename_pool_string(index, &name);
                 }
                 b"elems" => self.set_elems(class, id, &item)?,
                 b"type" => {
@@ -323,7 +324,7 @@ impl<'s> Parser<'s> {
         if !self.open_annotation() {
             return Ok(());
         }
-        while let Some((key, item)) = self.item()? {
+        while let Some((key, item)) = self.next_key_value()? {
             if key != b"kind" {
                 self.unknown_key(key, [b"kind".as_slice()].into_iter());
                 continue;
@@ -345,7 +346,7 @@ impl<'s> Parser<'s> {
             return Ok(None);
         }
         let mut bytes = None;
-        while let Some((key, item)) = self.item()? {
+        while let Some((key, item)) = self.next_key_value()? {
             if key != b"bytes" {
                 self.unknown_key(key, [b"bytes".as_slice()].into_iter());
                 continue;
@@ -443,15 +444,15 @@ impl<'s> Parser<'s> {
         if !self.open_annotation() {
             return Ok(());
         }
-        while let Some((key, item)) = self.item()? {
+        while let Some((key, item)) = self.next_key_value()? {
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
             if !self.open && key == b"version" && self.objects.is_empty() {
                 self.old_version(&item, span)?;
                 continue;
             }
             if !self.open {
-                let d = self.warn("W0601", "annotation outside of a kernel", span, "ignored");
-                self.report(d);
+                let d = self.warning_at("W0601", "annotation outside of a kernel", span, "ignored");
+                self.report_diagnostic(d);
                 continue;
             }
             match key {
@@ -493,7 +494,7 @@ impl<'s> Parser<'s> {
 }
 
 /// Is a field's value one that its form can spell?
-pub(crate) fn spelled(enc: &Enc, value: u32) -> bool {
+pub(crate) fn can_spell_value(enc: &Enc, value: u32) -> bool {
     match enc {
         Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => value <= *max,
         Enc::Signed => true,

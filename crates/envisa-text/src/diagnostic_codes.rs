@@ -268,6 +268,6 @@ pub const CODES: &[CodeInfo] = &[
 ];
 
 /// The entry of a code.
-pub fn code(code: &str) -> Option<&'static CodeInfo> {
+pub fn find_code(code: &str) -> Option<&'static CodeInfo> {
     CODES.iter().find(|c| c.code == code)
 }

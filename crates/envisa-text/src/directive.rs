@@ -54,7 +54,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0201", "file has no `.version`", Span::new(0, 0), "the file is empty")
                 .help("a file starts with `.version 4.1`");
-            self.report(d);
+            self.report_diagnostic(d);
             self.failed = true;
             return;
         }
@@ -71,7 +71,7 @@ impl<'s> Parser<'s> {
                     (span.start, span.start),
                     ".version 4.1\n",
                 );
-            self.report(d);
+            self.report_diagnostic(d);
             self.failed = true;
             return;
         }
@@ -84,7 +84,7 @@ impl<'s> Parser<'s> {
 
     fn version(&mut self) -> P<()> {
         self.version_given = true;
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let Some(major) = self.number()? else { return Err(self.expected("a version as in `4.1`")) };
         self.expect(b'.')?;
@@ -103,29 +103,29 @@ impl<'s> Parser<'s> {
                         "not a version of vISA text",
                     )
                     .help("write `.version 4.1`, or `.version 4.2` for what newer pages describe");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
         }
         self.end_of_line()
     }
 
     /// A line that starts with a dot.
-    pub fn directive(&mut self) -> P<()> {
+    pub fn parse_directive(&mut self) -> P<()> {
         let start = self.pos;
         self.pos += 1;
         let name = self.run();
         match name {
             b"decl" => {
                 self.need_object("declaration")?;
-                self.decl(start)
+                self.parse_decl(start)
             }
             b"input" => {
                 self.need_object("input")?;
-                self.input(0, false)
+                self.parse_input(0, false)
             }
             b"parameter" => {
                 self.need_object("input")?;
-                self.input(0, true)
+                self.parse_input(0, true)
             }
             b"kernel" => self.kernel(ObjectKind::Kernel),
             b"global_function" => self.kernel(ObjectKind::Function),
@@ -140,7 +140,7 @@ impl<'s> Parser<'s> {
                 self.define_subroutine(name, span)
             }
             b"funcdecl" => {
-                self.blank();
+                self.skip_blanks();
                 if self.peek() != b'"' {
                     return Err(self.expected("a string"));
                 }
@@ -151,7 +151,7 @@ impl<'s> Parser<'s> {
                 self.need_object("instruction")?;
                 let head: &[u8] = if name == b"file" { b".file" } else { b".loc" };
                 let forms = self.forms;
-                self.candidates(forms, forms.of_head(head), name, start, start, None)
+                self.parse_by_candidate_forms(forms, forms.of_head(head), name, start, start, None)
             }
             // That it is late was said.
             b"version" if !self.version_given => self.version(),
@@ -163,7 +163,7 @@ impl<'s> Parser<'s> {
                     span,
                     "a file has one version, in its first line",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
             _ if name.starts_with(b"implicit") => {
                 self.need_object("input")?;
@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
                 }
                 let name = &self.src[start + 1..self.pos];
                 let kind = self.implicit_kind(name)?;
-                self.input(kind, false)
+                self.parse_input(kind, false)
             }
             _ => {
                 let span = self.since(start);
@@ -185,7 +185,7 @@ impl<'s> Parser<'s> {
                 } else {
                     d = d.help(format!("directives are {}", DIRECTIVES.join(" ")));
                 }
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -204,13 +204,13 @@ impl<'s> Parser<'s> {
         let mut bad = false;
         if name.is_empty() {
             let d = self.diag_label("E0204", "name is empty", span, "expected a name");
-            self.report(d);
+            self.report_diagnostic(d);
             bad = true;
         }
         if name.len() > limits::HEADER_NAME_BYTES {
             let most = format!("at most {} bytes", limits::HEADER_NAME_BYTES);
             let d = self.diag_label("E0307", "name is too long", span, most);
-            self.report(d);
+            self.report_diagnostic(d);
             bad = true;
         }
         let was_bad = bad;
@@ -233,7 +233,7 @@ impl<'s> Parser<'s> {
                     span,
                     "`UNDEFINED_0` to `UNDEFINED_31`",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -241,7 +241,7 @@ impl<'s> Parser<'s> {
     // ---- declarations
 
     /// `.decl NAME v_type=G …`.
-    fn decl(&mut self, start: usize) -> P<()> {
+    fn parse_decl(&mut self, start: usize) -> P<()> {
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.expected("a name"));
@@ -249,7 +249,7 @@ impl<'s> Parser<'s> {
         let span = self.span_of(name);
         if name[0] == b'%' {
             let d = self.diag_label("E0302", "name starts with `%`", span, "only predefined names do");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let mark = self.diags.len();
         let result = self.decl_body(name, span, start);
@@ -259,15 +259,15 @@ impl<'s> Parser<'s> {
                 "a declaration is `.decl V32 v_type=G type=d num_elts=8 [align=GRF] [alias=<V33, 0>] [attrs={Output}]`",
             );
             // Its uses are not to blame.
-            self.names.poison(name);
+            self.names.mark_reported(name);
         }
         result
     }
 
     fn decl_body(&mut self, name: &'s [u8], span: Span, _start: usize) -> P<()> {
-        if name == b"v_type" && self.eat(b'=') {
+        if name == b"v_type" && self.eat_byte(b'=') {
             let d = self.diag_label("E0402", "declaration has no name", span, "expected a name before it");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if !self.key(b"v_type")? {
             return Err(self.expected("`v_type=G`, `A`, `P`, `S` or `T`"));
@@ -277,13 +277,13 @@ impl<'s> Parser<'s> {
         let elems = self.decl_elems()?;
         let options = self.decl_options(class)?;
         let storage = (options.align, options.alias);
-        if let Some(old) = self.redeclared(name) {
-            return Err(self.redeclaration(name, span, old));
+        if let Some(old) = self.find_redeclaration(name) {
+            return Err(self.report_redeclaration(name, span, old));
         }
         let index = self.name_in_pool(name);
         let mut attr_list = AttrRange { start: self.obj.var_attrs.len() as u32, len: 0 };
         for (attr_name, value) in options.attrs {
-            let attr = self.attr(attr_name, value, Owner::Variable)?;
+            let attr = self.make_attribute(attr_name, value, Owner::Variable)?;
             attr_list.len += 1;
             self.obj.var_attrs.push(attr);
         }
@@ -294,7 +294,7 @@ impl<'s> Parser<'s> {
         let id = self.add_variable(class, ty, simple, storage);
         self.names.declare(name, class, id, span);
         let shown = &self.text[span.start as usize..span.end as usize];
-        if crate::print_names::reserved(self.forms, shown) {
+        if crate::print_names::is_reserved_word(self.forms, shown) {
             self.word_as_name(shown, span);
         }
         if self.peek() == b'/' && self.peek_at(2) == b'@' {
@@ -305,7 +305,7 @@ impl<'s> Parser<'s> {
 
     /// The class of a declared variable.
     fn decl_class(&mut self) -> P<Class> {
-        let class_name = self.ident();
+        let class_name = self.read_identifier();
         Ok(match class_name {
             b"G" => Class::General,
             b"A" => Class::Address,
@@ -326,7 +326,7 @@ impl<'s> Parser<'s> {
                         "expected G, A, P, S or T",
                     )
                     .note("G: general, A: address, P: predicate, S: sampler, T: surface");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
         })
     }
@@ -335,7 +335,7 @@ impl<'s> Parser<'s> {
     fn decl_type(&mut self, class: Class) -> P<Type> {
         let mut ty = Type::Ud;
         if self.key(b"type")? {
-            let t = self.ident();
+            let t = self.read_identifier();
             let at = self.span_of_or_here(t);
             if class != Class::General {
                 let d = self.diag_label(
@@ -344,7 +344,7 @@ impl<'s> Parser<'s> {
                     at,
                     "leave out `type=`",
                 );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             ty = match type_of(t) {
                 Some(t) if !t.is_packed() => t,
@@ -357,7 +357,7 @@ impl<'s> Parser<'s> {
                             "",
                         )
                         .note("packed vectors exist as immediates only");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 None => return Err(self.unknown_type(t)),
             };
@@ -372,7 +372,7 @@ impl<'s> Parser<'s> {
         if !self.key(b"num_elts")? {
             return Err(self.expected("`num_elts=`"));
         }
-        self.blank();
+        self.skip_blanks();
         let at = self.pos;
         let elems = self.expr()?;
         let elems_span = self.since(at);
@@ -388,7 +388,7 @@ impl<'s> Parser<'s> {
                 if elems > i64::from(limits::VARIABLE_ELEMENTS) {
                     d = d.note("the binary holds it in 16 bits; the reference assembler lets it wrap");
                 }
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -413,7 +413,7 @@ impl<'s> Parser<'s> {
                             "expected `attrs=` or the end of the line"
                         }
                     });
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             };
             let key_span = self.span_of(key);
@@ -426,22 +426,22 @@ impl<'s> Parser<'s> {
                     key_span,
                     "not allowed here",
                 );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             if r <= rank {
                 let shown = self.str_of(key).into_owned();
                 let d = self
                     .diag_label("E0204", format!("`{shown}=` is out of order"), key_span, "comes too late")
                     .note("the order is v_type, type, num_elts, align, alias, attrs, each at most once");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             rank = r;
             self.key(key)?;
             match key {
                 b"align" => options.align = self.align()?,
-                b"alias" => options.alias = Some(self.alias()?),
+                b"alias" => options.alias = Some(self.parse_alias()?),
                 b"v_name" => {
-                    if self.ident().is_empty() {
+                    if self.read_identifier().is_empty() {
                         return Err(self.expected("a name"));
                     }
                 }
@@ -451,7 +451,7 @@ impl<'s> Parser<'s> {
                         let d = self
                             .diag_label("E0208", "a sampler takes no attributes", key_span, "not here")
                             .note("the reference assembler attaches them to the next declaration instead");
-                        self.report(d);
+                        self.report_diagnostic(d);
                     }
                 }
             }
@@ -514,7 +514,7 @@ impl<'s> Parser<'s> {
                 .note(
                     "instructions have no room for greater numbers; the reference assembler lets them wrap",
                 );
-            self.report(d);
+            self.report_diagnostic(d);
         }
         first + count as u32 - 1
     }
@@ -522,9 +522,9 @@ impl<'s> Parser<'s> {
     #[cold]
     fn word_as_name(&mut self, shown: &'s str, span: Span) {
         let d = self
-            .warn("W0302", format!("`{shown}` is a word of the language"), span, "declared as a name")
+            .warning_at("W0302", format!("`{shown}` is a word of the language"), span, "declared as a name")
             .note("the reference assembler does not read it as a name");
-        self.report(d);
+        self.report_diagnostic(d);
     }
 
     /// Advice for complaints that have none.
@@ -547,13 +547,13 @@ impl<'s> Parser<'s> {
         if name.is_empty() { Span::new(self.pos as u32, self.pos as u32 + 1) } else { self.span_of(name) }
     }
 
-    fn redeclared(&self, name: &[u8]) -> Option<crate::names::Decl> {
+    fn find_redeclaration(&self, name: &[u8]) -> Option<crate::names::Decl> {
         let old = self.names.get(name)?;
-        (old.depth == self.names.depth() as u32 && old.class != Class::Poison).then_some(old)
+        (old.depth == self.names.open_scopes() as u32 && old.class != Class::Poison).then_some(old)
     }
 
     #[cold]
-    fn redeclaration(&mut self, name: &'s [u8], span: Span, old: crate::names::Decl) -> Bad {
+    fn report_redeclaration(&mut self, name: &'s [u8], span: Span, old: crate::names::Decl) -> Bad {
         let shown = self.str_of(name).into_owned();
         let mut d = self.diag_label("E0302", format!("`{shown}` is declared twice"), span, "again here");
         if old.span == Span::NONE {
@@ -563,12 +563,12 @@ impl<'s> Parser<'s> {
                 .secondary(self.file, old.span, "first here")
                 .note("all classes of variables share their names; a scope `{ … }` may hide outer ones");
         }
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// The key that stands here, without its `=`.
     fn peek_key(&mut self) -> &'s [u8] {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let key = self.run();
         self.pos = start;
@@ -578,19 +578,19 @@ impl<'s> Parser<'s> {
     /// Steps over `key=`; false if something else stands here.
     #[inline(always)]
     fn key(&mut self, key: &[u8]) -> P<bool> {
-        self.blank();
+        self.skip_blanks();
         let rest = &self.src[self.pos..];
         if !rest.starts_with(key) || rest.get(key.len()).is_some_and(|&b| is_ident(b)) {
             return Ok(false);
         }
         self.pos += key.len();
         self.expect(b'=')?;
-        self.blank();
+        self.skip_blanks();
         Ok(true)
     }
 
     fn align(&mut self) -> P<Align> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let word = self.run();
         let align = match word {
@@ -622,7 +622,7 @@ impl<'s> Parser<'s> {
                     if let Some(near) = nearest(word, names.into_iter()) {
                         d = d.suggest("a similar one is", self.file, span, near);
                     }
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 self.pos = start;
                 if self.at_eol() {
@@ -647,7 +647,7 @@ impl<'s> Parser<'s> {
                         );
                         let d =
                             if n == 1 { d.suggest("for bytes, write", self.file, span, "byte") } else { d };
-                        return Err(self.fail(d));
+                        return Err(self.report_and_give_up_line(d));
                     }
                 }
             }
@@ -656,20 +656,20 @@ impl<'s> Parser<'s> {
     }
 
     /// `<Y, offset>`.
-    fn alias(&mut self) -> P<(u32, u16)> {
+    fn parse_alias(&mut self) -> P<(u32, u16)> {
         self.expect(b'<')?;
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.expected("a variable"));
         }
-        let decl = self.lookup(name, Some(Class::General))?;
+        let decl = self.find_declaration(name, Some(Class::General))?;
         let id = match decl.class {
             Class::General => decl.id,
             Class::Poison => 0,
             _ => return Err(self.wrong_class(name, decl, "a general variable")),
         };
         self.expect(b',')?;
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let offset = self.expr_nra()?;
         let span = self.since(start);
@@ -683,7 +683,7 @@ impl<'s> Parser<'s> {
                     span,
                     "must be 0 to 65535 bytes",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -691,13 +691,13 @@ impl<'s> Parser<'s> {
     // ---- inputs
 
     /// `.input X [offset=e] [size=e]` and its relatives.
-    fn input(&mut self, implicit: u8, parameter: bool) -> P<()> {
+    fn parse_input(&mut self, implicit: u8, parameter: bool) -> P<()> {
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.expected("a variable"));
         }
         let span = self.span_of(name);
-        let decl = self.lookup(name, Some(Class::General))?;
+        let decl = self.find_declaration(name, Some(Class::General))?;
         let (class, id) = match decl.class {
             Class::General => (0, decl.id),
             Class::Sampler => (1, decl.id),
@@ -730,7 +730,7 @@ impl<'s> Parser<'s> {
                     let d = self
                         .diag_label("E0210", format!("{} has no size of its own", c.describe()), span, "")
                         .help("add `size=4`");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             }
         };
@@ -746,7 +746,7 @@ impl<'s> Parser<'s> {
         }
         let range = |p: &mut Self, what: &str, v: i64, at: Span, legal: &'static str| {
             let d = p.diag_label("E0210", format!("{what} {v} of an input is out of range"), at, legal);
-            p.fail(d)
+            p.report_and_give_up_line(d)
         };
         let Ok(offset) = i16::try_from(offset) else {
             return Err(range(self, "offset", offset, offset_span, "must be -32768 to 32767"));
@@ -758,12 +758,12 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0210", "a function has no inputs", span, "only kernels have")
                 .help("a function's arguments are in `%arg`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if self.obj.inputs.len() >= limits::INPUTS {
             let most = format!("a kernel holds at most {}", limits::INPUTS);
             let d = self.diag_label("E0307", "too many inputs", span, most);
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let implicit = if sized { implicit } else { 0 };
         self.obj.inputs.push(Input { kind: implicit << 3 | class, id, offset, size, span });

@@ -16,7 +16,7 @@ impl<'s> Parser<'s> {
         if let Some(n) = self.plain_number(b"*/%+-<>=!|^&?")? {
             return Ok(n);
         }
-        self.cond(0)
+        self.parse_conditional(0)
     }
 
     /// An expression without relations, as before a closing `>`.
@@ -25,13 +25,13 @@ impl<'s> Parser<'s> {
         if let Some(n) = self.plain_number(b"*/%+-<")? {
             return Ok(n);
         }
-        self.shift(0)
+        self.parse_shift(0)
     }
 
     /// A number that no operator follows; goes back if it is not one.
     #[inline(always)]
     fn plain_number(&mut self, operators: &[u8]) -> P<Option<i64>> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         // Most numbers have one digit or two and a delimiter after them.
         let d = self.peek().wrapping_sub(b'0');
@@ -44,7 +44,7 @@ impl<'s> Parser<'s> {
         }
         let Some(n) = self.number()? else { return Ok(None) };
         let value = self.signed(n)?;
-        self.blank();
+        self.skip_blanks();
         let b = self.peek();
         let comment = b == b'/' && self.peek_at(1) == b'/';
         let ends = self.pos >= self.src.len() || comment || !operators.contains(&b);
@@ -71,31 +71,31 @@ impl<'s> Parser<'s> {
             .diag_label("E0105", "decimal number is too large", n.span, "at most 2147483647 in decimal")
             .note("the reference assembler reads decimal numbers with 32 bits and lets larger ones wrap")
             .suggest("write it in hexadecimal", self.file, n.span, format!("{:#x}", n.value));
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     #[cold]
-    fn overflow(&mut self, start: usize) -> Bad {
+    fn report_overflow(&mut self, start: usize) -> Bad {
         let span = self.since(start);
         let d = self.diag_label("E0503", "expression overflows", span, "does not fit into 64 bits");
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
-    fn cond(&mut self, depth: u32) -> P<i64> {
+    fn parse_conditional(&mut self, depth: u32) -> P<i64> {
         let c = self.and(depth)?;
-        if !self.eat(b'?') {
+        if !self.eat_byte(b'?') {
             return Ok(c);
         }
         let a = self.and(depth)?;
         self.expect(b':')?;
-        self.deeper(depth)?;
-        let b = self.cond(depth + 1)?;
+        self.check_nesting_depth(depth)?;
+        let b = self.parse_conditional(depth + 1)?;
         Ok(if c != 0 { a } else { b })
     }
 
     fn and(&mut self, depth: u32) -> P<i64> {
         let mut a = self.xor(depth)?;
-        while self.eat(b'&') {
+        while self.eat_byte(b'&') {
             a &= self.xor(depth)?;
         }
         Ok(a)
@@ -103,47 +103,47 @@ impl<'s> Parser<'s> {
 
     fn xor(&mut self, depth: u32) -> P<i64> {
         let mut a = self.or(depth)?;
-        while self.eat(b'^') {
+        while self.eat_byte(b'^') {
             a ^= self.or(depth)?;
         }
         Ok(a)
     }
 
     fn or(&mut self, depth: u32) -> P<i64> {
-        let mut a = self.equal(depth)?;
-        while self.eat(b'|') {
-            a |= self.equal(depth)?;
+        let mut a = self.parse_equality(depth)?;
+        while self.eat_byte(b'|') {
+            a |= self.parse_equality(depth)?;
         }
         Ok(a)
     }
 
-    fn equal(&mut self, depth: u32) -> P<i64> {
-        let a = self.relation(depth)?;
-        self.blank();
+    fn parse_equality(&mut self, depth: u32) -> P<i64> {
+        let a = self.parse_relation(depth)?;
+        self.skip_blanks();
         let op = (self.peek(), self.peek_at(1));
         Ok(match op {
             (b'=', b'=') => {
                 self.pos += 2;
-                i64::from(a == self.relation(depth)?)
+                i64::from(a == self.parse_relation(depth)?)
             }
             (b'!', b'=') => {
                 self.pos += 2;
-                i64::from(a != self.relation(depth)?)
+                i64::from(a != self.parse_relation(depth)?)
             }
             _ => a,
         })
     }
 
-    fn relation(&mut self, depth: u32) -> P<i64> {
-        let a = self.shift(depth)?;
-        self.blank();
+    fn parse_relation(&mut self, depth: u32) -> P<i64> {
+        let a = self.parse_shift(depth)?;
+        self.skip_blanks();
         let op = (self.peek(), self.peek_at(1));
         let wide = op.1 == b'=';
         if !matches!(op.0, b'<' | b'>') {
             return Ok(a);
         }
         self.pos += 1 + usize::from(wide);
-        let b = self.shift(depth)?;
+        let b = self.parse_shift(depth)?;
         Ok(i64::from(match (op.0, wide) {
             (b'<', false) => a < b,
             (b'<', true) => a <= b,
@@ -152,11 +152,11 @@ impl<'s> Parser<'s> {
         }))
     }
 
-    fn shift(&mut self, depth: u32) -> P<i64> {
-        self.blank();
+    fn parse_shift(&mut self, depth: u32) -> P<i64> {
+        self.skip_blanks();
         let start = self.pos;
-        let a = self.sum(depth)?;
-        self.blank();
+        let a = self.parse_sum(depth)?;
+        self.skip_blanks();
         let rest = &self.src[self.pos..];
         let (len, left, logical) = if rest.starts_with(b">>>") {
             (3, false, true)
@@ -168,46 +168,46 @@ impl<'s> Parser<'s> {
             return Ok(a);
         };
         self.pos += len;
-        let b = self.sum(depth)?;
+        let b = self.parse_sum(depth)?;
         if !(0..64).contains(&b) {
             let span = self.since(start);
             let d = self.diag_label("E0503", "shift count is out of range", span, format!("shifts by {b}"));
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if left {
             let r = a.wrapping_shl(b as u32);
             if r >> b != a {
-                return Err(self.overflow(start));
+                return Err(self.report_overflow(start));
             }
             return Ok(r);
         }
         Ok(if logical { (a as u64 >> b) as i64 } else { a >> b })
     }
 
-    fn sum(&mut self, depth: u32) -> P<i64> {
-        self.blank();
+    fn parse_sum(&mut self, depth: u32) -> P<i64> {
+        self.skip_blanks();
         let start = self.pos;
-        let mut a = self.product(depth)?;
+        let mut a = self.parse_product(depth)?;
         loop {
-            let minus = if self.eat(b'+') {
+            let minus = if self.eat_byte(b'+') {
                 false
-            } else if self.eat(b'-') {
+            } else if self.eat_byte(b'-') {
                 true
             } else {
                 return Ok(a);
             };
-            let b = self.product(depth)?;
+            let b = self.parse_product(depth)?;
             let r = if minus { a.checked_sub(b) } else { a.checked_add(b) };
-            a = r.ok_or(()).map_err(|()| self.overflow(start))?;
+            a = r.ok_or(()).map_err(|()| self.report_overflow(start))?;
         }
     }
 
-    fn product(&mut self, depth: u32) -> P<i64> {
-        self.blank();
+    fn parse_product(&mut self, depth: u32) -> P<i64> {
+        self.skip_blanks();
         let start = self.pos;
         let mut a = self.unary(depth)?;
         loop {
-            self.blank();
+            self.skip_blanks();
             let op = self.peek();
             let comment = op == b'/' && matches!(self.peek_at(1), b'/' | b'*');
             if !matches!(op, b'*' | b'/' | b'%') || comment {
@@ -218,18 +218,18 @@ impl<'s> Parser<'s> {
             if b == 0 && op != b'*' {
                 let span = self.since(start);
                 let d = self.diag_label("E0503", "division by zero", span, "the divisor is 0");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             let r = match op {
                 b'*' => a.checked_mul(b),
                 b'/' => a.checked_div(b),
                 _ => a.checked_rem(b),
             };
-            a = r.ok_or(()).map_err(|()| self.overflow(start))?;
+            a = r.ok_or(()).map_err(|()| self.report_overflow(start))?;
         }
     }
 
-    fn deeper(&mut self, depth: u32) -> P<()> {
+    fn check_nesting_depth(&mut self, depth: u32) -> P<()> {
         if depth < MAX_DEPTH {
             return Ok(());
         }
@@ -240,22 +240,22 @@ impl<'s> Parser<'s> {
             Span::new(at, at + 1),
             format!("more than {MAX_DEPTH} levels"),
         );
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     /// A number, a parenthesis, a built-in, or one of those after `-`, `~` or `!`.
     pub fn unary(&mut self, depth: u32) -> P<i64> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let op = self.peek();
         if !matches!(op, b'-' | b'~' | b'!') {
             return self.primary(depth);
         }
-        self.deeper(depth)?;
+        self.check_nesting_depth(depth)?;
         self.pos += 1;
         let a = self.unary(depth + 1)?;
         match op {
-            b'-' => a.checked_neg().ok_or(()).map_err(|()| self.overflow(start)),
+            b'-' => a.checked_neg().ok_or(()).map_err(|()| self.report_overflow(start)),
             b'~' => Ok(!a),
             _ => Ok(i64::from(a == 0)),
         }
@@ -267,25 +267,25 @@ impl<'s> Parser<'s> {
         }
         match self.peek() {
             b'(' => {
-                self.deeper(depth)?;
+                self.check_nesting_depth(depth)?;
                 self.pos += 1;
-                let a = self.cond(depth + 1)?;
+                let a = self.parse_conditional(depth + 1)?;
                 self.expect(b')')?;
                 Ok(a)
             }
-            b'%' => self.builtin(),
+            b'%' => self.parse_builtin(),
             b if is_start(b) => {
                 let (found, span) = self.found();
                 let d = self
                     .diag_label("E0402", format!("expected a number, found {found}"), span, "not a number")
                     .help("expressions know numbers, `%sizeof(NAME)`, `%sizeof(GRF)` and `%DispatchSimd`");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
             _ => Err(self.expected("a number")),
         }
     }
 
-    fn builtin(&mut self) -> P<i64> {
+    fn parse_builtin(&mut self) -> P<i64> {
         let start = self.pos;
         self.pos += 1;
         match self.run() {
@@ -297,7 +297,7 @@ impl<'s> Parser<'s> {
                     let d = self
                         .diag_label("E0503", "`%DispatchSimd` has no value yet", span, "not known here")
                         .help("set it before with `.kernel_attr SimdSize=16`");
-                    Err(self.fail(d))
+                    Err(self.report_and_give_up_line(d))
                 }
             },
             _ => {
@@ -306,14 +306,14 @@ impl<'s> Parser<'s> {
                 let d = self
                     .diag_label("E0402", format!("expected a number, found `{text}`"), span, "not a number")
                     .help("the built-in constants are `%sizeof(NAME)`, `%sizeof(GRF)` and `%DispatchSimd`");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
 
     fn size_of(&mut self, start: usize) -> P<i64> {
-        let closed = self.eat(b'(');
-        let name = self.ident();
+        let closed = self.eat_byte(b'(');
+        let name = self.read_identifier();
         if name.is_empty() {
             return Err(self.expected("a variable's name or `GRF`"));
         }
@@ -329,7 +329,7 @@ impl<'s> Parser<'s> {
             }
             None => {
                 let span = self.span_of(name);
-                Err(self.undeclared(name, span, None))
+                Err(self.report_undeclared(name, span, None))
             }
             Some(d) => match d.class {
                 Class::General => Ok(self.obj.var_shape(d.id, grf).map_or(0, |(_, n)| n as i64)),
@@ -343,7 +343,7 @@ impl<'s> Parser<'s> {
                         span,
                         "`%sizeof` takes a general or address variable, or `GRF`",
                     );
-                    Err(self.fail(d))
+                    Err(self.report_and_give_up_line(d))
                 }
             },
         }

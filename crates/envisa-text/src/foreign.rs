@@ -59,7 +59,7 @@ const ADVICE: &[(&[&str], &str)] = &[
 ];
 
 /// What to write for an instruction that other languages have by this name.
-pub(crate) fn advice(word: &str) -> Option<&'static str> {
+pub(crate) fn advice_for_foreign_mnemonic(word: &str) -> Option<&'static str> {
     ADVICE.iter().find(|(words, _)| words.contains(&word)).map(|(_, advice)| *advice)
 }
 

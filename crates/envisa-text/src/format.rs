@@ -87,8 +87,8 @@ fn logical_line<'s>(source: &'s str, mut pos: usize, pieces: &mut Vec<Piece<'s>>
                 pos = end.map_or(src.len(), |n| pos + 2 + n + 2);
                 Kind::Comment
             }
-            b'\\' if continues(src, pos) > 0 => {
-                pos += continues(src, pos);
+            b'\\' if line_continuation_length(src, pos) > 0 => {
+                pos += line_continuation_length(src, pos);
                 pieces.push(Piece { kind: Kind::Break, text: "", gap, first_column });
                 gap = false;
                 first_column = true;
@@ -107,7 +107,7 @@ fn logical_line<'s>(source: &'s str, mut pos: usize, pieces: &mut Vec<Piece<'s>>
 }
 
 /// Length of a `\` with the line end after it; 0 if it is none.
-fn continues(src: &[u8], pos: usize) -> usize {
+fn line_continuation_length(src: &[u8], pos: usize) -> usize {
     match src.get(pos + 1..) {
         Some([b'\n', ..]) => 2,
         Some([b'\r', b'\n', ..]) => 3,
@@ -131,7 +131,7 @@ fn code_end(src: &[u8], mut pos: usize) -> usize {
                 (end, false) => pos = end,
             },
             b'/' if matches!(src.get(pos + 1), Some(b'/' | b'*')) => break,
-            b'\\' if continues(src, pos) > 0 => break,
+            b'\\' if line_continuation_length(src, pos) > 0 => break,
             b'"' => {
                 pos += 1;
                 while let Some(&b) = src.get(pos) {

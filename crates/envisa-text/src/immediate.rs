@@ -20,18 +20,18 @@ impl<'s> Parser<'s> {
             match (self.peek(), number) {
                 (b'.' | b'e' | b'E', Some(n)) if !n.hex => {
                     self.pos = at;
-                    return self.float(start, neg);
+                    return self.parse_float_immediate(start, neg);
                 }
                 (b':', Some(n)) => {
                     self.pos += 1;
-                    return self.typed_number(start, neg, n);
+                    return self.parse_typed_number(start, neg, n);
                 }
                 (b' ' | b'\t', Some(n)) => {
                     let here = self.pos;
-                    self.blank();
+                    self.skip_blanks();
                     if self.peek() == b':' {
                         self.pos += 1;
-                        return self.typed_number(start, neg, n);
+                        return self.parse_typed_number(start, neg, n);
                     }
                     self.pos = here;
                 }
@@ -41,7 +41,7 @@ impl<'s> Parser<'s> {
         self.pos = start;
         let v = self.unary(0)?;
         let span = self.since(start);
-        if !self.eat(b':') {
+        if !self.eat_byte(b':') {
             return Err(self.no_type(span));
         }
         let ty = self.imm_type()?;
@@ -49,9 +49,9 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0502", format!("an expression cannot have the type `{}`", ty.name()), span, "integer")
                 .help("write the bits as one hexadecimal number, as in `0x3f800000:f`, or a literal as in `1.5:f`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
-        self.fit(v, v < 0, ty, span)
+        self.check_immediate_range(v, v < 0, ty, span)
     }
 
     #[cold]
@@ -65,7 +65,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0502", format!("malformed number `{shown}`"), span, "not a number")
                 .help("numbers are decimal, or hexadecimal with `0x`");
-            return self.fail(d);
+            return self.report_and_give_up_line(d);
         }
         if matches!(self.peek(), b'+' | b'-' | b'*' | b'/' | b'<' | b'>' | b'&' | b'|' | b'^')
             && matches!(self.peek_at(1), b' ' | b'<' | b'>' | b'(' | b'0'..=b'9')
@@ -74,7 +74,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0502", "an expression with a type needs parentheses", at, "expected `:type`")
                 .help("write `(1+2):d`: the type binds to a number or to parentheses");
-            return self.fail(d);
+            return self.report_and_give_up_line(d);
         }
         let d = self.diag_label("E0502", "immediate has no type", span, "expected `:type` after it").suggest(
             "for a 32-bit integer, write",
@@ -82,11 +82,11 @@ impl<'s> Parser<'s> {
             span,
             format!("{text}:d"),
         );
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     fn imm_type(&mut self) -> P<Type> {
-        self.blank();
+        self.skip_blanks();
         let name = self.run();
         match type_of(name) {
             Some(t) => Ok(t),
@@ -95,17 +95,17 @@ impl<'s> Parser<'s> {
     }
 
     #[inline(always)]
-    fn typed_number(&mut self, start: usize, neg: bool, n: crate::lex::Number) -> P<Operand> {
+    fn parse_typed_number(&mut self, start: usize, neg: bool, n: crate::lex::Number) -> P<Operand> {
         let ty = self.imm_type()?;
         let span = self.since(start);
         match ty {
             Type::F | Type::Df => {
                 let wide = ty == Type::Df;
                 if !wide && n.value > u32::MAX as u64 {
-                    return Err(self.unfit(span, ty, "has more than 32 bits"));
+                    return Err(self.report_unfit_immediate(span, ty, "has more than 32 bits"));
                 }
                 if !n.hex && n.value > i32::MAX as u64 {
-                    return Err(self.unfit(
+                    return Err(self.report_unfit_immediate(
                         span,
                         ty,
                         "decimal bit patterns end at 2147483647; use hexadecimal",
@@ -114,7 +114,7 @@ impl<'s> Parser<'s> {
                 if !n.hex && n.value != 0 {
                     let name = ty.name();
                     let d = self
-                        .warn(
+                        .warning_at(
                             "W0503",
                             format!("`{}:{name}` is a bit pattern", n.value),
                             span,
@@ -123,19 +123,19 @@ impl<'s> Parser<'s> {
                         .suggest("for the number itself, write", self.file, span, {
                             format!("{}{}.0:{name}", if neg { "-" } else { "" }, n.value)
                         });
-                    self.report(d);
+                    self.report_diagnostic(d);
                 }
                 let sign = if wide { 1u64 << 63 } else { 1 << 31 };
                 Ok(Operand::Imm { ty, bits: if neg { n.value ^ sign } else { n.value } })
             }
-            Type::Hf | Type::Bf => self.half(n, neg, ty, span),
+            Type::Hf | Type::Bf => self.half_immediate(n, neg, ty, span),
             _ => {
                 let Ok(v) = i64::try_from(n.value) else {
                     // A 64-bit pattern.
                     if n.hex && !neg && matches!(ty, Type::Uq | Type::Q) {
                         return Ok(Operand::Imm { ty, bits: n.value });
                     }
-                    return Err(self.unfit(span, ty, "is too large"));
+                    return Err(self.report_unfit_immediate(span, ty, "is too large"));
                 };
                 if !n.hex && v > i32::MAX as i64 && matches!(ty, Type::Q | Type::Uq) {
                     let d = self
@@ -147,19 +147,24 @@ impl<'s> Parser<'s> {
                             n.span,
                             format!("{:#x}", n.value),
                         );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
-                self.fit(if neg { -v } else { v }, neg, ty, span)
+                self.check_immediate_range(if neg { -v } else { v }, neg, ty, span)
             }
         }
     }
 
-    fn half(&mut self, n: crate::lex::Number, neg: bool, ty: Type, span: Span) -> P<Operand> {
+    fn half_immediate(&mut self, n: crate::lex::Number, neg: bool, ty: Type, span: Span) -> P<Operand> {
         if ty == Type::Bf && self.version < (4, 2) {
             let d = self
-                .warn("W0505", "the reference assembler has no `bf` immediates", span, "not in this version")
+                .warning_at(
+                    "W0505",
+                    "the reference assembler has no `bf` immediates",
+                    span,
+                    "not in this version",
+                )
                 .help("write the value as `:f` and convert it");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         if neg || !n.hex {
             let d = self
@@ -170,24 +175,24 @@ impl<'s> Parser<'s> {
                     "expected the 16 bits as `0x…`",
                 )
                 .help("1.0 is `0x3c00:hf`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if n.value > 0xffff {
-            return Err(self.unfit(span, ty, "has more than 16 bits"));
+            return Err(self.report_unfit_immediate(span, ty, "has more than 16 bits"));
         }
         Ok(Operand::Imm { ty, bits: n.value })
     }
 
     #[cold]
-    fn unfit(&mut self, span: Span, ty: Type, label: &'static str) -> Bad {
+    fn report_unfit_immediate(&mut self, span: Span, ty: Type, label: &'static str) -> Bad {
         let d =
             self.diag_label("E0501", format!("immediate does not fit its type `{}`", ty.name()), span, label);
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// Checks the range of an integer immediate. Bits up to the type's width pass for signed types too.
     #[inline(always)]
-    fn fit(&mut self, v: i64, neg: bool, ty: Type, span: Span) -> P<Operand> {
+    fn check_immediate_range(&mut self, v: i64, neg: bool, ty: Type, span: Span) -> P<Operand> {
         let bits = match ty {
             Type::Ub | Type::B => 8,
             Type::Uw | Type::W => 16,
@@ -210,11 +215,13 @@ impl<'s> Parser<'s> {
     #[cold]
     fn negative_unsigned(&mut self, v: i64, bits: u32, ty: Type, span: Span) {
         let stored = v as u64 & (u64::MAX >> (64 - bits));
-        let d =
-            self.warn("W0504", format!("negative immediate of the unsigned type `{}`", ty.name()), span, {
-                format!("read as {stored}")
-            });
-        self.report(d);
+        let d = self.warning_at(
+            "W0504",
+            format!("negative immediate of the unsigned type `{}`", ty.name()),
+            span,
+            format!("read as {stored}"),
+        );
+        self.report_diagnostic(d);
     }
 
     #[cold]
@@ -241,18 +248,20 @@ impl<'s> Parser<'s> {
             d = d.help(format!("use the type `:{}`, or a smaller number", w.name()));
         }
         if bits == 64 || ty.is_packed() {
-            return self.fail(d);
+            return self.report_and_give_up_line(d);
         }
         let kept = v as u64 & (u64::MAX >> (64 - bits));
         let kept = match signed {
             true => ((kept << (64 - bits)) as i64 >> (64 - bits)).to_string(),
             false => kept.to_string(),
         };
-        self.fail(d.note(format!("the reference assembler takes it, and uses the low bits: {kept}")))
+        self.report_and_give_up_line(
+            d.note(format!("the reference assembler takes it, and uses the low bits: {kept}")),
+        )
     }
 
     /// `1.5:f`, `1.5e-3:df`; the digits start here.
-    fn float(&mut self, start: usize, neg: bool) -> P<Operand> {
+    fn parse_float_immediate(&mut self, start: usize, neg: bool) -> P<Operand> {
         let at = self.pos;
         while self.peek().is_ascii_digit() {
             self.pos += 1;
@@ -284,20 +293,20 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0502", "malformed floating-point number", span, "digits are missing")
                 .help("write `1.5:f`, `1.0e+3:df`, or the bits as `0x3fc00000:f`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if let Some(p) = unsigned_exponent {
             let d = self
                 .diag_label("E0502", "exponent has no sign", span, "expected `+` or `-` after `e`")
                 .suggest("the exponent's sign is required", self.file, (p, p), "+");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if self.peek() != b':' {
             let text = self.text[start..self.pos].to_owned();
             let d = self
                 .diag_label("E0502", "immediate has no type", span, "expected `:f` or `:df`")
                 .suggest("for single precision, write", self.file, span, format!("{text}:f"));
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let value: f64 = digits.parse().unwrap_or(f64::INFINITY);
         let value = if neg { -value } else { value };
@@ -319,14 +328,14 @@ impl<'s> Parser<'s> {
                     )
                     .suggest("write", self.file, (at, span.end), lower)
                     .note("the reference assembler knows those only");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             b"hf" => {
                 let h = half_bits(value);
                 let d = self
                     .diag_label("E0502", "`hf` immediate is not hexadecimal", span, "expected the 16 bits")
                     .suggest("write its bits", self.file, span, format!("{h:#06x}:hf"));
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             _ => match type_of(name) {
                 Some(t) => {
@@ -341,7 +350,7 @@ impl<'s> Parser<'s> {
                             Type::Bf => "write its 16 bits as `0x…:bf`",
                             _ => "integers are written without a point, as in `1:d`",
                         });
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 None => return Err(self.unknown_type(name)),
             },
@@ -349,7 +358,7 @@ impl<'s> Parser<'s> {
         let infinite = if name == b"f" { (value as f32).is_infinite() } else { value.is_infinite() };
         if infinite {
             let ty = if name == b"f" { Type::F } else { Type::Df };
-            return Err(self.unfit(span, ty, "is larger than the largest number"));
+            return Err(self.report_unfit_immediate(span, ty, "is larger than the largest number"));
         }
         Ok(Operand::Imm { ty: if name == b"f" { Type::F } else { Type::Df }, bits })
     }

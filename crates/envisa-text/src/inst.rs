@@ -33,18 +33,18 @@ impl<'s> Parser<'s> {
         let mut pred = None;
         if self.peek() == b'(' {
             pred = Some(self.predicate_prefix()?);
-            self.blank();
+            self.skip_blanks();
         }
         let head_start = self.pos;
         let head = self.run();
         let forms = self.forms;
         let candidates = forms.of_head(head);
-        self.candidates(forms, candidates, head, head_start, start, pred)
+        self.parse_by_candidate_forms(forms, candidates, head, head_start, start, pred)
     }
 
     /// Reads the rest of the line by one of the mnemonic's forms.
     #[inline]
-    pub fn candidates(
+    pub fn parse_by_candidate_forms(
         &mut self,
         forms: &'static Forms,
         candidates: &'static [u32],
@@ -80,7 +80,7 @@ impl<'s> Parser<'s> {
                 if self.read(form, start, pred, ops).is_err() {
                     return Err(self.with_form(form, mark));
                 }
-                return self.keep(form, ops, start, pred);
+                return self.append_instruction(form, ops, start, pred);
             }
         }
         // Several forms share the mnemonic: the first that reads the line is it, else the one that got furthest
@@ -99,7 +99,7 @@ impl<'s> Parser<'s> {
             self.bad_line = false;
             let read = self.read(form, start, pred, ops);
             match read {
-                Ok(()) if !self.bad_line => return self.keep(form, ops, start, pred),
+                Ok(()) if !self.bad_line => return self.append_instruction(form, ops, start, pred),
                 _ => {}
             }
             let far = self.pos;
@@ -109,7 +109,7 @@ impl<'s> Parser<'s> {
                 best = Some((far, said, form));
             }
             for name in self.poisoned.split_off(poison_mark) {
-                self.names.unpoison(name);
+                self.names.unmark_reported(name);
             }
         }
         if let Some((far, said, form)) = best {
@@ -161,7 +161,7 @@ impl<'s> Parser<'s> {
         for step in &form.steps {
             match *step {
                 Step::Slot { slot, part, glued } => {
-                    self.slot(form, slot as usize, part, glued, ops)?;
+                    self.parse_slot(form, slot as usize, part, glued, ops)?;
                 }
                 Step::Sat => sat |= self.suffix_word(b"sat"),
                 Step::Punct(b) => {
@@ -177,7 +177,7 @@ impl<'s> Parser<'s> {
             return Err(self.left_over(form));
         }
         if sat {
-            self.saturate(form, ops);
+            self.apply_saturation(form, ops);
         }
         for &(to, of) in &form.copies {
             ops.list[to as usize] = ops.list[of as usize];
@@ -191,9 +191,9 @@ impl<'s> Parser<'s> {
     #[inline(never)]
     fn rare_step(&mut self, form: &'static Compiled, step: &Step, ops: &mut Ops) -> P<()> {
         match *step {
-            Step::Glued(text) => self.glued(form, text),
+            Step::Glued(text) => self.parse_glued_text(form, text),
             Step::Word(text) => {
-                self.blank();
+                self.skip_blanks();
                 let rest = &self.src[self.pos..];
                 if rest.starts_with(text.as_bytes()) && !rest.get(text.len()).is_some_and(|&b| is_ident(b)) {
                     self.pos += text.len();
@@ -204,7 +204,7 @@ impl<'s> Parser<'s> {
             Step::OptSuffix { slot, part } => {
                 let enc = enc_of(form.desc, slot as usize, part);
                 let here = self.pos;
-                self.blank();
+                self.skip_blanks();
                 let at = self.pos;
                 if self.peek() == b'.' {
                     self.pos += 1;
@@ -219,7 +219,7 @@ impl<'s> Parser<'s> {
             }
             Step::Flag { slot, .. } if !form.desc.slots[slot as usize].is_in(self.version) => Ok(()),
             Step::Flag { name, slot, part } => {
-                self.blank();
+                self.skip_blanks();
                 let at = self.pos;
                 if self.suffix_word(name.as_bytes()) {
                     let span = self.since(at);
@@ -232,14 +232,14 @@ impl<'s> Parser<'s> {
                 Ok(())
             }
             Step::Many(slot) => self.many_slot(form, slot as usize, ops),
-            Step::Composite(name) => self.composite(form, name, ops),
+            Step::Composite(name) => self.parse_composite(form, name, ops),
             Step::Slot { .. } | Step::Sat | Step::Punct(_) => Ok(()),
         }
     }
 
     /// Steps over `.word` if it stands here.
     pub fn suffix_word(&mut self, word: &[u8]) -> bool {
-        self.blank();
+        self.skip_blanks();
         let here = self.pos;
         if self.peek() == b'.' {
             self.pos += 1;
@@ -252,15 +252,15 @@ impl<'s> Parser<'s> {
     }
 
     /// Text that belongs to the mnemonic.
-    fn glued(&mut self, form: &'static Compiled, text: &'static str) -> P<()> {
+    fn parse_glued_text(&mut self, form: &'static Compiled, text: &'static str) -> P<()> {
         if text.starts_with('.') {
-            self.blank();
+            self.skip_blanks();
         }
         let rest = &self.src[self.pos..];
         if rest.starts_with(text.as_bytes()) {
             self.pos += text.len();
             if text == "." && self.peek() == b' ' {
-                self.blank();
+                self.skip_blanks();
             }
             return Ok(());
         }
@@ -311,12 +311,12 @@ impl<'s> Parser<'s> {
             _ => format!("`{head}` lacks a suffix before {found}"),
         };
         let d = self.diag_label("E0403", message, span, label).help(format!("the form is `{}`", usage(form)));
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// A slot, by its kind.
     #[inline(always)]
-    fn slot(
+    fn parse_slot(
         &mut self,
         form: &'static Compiled,
         slot: usize,
@@ -335,7 +335,7 @@ impl<'s> Parser<'s> {
                 Ok(())
             }
             SlotKind::Exec => {
-                self.blank();
+                self.skip_blanks();
                 if self.peek() == b'.' {
                     self.stray_suffix(form)?;
                 }
@@ -351,12 +351,12 @@ impl<'s> Parser<'s> {
                 ops.list[slot] = self.handle(Class::Surface, address, desc.name.as_str())?;
                 Ok(())
             }
-            _ => self.rare_slot(form, slot, part, glued, ops),
+            _ => self.parse_rare_slot(form, slot, part, glued, ops),
         }
     }
 
     #[inline(never)]
-    fn rare_slot(
+    fn parse_rare_slot(
         &mut self,
         form: &'static Compiled,
         slot: usize,
@@ -368,17 +368,17 @@ impl<'s> Parser<'s> {
         let Some(kind) = live_kind(&desc.kind, |i| ops.int(i)) else { return Ok(()) };
         match kind {
             SlotKind::Field { enc, .. } => {
-                self.field(form, slot, None, enc, glued, ops)?;
+                self.parse_field(form, slot, None, enc, glued, ops)?;
             }
             SlotKind::Packed { .. } => match part {
-                Some(p) => self.field(form, slot, part, &p.enc, glued, ops)?,
+                Some(p) => self.parse_field(form, slot, part, &p.enc, glued, ops)?,
                 None => {
-                    self.field(form, slot, None, &Enc::Hex { max: u32::MAX }, glued, ops)?;
+                    self.parse_field(form, slot, None, &Enc::Hex { max: u32::MAX }, glued, ops)?;
                 }
             },
             SlotKind::Many(_) => self.many_slot(form, slot, ops)?,
             SlotKind::Count { max, .. } => {
-                self.field(form, slot, None, &Enc::Number { max: *max as u32 }, glued, ops)?;
+                self.parse_field(form, slot, None, &Enc::Number { max: *max as u32 }, glued, ops)?;
             }
             kind => ops.list[slot] = self.element_of(form, kind, desc.role, desc.name.as_str(), slot)?,
         }
@@ -416,7 +416,7 @@ impl<'s> Parser<'s> {
                 Ok((Operand::Str(0), span))
             }
             SlotKind::Field { enc, .. } => {
-                self.blank();
+                self.skip_blanks();
                 let start = self.pos;
                 let v = self.value(form, name, enc, false)?;
                 Ok((Operand::Int(v), self.since(start)))
@@ -438,7 +438,7 @@ impl<'s> Parser<'s> {
             if self.at_end() || self.peek() == b')' {
                 break;
             }
-            if matches!(kind, SlotKind::Label(_)) && self.eat(b',') {
+            if matches!(kind, SlotKind::Label(_)) && self.eat_byte(b',') {
                 continue;
             }
             let operand = ops.len + self.many.len();
@@ -460,7 +460,7 @@ impl<'s> Parser<'s> {
                     format!("these are {what}"),
                 )
                 .help(format!("the form is `{}`", usage(form)));
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         Ok(())
     }
@@ -473,10 +473,10 @@ impl<'s> Parser<'s> {
         let start = self.pos;
         let name = self.run();
         let known = std::str::from_utf8(name).ok().and_then(ExecMask::from_name).is_some();
-        if known && self.eat(b',') {
+        if known && self.eat_byte(b',') {
             let span = self.since(start);
-            let d = self.warn("W0401", "execution mask has no effect here", span, "ignored");
-            self.report(d);
+            let d = self.warning_at("W0401", "execution mask has no effect here", span, "ignored");
+            self.report_diagnostic(d);
         } else {
             self.pos = start;
         }
@@ -492,20 +492,21 @@ impl<'s> Parser<'s> {
         let shown = self.str_of(name).into_owned();
         let head = form.form.head;
         if name == b"sat" && form.dst.is_some() {
-            let d = self.warn("W0401", format!("`{head}` does not saturate"), span, "`.sat` is ignored");
-            self.report(d);
-            self.blank();
+            let d =
+                self.warning_at("W0401", format!("`{head}` does not saturate"), span, "`.sat` is ignored");
+            self.report_diagnostic(d);
+            self.skip_blanks();
             return Ok(());
         }
         if name.is_empty() {
             // The reference's dumper leaves a dot where a suffix is empty.
-            self.blank();
+            self.skip_blanks();
             return Ok(());
         }
         let d = self
             .diag_label("E0403", format!("`{head}` has no suffix `.{shown}`"), span, "unknown suffix")
             .help(format!("the form is `{}`", usage(form)));
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     #[cold]
@@ -519,10 +520,10 @@ impl<'s> Parser<'s> {
             Op::Min | Op::Max => d.note("the reference assembler reads the predicate and drops it"),
             _ => d,
         };
-        self.report(d);
+        self.report_diagnostic(d);
     }
 
-    fn saturate(&mut self, form: &'static Compiled, ops: &mut Ops) {
+    fn apply_saturation(&mut self, form: &'static Compiled, ops: &mut Ops) {
         let Some(dst) = form.dst else { return };
         if let Operand::General { modifier, .. } | Operand::Indirect { modifier, .. } =
             &mut ops.list[dst as usize].0
@@ -551,7 +552,7 @@ impl<'s> Parser<'s> {
             "`,`" => d.help("operands are separated by blanks, not by commas"),
             _ => d,
         };
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     #[cold]
@@ -577,7 +578,7 @@ impl<'s> Parser<'s> {
             )),
             false => d,
         };
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     #[cold]
@@ -598,9 +599,9 @@ impl<'s> Parser<'s> {
             self.diag_label("E0401", format!("unknown instruction `{shown}`"), span, "not an instruction");
         if lower != shown && !self.forms.of_head(lower.as_bytes()).is_empty() {
             d = d.suggest("mnemonics are lower case", self.file, span, lower);
-        } else if let Some(advice) = crate::foreign::advice(&lower) {
+        } else if let Some(advice) = crate::foreign::advice_for_foreign_mnemonic(&lower) {
             d = d.help(advice);
-        } else if let Some(near) = nearest(lower.as_bytes(), self.forms.heads().map(str::as_bytes)) {
+        } else if let Some(near) = nearest(lower.as_bytes(), self.forms.mnemonics().map(str::as_bytes)) {
             let near = near.to_owned();
             let brief = self
                 .forms
@@ -619,24 +620,30 @@ impl<'s> Parser<'s> {
         } else {
             d = d.help("`envisa explain` lists all instructions");
         }
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     // ---- keeping
 
     /// Appends the instruction that was read.
     #[inline]
-    fn keep(&mut self, form: &'static Compiled, ops: &mut Ops, start: usize, pred: Option<Pred>) -> P<()> {
+    fn append_instruction(
+        &mut self,
+        form: &'static Compiled,
+        ops: &mut Ops,
+        start: usize,
+        pred: Option<Pred>,
+    ) -> P<()> {
         let span = self.since(start);
         match form.op {
             Op::Mov => self.mov_of_predicate(form, ops),
-            _ => crate::quirks::apply(self, form, ops, pred),
+            _ => crate::quirks::apply_quirks(self, form, ops, pred),
         }
         if self.bad_line {
             return Ok(());
         }
         if !self.pending.is_empty() {
-            self.resolve(ops)?;
+            self.resolve_labels_and_strings(ops)?;
         }
         let first = self.obj.operands.len() as u32;
         // Room is made once for each, not looked at operand by operand.
@@ -653,17 +660,17 @@ impl<'s> Parser<'s> {
         }
         self.obj.insts.push(envisa_isa::Inst { op: form.op, len: len as u16, first, span });
         if self.peek() == b'/' && self.peek_at(2) == b'@' {
-            return self.annotate(self.obj.insts.len() - 1);
+            return self.parse_annotation(self.obj.insts.len() - 1);
         }
         Ok(())
     }
 
     /// Enters mentioned labels and strings into the pools, in text order.
-    fn resolve(&mut self, ops: &mut Ops) -> P<()> {
+    fn resolve_labels_and_strings(&mut self, ops: &mut Ops) -> P<()> {
         for p in std::mem::take(&mut self.pending) {
             let operand = match p.what {
                 Mention::Label { name, span, kind } => Operand::Label(self.label_id(name, kind, span)?),
-                Mention::Str(s) => Operand::Str(self.pool(&s)),
+                Mention::Str(s) => Operand::Str(self.intern_string(&s)),
             };
             if p.operand < ops.len {
                 ops.list[p.operand].0 = operand;
@@ -686,9 +693,9 @@ impl<'s> Parser<'s> {
         if ops.list[exec].0 != Operand::Exec(Exec::SCALAR_NM) {
             let span = ops.list[exec].1;
             let d = self
-                .warn("W0401", "a predicate is moved as a whole", span, "taken as `(M1_NM, 1)`")
+                .warning_at("W0401", "a predicate is moved as a whole", span, "taken as `(M1_NM, 1)`")
                 .note("size, mask and predicate of such a move have no effect");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         ops.list[exec].0 = Operand::Exec(Exec::SCALAR_NM);
         ops.list[pred].0 = Operand::Pred(Pred::NONE);

@@ -36,7 +36,7 @@ impl<'s> Parser<'s> {
 
     /// Steps over blanks, block comments and continued lines.
     #[inline(always)]
-    pub fn blank(&mut self) {
+    pub fn skip_blanks(&mut self) {
         while let Some(&b) = self.src.get(self.pos) {
             if b == b' ' || b == b'\t' {
                 self.pos += 1;
@@ -81,10 +81,10 @@ impl<'s> Parser<'s> {
         let Some(len) = memchr::memmem::find(body, b"*/") else {
             self.pos = self.src.len();
             let d = self
-                .diag("E0101", "block comment is not closed", Span::new(start as u32, start as u32 + 2))
+                .error_at("E0101", "block comment is not closed", Span::new(start as u32, start as u32 + 2))
                 .note("everything from here to the end of the file is part of the comment")
                 .help("close it with `*/`, or use `//` for a comment to the end of the line");
-            self.report(d);
+            self.report_diagnostic(d);
             return;
         };
         let body = &body[..len];
@@ -92,9 +92,14 @@ impl<'s> Parser<'s> {
         if let Some(inner) = memchr::memmem::find(body, b"/*") {
             let at = (start + 2 + inner) as u32;
             let d = self
-                .warn("W0101", "`/*` within a block comment", Span::new(at, at + 2), "comments do not nest")
+                .warning_at(
+                    "W0101",
+                    "`/*` within a block comment",
+                    Span::new(at, at + 2),
+                    "comments do not nest",
+                )
                 .secondary(self.file, (start as u32, start as u32 + 2), "the comment starts here");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         let directive = memchr::memchr_iter(b'\n', body).find(|&i| {
             let line = &body[i + 1..];
@@ -103,21 +108,21 @@ impl<'s> Parser<'s> {
         if let Some(i) = directive {
             let at = (start + 2 + i + 1) as u32;
             let d = self
-                .warn(
+                .warning_at(
                     "W0101",
                     "a kernel starts within a block comment",
                     Span::new(at, at + 7),
                     "commented out",
                 )
                 .secondary(self.file, (start as u32, start as u32 + 2), "the comment starts here");
-            self.report(d);
+            self.report_diagnostic(d);
         }
     }
 
     /// Is nothing left on the line but a comment? Blanks are stepped over.
     #[inline]
     pub fn at_eol(&mut self) -> bool {
-        self.blank();
+        self.skip_blanks();
         match self.src.get(self.pos) {
             None | Some(b'\n') => true,
             Some(b'/') => self.peek_at(1) == b'/',
@@ -136,8 +141,8 @@ impl<'s> Parser<'s> {
 
     /// Steps over a byte, and blanks before it; false if another one stands there.
     #[inline(always)]
-    pub fn eat(&mut self, b: u8) -> bool {
-        self.blank();
+    pub fn eat_byte(&mut self, b: u8) -> bool {
+        self.skip_blanks();
         if self.peek() == b && self.pos < self.src.len() {
             self.pos += 1;
             true
@@ -149,7 +154,7 @@ impl<'s> Parser<'s> {
     /// Demands a punctuation mark.
     #[inline(always)]
     pub fn expect(&mut self, b: u8) -> P<()> {
-        if self.eat(b) { Ok(()) } else { Err(self.expected_byte(b)) }
+        if self.eat_byte(b) { Ok(()) } else { Err(self.expected_byte(b)) }
     }
 
     #[cold]
@@ -167,7 +172,7 @@ impl<'s> Parser<'s> {
             span,
             format!("expected {what}"),
         );
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// What stands here, for people, and where.
@@ -201,8 +206,8 @@ impl<'s> Parser<'s> {
 
     /// Reads an identifier after blanks; empty if there is none.
     #[inline(always)]
-    pub fn ident(&mut self) -> &'s [u8] {
-        self.blank();
+    pub fn read_identifier(&mut self) -> &'s [u8] {
+        self.skip_blanks();
         let start = self.pos;
         if !is_start(self.peek()) {
             return &self.src[start..start];
@@ -254,7 +259,7 @@ impl<'s> Parser<'s> {
     /// Reads a number; `None` if there is none here (after blanks).
     #[inline(always)]
     pub fn number(&mut self) -> P<Option<Number>> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let first = self.peek().wrapping_sub(b'0');
         if first > 9 {
@@ -305,7 +310,7 @@ impl<'s> Parser<'s> {
     #[cold]
     fn too_large(&mut self, span: Span) -> Bad {
         let d = self.diag_label("E0105", "number is too large", span, "does not fit into 64 bits");
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// Reads a string literal whose `"` stands here.
@@ -331,12 +336,12 @@ impl<'s> Parser<'s> {
                     Span::new(start as u32, self.pos as u32),
                     "expected `\"` before the end of the line",
                 );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             self.pos += 1;
             match b {
                 b'"' => break,
-                b'\\' => self.escape(&mut out)?,
+                b'\\' => self.read_escape(&mut out)?,
                 _ => out.push(b),
             }
         }
@@ -346,7 +351,7 @@ impl<'s> Parser<'s> {
             Ok(s) => Ok((Cow::Owned(s), span)),
             Err(_) => {
                 let d = self.diag_label("E0104", "string is not UTF-8", span, "its escapes make other bytes");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -361,10 +366,10 @@ impl<'s> Parser<'s> {
             span,
             "strings end at a NUL in the binary",
         );
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
-    fn escape(&mut self, out: &mut Vec<u8>) -> P<()> {
+    fn read_escape(&mut self, out: &mut Vec<u8>) -> P<()> {
         let start = self.pos - 1;
         let b = self.peek();
         self.pos += 1;
@@ -391,7 +396,7 @@ impl<'s> Parser<'s> {
                 if n > 255 {
                     let span = self.since(start);
                     let d = self.diag_label("E0104", "octal escape is too large", span, "at most \\377");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 n as u8
             }
@@ -414,7 +419,7 @@ impl<'s> Parser<'s> {
                 let d = self.diag_label("E0104", "unknown escape in a string", span, "not an escape").help(
                     "escapes are \\a \\b \\e \\f \\n \\r \\t \\v \\' \\\" \\? \\\\ \\NNN (octal) and \\xHH",
                 );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
         });
         Ok(())

@@ -32,7 +32,7 @@ mod string_pool_order;
 mod template;
 
 pub use attributes::attributes;
-pub use diagnostic_codes::{CODES, CodeInfo, code};
+pub use diagnostic_codes::{CODES, CodeInfo, find_code};
 pub use format::format;
 pub use print::{PrintError, PrintOptions, print, print_inst, print_unit};
 pub use string_pool_order::canonical;

@@ -14,7 +14,7 @@ use crate::template::{Compiled, Step};
 
 impl<'s> Parser<'s> {
     /// Reads a composite.
-    pub fn composite(&mut self, form: &'static Compiled, composite: Composite, ops: &mut Ops) -> P<()> {
+    pub fn parse_composite(&mut self, form: &'static Compiled, composite: Composite, ops: &mut Ops) -> P<()> {
         match composite {
             Composite::LscCache => self.lsc_cache(form, ops),
             Composite::LscData => self.lsc_data(form, ops),
@@ -40,21 +40,28 @@ impl<'s> Parser<'s> {
     }
 
     /// Demands a colon with what it introduces.
-    fn colon(&mut self, what: &str) -> P<()> {
-        if !self.eat(b':') {
+    fn expect_colon(&mut self, what: &str) -> P<()> {
+        if !self.eat_byte(b':') {
             return Err(self.expected(what));
         }
-        self.blank();
+        self.skip_blanks();
         Ok(())
     }
 
     fn run_here(&mut self) -> &'s [u8] {
-        self.blank();
+        self.skip_blanks();
         self.run()
     }
 
     /// Sets a slot of the row by name; rows have the slots their composites name.
-    fn put(&mut self, form: &'static Compiled, ops: &mut Ops, name: SlotName, operand: Operand, span: Span) {
+    fn set_slot_by_name(
+        &mut self,
+        form: &'static Compiled,
+        ops: &mut Ops,
+        name: SlotName,
+        operand: Operand,
+        span: Span,
+    ) {
         if let Some(i) = form.slot(name) {
             ops.list[i] = (operand, span);
         }
@@ -72,7 +79,7 @@ impl<'s> Parser<'s> {
         let levels = if form.slot(SlotName::L2).is_some() { 3 } else { 2 };
         let mut given: Vec<(u32, Span)> = Vec::with_capacity(3);
         while given.len() < levels {
-            self.blank();
+            self.skip_blanks();
             if self.peek() != b'.' {
                 break;
             }
@@ -89,9 +96,9 @@ impl<'s> Parser<'s> {
                 (b"cc", _) if self.version < (4, 2) => {
                     let span = self.since(start);
                     let d = self
-                        .warn("W0401", "4.1 has no caching option `cc`", span, "taken as `.ri`")
+                        .warning_at("W0401", "4.1 has no caching option `cc`", span, "taken as `.ri`")
                         .note("so does the reference assembler, without a word");
-                    self.report(d);
+                    self.report_diagnostic(d);
                     listed(b"ri").unwrap_or(0)
                 }
                 (_, Some(code)) => code,
@@ -112,7 +119,7 @@ impl<'s> Parser<'s> {
                         span,
                         "expected df, uc, ca, wb, wt, st or ri",
                     );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             };
             let span = self.since(start);
@@ -156,7 +163,7 @@ impl<'s> Parser<'s> {
                 "needs version 4.2",
             )
             .help("start the file with `.version 4.2`; the released tools read 4.1 only");
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     /// `V32` or `V32.64`, in brackets or before a shape.
@@ -185,14 +192,14 @@ impl<'s> Parser<'s> {
             span,
             "expected d8, d16, d32, d64, d8c32, d16c32 or d16c32h",
         );
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     /// `V32:d32x4t`, `V32:d32.xz`.
     fn lsc_data(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
-        self.colon("the shape of the data, as `:d32`")?;
+        self.expect_colon("the shape of the data, as `:d32`")?;
         let start = self.pos;
         let size = self.lsc_size(form)?;
         let quad = form
@@ -227,13 +234,13 @@ impl<'s> Parser<'s> {
                     Span::new(span.start, span.end.max(span.start + 1)),
                     "expected letters of `xyzw`, in this order",
                 );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             if !quad && mask != 1 {
                 let d = self
                     .diag_label("E0403", format!("`{}` takes no channels", form.form.head), span, "")
                     .help("write the number of elements, as in `:d32x2`; channels belong to the `_quad` messages");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             code = mask;
         } else {
@@ -247,7 +254,7 @@ impl<'s> Parser<'s> {
                         "expected `.xyzw` or a part of it",
                     )
                     .suggest("for all four, write", self.file, (at, at), ".xyzw");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             code = self.lsc_elems()?;
             if self.peek() == b't' {
@@ -261,15 +268,15 @@ impl<'s> Parser<'s> {
             let span = self.since(rest_start);
             let d =
                 self.diag_label("E0403", "malformed shape of data", span, "expected `xN`, `t` or nothing");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let span = self.since(start);
-        self.put(form, ops, SlotName::DataSize, Operand::Int(size), span);
-        self.put(form, ops, SlotName::DataOrder, Operand::Int(order), span);
-        self.put(form, ops, SlotName::DataElems, Operand::Int(code), span);
+        self.set_slot_by_name(form, ops, SlotName::DataSize, Operand::Int(size), span);
+        self.set_slot_by_name(form, ops, SlotName::DataOrder, Operand::Int(order), span);
+        self.set_slot_by_name(form, ops, SlotName::DataElems, Operand::Int(code), span);
         // The reference leaves the copy out of strided messages.
         let copy = if form.slot(SlotName::Stride).is_some() { 0 } else { code };
-        self.put(form, ops, SlotName::ChMask, Operand::Int(copy), span);
+        self.set_slot_by_name(form, ops, SlotName::ChMask, Operand::Int(copy), span);
         Ok(())
     }
 
@@ -301,7 +308,7 @@ impl<'s> Parser<'s> {
                     span,
                     "expected 1, 2, 3, 4, 8, 16, 32 or 64",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -310,7 +317,7 @@ impl<'s> Parser<'s> {
     fn lsc_data2d(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
         let Some(data) = form.desc.lsc_data_slot() else { return Ok(()) };
         ops.list[data] = self.lsc_reg(form.desc.slots[data].name)?;
-        self.colon("the shape of the block, as `:d16.2x16x8nn`")?;
+        self.expect_colon("the shape of the block, as `:d16.2x16x8nn`")?;
         let start = self.pos;
         let size = self.lsc_size(form)?;
         if self.peek() != b'.' {
@@ -323,7 +330,7 @@ impl<'s> Parser<'s> {
                     "expected `.WxH`",
                 )
                 .help("write `.2x16x8nn`: blocks, width, height, order and VNNI");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         self.pos += 1;
         let mut dims = [0u32; 3];
@@ -335,7 +342,7 @@ impl<'s> Parser<'s> {
                 _ => {
                     let d =
                         self.diag_label("E0409", "dimension is out of range", v.span, "must be 1 to 65535");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             };
             n += 1;
@@ -352,7 +359,7 @@ impl<'s> Parser<'s> {
         if blocks > 255 {
             let span = self.since(start);
             let d = self.diag_label("E0409", "too many blocks", span, "at most 255");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let mut letters = [false; 2];
         for l in &mut letters {
@@ -375,7 +382,7 @@ impl<'s> Parser<'s> {
             (SlotName::Height, height),
             (SlotName::Vnni, u32::from(letters[1])),
         ] {
-            self.put(form, ops, name, Operand::Int(v), span);
+            self.set_slot_by_name(form, ops, name, Operand::Int(v), span);
         }
         Ok(())
     }
@@ -389,7 +396,7 @@ impl<'s> Parser<'s> {
             if i == 1 && self.peek() == b'x' {
                 self.pos += 1;
             }
-            self.blank();
+            self.skip_blanks();
             let at = self.pos;
             // Digits by hand: `0x64` is two numbers here.
             let mut v = 0u32;
@@ -403,9 +410,9 @@ impl<'s> Parser<'s> {
             }
             if v > 0xffff {
                 let d = self.diag_label("E0409", "dimension is out of range", span, "must be 0 to 65535");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
-            self.put(form, ops, name, Operand::Int(v), span);
+            self.set_slot_by_name(form, ops, name, Operand::Int(v), span);
         }
         Ok(())
     }
@@ -417,7 +424,7 @@ impl<'s> Parser<'s> {
 
     /// The same; a number of 64 bits where one may be meant.
     fn lsc_scalar(&mut self, what: SlotName, wide: bool) -> P<(Operand, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let named = is_start(self.peek())
             || self.peek() == b'%'
@@ -434,7 +441,7 @@ impl<'s> Parser<'s> {
             }
             if !(i32::MIN as i64..=u32::MAX as i64).contains(&v) {
                 let d = self.diag_label("E0501", format!("`{what}` does not fit 32 bits"), span, "too large");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             // A type may follow in texts that print immediates whole.
             if self.peek() == b':' && self.peek_at(1) == b'u' && self.peek_at(2) == b'd' {
@@ -443,10 +450,10 @@ impl<'s> Parser<'s> {
             return Ok((Operand::Imm { ty: Type::Ud, bits: v as u32 as u64 }, self.since(start)));
         }
         let name = self.var_name();
-        let decl = self.lookup(name, None)?;
+        let decl = self.find_declaration(name, None)?;
         let operand = match decl.class {
             Class::General => {
-                self.blank();
+                self.skip_blanks();
                 let (row, col) = if self.peek() == b'.' {
                     self.pos += 1;
                     (0, self.byte_expr("column")?)
@@ -466,7 +473,7 @@ impl<'s> Parser<'s> {
                 let class =
                     if decl.class == Class::Surface { StateClass::Surface } else { StateClass::Sampler };
                 let mut offset = 0;
-                if self.eat(b'(') {
+                if self.eat_byte(b'(') {
                     offset = self.byte_expr("element")?;
                     self.expect(b')')?;
                 }

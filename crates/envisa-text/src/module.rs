@@ -6,7 +6,7 @@ use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::{Module, Object, Span};
 
 use crate::name_bytes::is_start;
-use crate::parser::{P, Parser, shorten};
+use crate::parser::{P, Parser, shorten_long_names};
 use crate::{ParseOptions, ParseResult};
 
 impl Parser<'_> {
@@ -15,9 +15,9 @@ impl Parser<'_> {
             // A byte order mark, as some editors write.
             self.pos = 3;
             let d = self
-                .warn("W0102", "text starts with a byte order mark", Span::new(0, 3), "skipped")
+                .warning_at("W0102", "text starts with a byte order mark", Span::new(0, 3), "skipped")
                 .note("the reference assembler does not read such a file");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         self.version_line();
         while self.pos < self.src.len() {
@@ -37,7 +37,7 @@ impl Parser<'_> {
                 continue;
             }
             self.bad_line = false;
-            if self.statement().is_err() {
+            if self.parse_statement().is_err() {
                 self.failed = true;
                 // A scope that opens on a broken line would let its end complain too.
                 self.next_line();
@@ -83,13 +83,13 @@ impl Parser<'_> {
     }
 
     /// Anything but blanks stands here.
-    fn statement(&mut self) -> P<()> {
+    fn parse_statement(&mut self) -> P<()> {
         match self.peek() {
-            b'.' => self.directive(),
+            b'.' => self.parse_directive(),
             b'{' => {
                 self.names.open(Span::new(self.pos as u32, self.pos as u32 + 1));
                 self.pos += 1;
-                if self.names.depth() > 256 {
+                if self.names.open_scopes() > 256 {
                     let span = Span::new(self.pos as u32 - 1, self.pos as u32);
                     let d = self.diag_label(
                         "E0212",
@@ -97,7 +97,7 @@ impl Parser<'_> {
                         span,
                         "more than 256 levels",
                     );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 Ok(())
             }
@@ -106,7 +106,7 @@ impl Parser<'_> {
                 if !self.names.close() {
                     let span = Span::new(self.pos as u32 - 1, self.pos as u32);
                     let d = self.diag_label("E0212", "`}` without `{`", span, "no scope is open here");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 self.end_of_line()
             }
@@ -123,7 +123,7 @@ impl Parser<'_> {
                 let d = self
                     .diag_label("E0102", format!("unexpected {found}"), span, "no statement starts like this")
                     .help("a statement is a directive `.name …`, a label `name:`, or an instruction");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -191,7 +191,7 @@ fn same_names(result: &mut ParseResult) {
             .primary(result.files[i], b.name_span, "again here")
             .secondary(result.files[first], a.name_span, "first here");
         let mut d = d;
-        shorten(&mut d);
+        shorten_long_names(&mut d);
         result.diagnostics.push(d);
         result.complete = false;
     }

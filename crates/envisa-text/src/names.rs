@@ -99,13 +99,13 @@ impl<'s> Names<'s> {
             Some(d) => Some(*d),
             None => {
                 let found = predefined_names().get(name).copied();
-                found.filter(|d| self.has(d))
+                found.filter(|d| self.version_has_name(d))
             }
         }
     }
 
     /// Has the version this predefined name?
-    fn has(&self, decl: &Decl) -> bool {
+    fn version_has_name(&self, decl: &Decl) -> bool {
         decl.class != Class::General || decl.id < self.predefined
     }
 
@@ -127,14 +127,14 @@ impl<'s> Names<'s> {
     }
 
     /// Remembers a name as already complained about.
-    pub fn poison(&mut self, name: &'s [u8]) {
+    pub fn mark_reported(&mut self, name: &'s [u8]) {
         if self.get(name).is_none() {
             self.map.insert(name, Decl { class: Class::Poison, id: 0, depth: 0, span: Span::NONE });
         }
     }
 
     /// Forgets a poisoned name (a candidate that was given up).
-    pub fn unpoison(&mut self, name: &'s [u8]) {
+    pub fn unmark_reported(&mut self, name: &'s [u8]) {
         if self.map.get(name).is_some_and(|d| d.class == Class::Poison) {
             self.map.remove(name);
         }
@@ -170,7 +170,7 @@ impl<'s> Names<'s> {
     }
 
     /// How many scopes are open.
-    pub fn depth(&self) -> usize {
+    pub fn open_scopes(&self) -> usize {
         self.scopes.len()
     }
 
@@ -184,7 +184,7 @@ impl<'s> Names<'s> {
                 predefined_names()
                     .iter()
                     .map(|(n, d)| (*n, d))
-                    .filter(|(n, d)| (n[0] == b'%' || *n == b"TSS") && self.has(d)),
+                    .filter(|(n, d)| (n[0] == b'%' || *n == b"TSS") && self.version_has_name(d)),
             )
             .filter(move |(_, d)| d.class != Class::Poison && class.is_none_or(|c| c == d.class))
             .map(|(n, _)| n)

@@ -43,7 +43,7 @@ pub(crate) const TYPES: &str = "ud d uw w ub b uq q f hf df bf v uv vf bool";
 impl<'s> Parser<'s> {
     /// The declaration of a name. An undeclared one is complained about once and then passes as poison.
     #[inline(always)]
-    pub fn lookup(&mut self, name: &'s [u8], class: Option<Class>) -> P<Decl> {
+    pub fn find_declaration(&mut self, name: &'s [u8], class: Option<Class>) -> P<Decl> {
         match self.names.get(name) {
             Some(d) => {
                 if d.class == Class::Poison {
@@ -58,7 +58,7 @@ impl<'s> Parser<'s> {
     #[cold]
     fn lookup_failed(&mut self, name: &'s [u8], class: Option<Class>) -> Decl {
         let span = self.span_of(name);
-        self.undeclared(name, span, class);
+        self.report_undeclared(name, span, class);
         Decl { class: Class::Poison, id: 0, depth: 0, span: Span::NONE }
     }
 
@@ -75,13 +75,13 @@ impl<'s> Parser<'s> {
         if decl.span != Span::NONE {
             d = d.secondary(self.file, decl.span, "declared here");
         }
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// A name with or without `%`; empty if there is none.
     #[inline(always)]
     pub fn var_name(&mut self) -> &'s [u8] {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         if self.peek() == b'%' {
             if !is_start(self.peek_at(1)) {
@@ -91,7 +91,7 @@ impl<'s> Parser<'s> {
             self.run();
             return &self.src[start..self.pos];
         }
-        self.ident()
+        self.read_identifier()
     }
 
     /// Does an expression's built-in (`%sizeof`) stand here?
@@ -106,7 +106,7 @@ impl<'s> Parser<'s> {
     /// A vector operand of one of these classes.
     #[inline(always)]
     pub fn vector(&mut self, classes: Classes, role: Role, what: &'static str) -> P<(Operand, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let b = self.peek();
         let modifier = if b == b'(' { self.source_modifier() } else { Modifier::None };
@@ -114,30 +114,30 @@ impl<'s> Parser<'s> {
         let write = matches!(role, Role::Write | Role::ReadWrite);
         let operand = if b == b'r' && self.peek_at(1) == b'[' {
             self.pos += 2;
-            self.indirect(modifier, write)?
+            self.parse_indirect_operand(modifier, write)?
         } else if is_start(b) || (b == b'%' && !self.at_builtin()) {
-            self.named(classes, modifier, write, what)?
+            self.parse_named_operand(classes, modifier, write, what)?
         } else {
-            self.other_vector(classes, modifier, write, what)?
+            self.parse_other_vector(classes, modifier, write, what)?
         };
         if modifier != Modifier::None && write {
             let span = self.since(start);
             let d =
                 self.diag_label("E0408", "destination has a source modifier", span, "not on a destination");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         Ok((operand, self.since(start)))
     }
 
     /// A general operand without a region, as DPAS has it: consecutive elements.
     pub fn bare_vector(&mut self, what: &'static str) -> P<(Operand, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.missing_operand(what));
         }
-        let decl = self.lookup(name, Some(Class::General))?;
+        let decl = self.find_declaration(name, Some(Class::General))?;
         match decl.class {
             Class::General => {
                 let (row, col, given) = self.row_col()?;
@@ -151,7 +151,7 @@ impl<'s> Parser<'s> {
                             "expected `(row,column)` after the name",
                         )
                         .suggest("for the first element, write", self.file, (span.end, span.end), "(0,0)");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 let modifier = Modifier::None;
                 let operand =
@@ -167,7 +167,7 @@ impl<'s> Parser<'s> {
     }
 
     fn after_modifier(&mut self) -> u8 {
-        self.blank();
+        self.skip_blanks();
         self.peek()
     }
 
@@ -187,7 +187,7 @@ impl<'s> Parser<'s> {
                     format!("expected `{right}`"),
                 )
                 .suggest("write", self.file, span, right);
-            return Some(self.fail(d));
+            return Some(self.report_and_give_up_line(d));
         }
         if b != b'(' {
             return None;
@@ -200,7 +200,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0402", "blanks within a source modifier", span, format!("expected `{text}`"))
                 .suggest("write", self.file, span, text);
-            return Some(self.fail(d));
+            return Some(self.report_and_give_up_line(d));
         }
         self.pos += 1;
         let mask = self.mask_here();
@@ -213,7 +213,7 @@ impl<'s> Parser<'s> {
                 span,
                 format!("`{mask}` is an execution mask"),
             );
-            return Some(self.fail(d));
+            return Some(self.report_and_give_up_line(d));
         }
         let inner = &self.src[start + 1..self.src.len().min(start + 8)];
         let n = inner.iter().position(|&b| b == b')')?;
@@ -229,7 +229,7 @@ impl<'s> Parser<'s> {
             span,
             "expected `(-)`, `(abs)`, `(-abs)` or `(~)`",
         );
-        Some(self.fail(d))
+        Some(self.report_and_give_up_line(d))
     }
 
     /// `( - )` before an operand: a modifier but for its blanks. Gives it as it should be, and its end.
@@ -260,7 +260,7 @@ impl<'s> Parser<'s> {
         } else {
             d
         };
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// `(-)`, `(abs)`, `(-abs)`, `(~)`.
@@ -282,7 +282,7 @@ impl<'s> Parser<'s> {
     }
 
     #[inline(never)]
-    fn other_vector(
+    fn parse_other_vector(
         &mut self,
         classes: Classes,
         modifier: Modifier,
@@ -307,7 +307,7 @@ impl<'s> Parser<'s> {
                             "an immediate takes none",
                         )
                         .help("apply it to the number");
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 if write || !classes.has(Classes::IMM) {
                     let d = self.diag_label(
@@ -316,7 +316,7 @@ impl<'s> Parser<'s> {
                         span,
                         if write { "cannot be written to" } else { "no immediate is allowed here" },
                     );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
                 Ok(operand)
             }
@@ -342,12 +342,18 @@ impl<'s> Parser<'s> {
             "`[`" => d.help("an indirect operand is written `r[A0(0),0]<1>:d`, without blanks before `[`"),
             _ => d,
         };
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// An operand that starts with a name.
     #[inline(always)]
-    fn named(&mut self, classes: Classes, modifier: Modifier, write: bool, what: &'static str) -> P<Operand> {
+    fn parse_named_operand(
+        &mut self,
+        classes: Classes,
+        modifier: Modifier,
+        write: bool,
+        what: &'static str,
+    ) -> P<Operand> {
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.missing_operand(what));
@@ -359,7 +365,7 @@ impl<'s> Parser<'s> {
         } else {
             None
         };
-        let decl = self.lookup(name, wanted)?;
+        let decl = self.find_declaration(name, wanted)?;
         if decl.class == Class::General {
             if !classes.has(Classes::GENERAL) {
                 return Err(self.class_not_allowed(name, decl, classes, what));
@@ -372,11 +378,11 @@ impl<'s> Parser<'s> {
             let region = self.src_region(name, given)?;
             return Ok(Operand::General { var: decl.id, row, col, region, modifier });
         }
-        self.named_other(name, decl, classes, modifier, write, what)
+        self.parse_other_named_operand(name, decl, classes, modifier, write, what)
     }
 
     #[inline(never)]
-    fn named_other(
+    fn parse_other_named_operand(
         &mut self,
         name: &'s [u8],
         decl: Decl,
@@ -408,7 +414,7 @@ impl<'s> Parser<'s> {
                 if modifier != Modifier::None {
                     let span = self.span_of(name);
                     let d = self.diag_label("E0408", "predicate has a source modifier", span, "takes none");
-                    self.report(d);
+                    self.report_diagnostic(d);
                 }
                 Ok(Operand::Predicate(Pred { id: decl.id as u16, ..Pred::NONE }))
             }
@@ -449,7 +455,7 @@ impl<'s> Parser<'s> {
     pub fn skip_operand_tail(&mut self) {
         for (open, close) in [(b'[', b']'), (b'(', b')'), (b'<', b'>')] {
             if open == b'[' {
-                self.blank();
+                self.skip_blanks();
             }
             if self.peek() == open {
                 let rest = &self.src[self.pos..];
@@ -475,7 +481,7 @@ impl<'s> Parser<'s> {
             self.pos += 5;
             return Ok((r - b'0', c - b'0', true));
         }
-        if !self.eat(b'(') {
+        if !self.eat_byte(b'(') {
             return Ok((0, 0, false));
         }
         let row = self.byte_expr("row")?;
@@ -488,7 +494,7 @@ impl<'s> Parser<'s> {
     /// An expression that fits a byte.
     #[inline(always)]
     pub fn byte_expr(&mut self, what: &'static str) -> P<u8> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let v = self.expr()?;
         match u8::try_from(v) {
@@ -503,18 +509,18 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0409", format!("{what} {v} is out of range"), span, "must be 0 to 255")
             .note(format!("the binary holds the {what} in a byte; the reference assembler lets it wrap"));
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// `(element)` of an address variable or state operand.
     fn element(&mut self, name: &'s [u8], what: &'static str) -> P<u8> {
-        if !self.eat(b'(') {
+        if !self.eat_byte(b'(') {
             let span = self.span_of(name);
             let shown = self.str_of(name).into_owned();
             let d = self
                 .diag_label("E0402", format!("`{shown}` has no element"), span, "expected `(element)`")
                 .suggest("for the first element, write", self.file, span, format!("{shown}(0)"));
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let v = self.byte_expr(what)?;
         self.expect(b')')?;
@@ -523,16 +529,16 @@ impl<'s> Parser<'s> {
 
     /// `<width>` of an address operand, as log2.
     fn width(&mut self, name: &'s [u8]) -> P<u8> {
-        if !self.eat(b'<') {
+        if !self.eat_byte(b'<') {
             let span = self.span_of(name);
             let d = self
                 .diag_label("E0410", "expected the number of elements", span, "no `<width>` follows")
                 .help(
                     "an address operand is written `A0(0)<1>`: variable, first element, number of elements",
                 );
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let v = self.expr_nra()?;
         let span = self.since(start);
@@ -546,7 +552,7 @@ impl<'s> Parser<'s> {
                     span,
                     "expected 1, 2, 4, 8, 16 or 32",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -556,13 +562,13 @@ impl<'s> Parser<'s> {
     /// `V32.64`, `%null.0`; with `bare`, also `V32`.
     #[inline(always)]
     pub fn raw(&mut self, bare: bool, what: &'static str) -> P<(Operand, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.missing_operand(what));
         }
-        let decl = self.lookup(name, Some(Class::General))?;
+        let decl = self.find_declaration(name, Some(Class::General))?;
         let var = match decl.class {
             Class::General => decl.id,
             Class::Poison => {
@@ -571,14 +577,14 @@ impl<'s> Parser<'s> {
             }
             _ => return Err(self.wrong_class(name, decl, "a general variable")),
         };
-        if !self.eat(b'.') {
+        if !self.eat_byte(b'.') {
             if bare {
                 return Ok((Operand::Raw { var, offset: 0 }, self.span_of(name)));
             }
             return Err(self.bare_raw(name));
         }
         // The usual: digits, and nothing that makes it an expression.
-        self.blank();
+        self.skip_blanks();
         let at = self.pos;
         let v = if self.peek() == b'(' {
             self.pos += 1;
@@ -595,7 +601,7 @@ impl<'s> Parser<'s> {
         if var == 0 && offset != 0 {
             let span = self.since(at);
             let d = self.diag_label("E0409", "`%null` has an offset", span, "must be 0");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         Ok((Operand::Raw { var, offset }, self.since(start)))
     }
@@ -606,7 +612,7 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0409", format!("byte offset {v} is out of range"), span, "must be 0 to 65535")
             .note("the binary holds it in 16 bits; the reference assembler lets it wrap");
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     #[cold]
@@ -624,16 +630,16 @@ impl<'s> Parser<'s> {
         } else {
             d.suggest("for the start of the variable, write", self.file, (span.end, span.end), ".0")
         };
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// An identifier or a string.
     pub fn name_or_string(&mut self, what: &str) -> P<(Cow<'s, str>, Span)> {
-        self.blank();
+        self.skip_blanks();
         if self.peek() == b'"' {
             return self.string();
         }
-        let name = self.ident();
+        let name = self.read_identifier();
         if name.is_empty() {
             return Err(self.expected(what));
         }

@@ -137,7 +137,12 @@ impl<'s> Parser<'s> {
 
     /// An error at a place.
     #[cold]
-    pub fn diag(&self, code: &'static str, message: impl Into<Cow<'static, str>>, span: Span) -> Diagnostic {
+    pub fn error_at(
+        &self,
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        span: Span,
+    ) -> Diagnostic {
         self.diag_label(code, message, span, "")
     }
 
@@ -155,7 +160,7 @@ impl<'s> Parser<'s> {
 
     /// A warning at a place.
     #[cold]
-    pub fn warn(
+    pub fn warning_at(
         &self,
         code: &'static str,
         message: impl Into<Cow<'static, str>>,
@@ -167,8 +172,8 @@ impl<'s> Parser<'s> {
 
     /// Keeps a diagnostic; the line goes on.
     #[cold]
-    pub fn report(&mut self, mut d: Diagnostic) {
-        shorten(&mut d);
+    pub fn report_diagnostic(&mut self, mut d: Diagnostic) {
+        shorten_long_names(&mut d);
         if d.severity == Severity::Error {
             self.bad_line = true;
         } else if self.diags.len() > self.counted.saturating_add(MAX_ON_A_LINE) {
@@ -191,8 +196,8 @@ impl<'s> Parser<'s> {
 
     /// Keeps a diagnostic and gives the line up.
     #[cold]
-    pub fn fail(&mut self, d: Diagnostic) -> Bad {
-        self.report(d);
+    pub fn report_and_give_up_line(&mut self, d: Diagnostic) -> Bad {
+        self.report_diagnostic(d);
         Bad
     }
 
@@ -209,14 +214,14 @@ impl<'s> Parser<'s> {
         }
         self.warned_platform = true;
         let d = self
-            .warn("W0502", "register size depends on the platform", span, "32 bytes assumed")
+            .warning_at("W0502", "register size depends on the platform", span, "32 bytes assumed")
             .help("name the platform to get its size");
-        self.report(d);
+        self.report_diagnostic(d);
     }
 
     /// Complains about an undeclared name, once for each name.
     #[cold]
-    pub fn undeclared(&mut self, name: &'s [u8], span: Span, class: Option<Class>) -> Bad {
+    pub fn report_undeclared(&mut self, name: &'s [u8], span: Span, class: Option<Class>) -> Bad {
         let shown = self.str_of(name).into_owned();
         let message = format!("`{shown}` is not declared");
         let mut d = self.diag_label("E0301", message, span, "not declared in this scope");
@@ -264,9 +269,9 @@ impl<'s> Parser<'s> {
             };
             d = d.help(format!("declare it before its first use, as in `{kind}`"));
         }
-        self.names.poison(name);
+        self.names.mark_reported(name);
         self.poisoned.push(name);
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// Does this byte come next, after blanks?
@@ -301,11 +306,11 @@ impl<'s> Parser<'s> {
         if self.at_end() {
             return Ok(());
         }
-        Err(self.trailing())
+        Err(self.report_trailing_text())
     }
 
     #[cold]
-    fn trailing(&mut self) -> Bad {
+    fn report_trailing_text(&mut self) -> Bad {
         let (found, span) = self.found();
         let d = self.diag_label(
             "E0405",
@@ -314,7 +319,7 @@ impl<'s> Parser<'s> {
             "one statement a line; this is left over",
         );
         let d = if found == "`;`" { d.help("statements end with their line, without `;`") } else { d };
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// Demands that a kernel or function is open.
@@ -328,7 +333,7 @@ impl<'s> Parser<'s> {
             .help("start one with `.kernel \"name\"`");
         // One complaint is enough: go on as if there were one.
         self.start_object(ObjectKind::Kernel, "unnamed", Span::NONE);
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     // ---- labels
@@ -348,7 +353,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0306", what, span, "labels start in the first column")
                 .note("elsewhere the reference assembler takes the name for an instruction");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         // Even so the label is defined, so that its uses are not to blame.
         let alone = self.end_of_line();
@@ -366,7 +371,7 @@ impl<'s> Parser<'s> {
                         format!(".function \"{name}\"\n"),
                     );
                 self.defined[id as usize] = Some(span);
-                self.report(d);
+                self.report_diagnostic(d);
             }
             return alone;
         }
@@ -375,12 +380,12 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0305", format!("label `{name}` is defined twice"), span, "again here")
                 .secondary(self.file, first, "first here");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         self.defined[id as usize] = Some(span);
         alone?;
         let inst = self.push_inst(Op::Label, &[(Operand::Label(id), span)], span);
-        self.annotate(inst)
+        self.parse_annotation(inst)
     }
 
     /// The label of a name, made at its first mention.
@@ -392,10 +397,10 @@ impl<'s> Parser<'s> {
         if self.obj.labels.len() >= limits::LABELS {
             let most = format!("a kernel holds at most {}", limits::LABELS);
             let d = self.diag_label("E0307", "too many labels", span, most);
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let id = self.obj.labels.len() as u16;
-        let index = self.pool(&name);
+        let index = self.intern_string(&name);
         self.obj.labels.push(Label { name: index, kind, span });
         self.defined.push(None);
         let map = if kind == LabelUse::Block { &mut self.blocks } else { &mut self.subroutines };
@@ -411,15 +416,15 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0305", format!("subroutine `{shown}` is defined twice"), span, "again here")
                 .secondary(self.file, first, "first here");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         self.defined[id as usize] = Some(span);
         let inst = self.push_inst(Op::Subroutine, &[(Operand::Label(id), span)], span);
-        self.annotate(inst)
+        self.parse_annotation(inst)
     }
 
     /// A string in the pool; the empty one is index 0, as the reference has it.
-    pub fn pool(&mut self, s: &str) -> u32 {
+    pub fn intern_string(&mut self, s: &str) -> u32 {
         if s.is_empty() { 0 } else { self.obj.strings.push(s) }
     }
 
@@ -443,7 +448,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0307", "too many kernels and functions", span, format!("at most {MAX_OBJECTS}"))
                 .note("nothing is read from here on");
-            self.report(d);
+            self.report_diagnostic(d);
             self.failed = true;
             self.stopped = true;
             self.pos = self.src.len();
@@ -474,7 +479,7 @@ impl<'s> Parser<'s> {
         self.bad_line = false;
         if let Some(open) = self.names.open_scope().filter(|_| !self.stopped) {
             let d = self.diag_label("E0212", "scope is not closed", open, "`}` is missing for this");
-            self.report(d);
+            self.report_diagnostic(d);
         }
         for i in 0..self.obj.labels.len() {
             if self.stopped || self.diags.len().saturating_sub(self.counted) > self.max_errors {
@@ -537,12 +542,12 @@ impl<'s> Parser<'s> {
                 format!("define it with `{name}:` in the first column")
             });
         }
-        self.report(d);
+        self.report_diagnostic(d);
     }
 }
 
 /// Cuts what a name without end has made too long.
-pub(crate) fn shorten(d: &mut Diagnostic) {
+pub(crate) fn shorten_long_names(d: &mut Diagnostic) {
     const MOST: usize = 300;
     let cut = |text: &mut Cow<'static, str>| {
         if text.len() > MOST {

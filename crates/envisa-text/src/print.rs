@@ -12,11 +12,11 @@ use envisa_isa::{
     Type, predefined,
 };
 
-use crate::annotations::spelled;
+use crate::annotations::can_spell_value;
 use crate::attributes::{self, Owner, Value};
 use crate::inst::{enc_of, live_kind};
 use crate::order::{DROPPED, Kind, Order};
-use crate::print_names::{Printed, is_identifier, quote};
+use crate::print_names::{Printed, is_identifier, push_quoted};
 use crate::template::{Compiled, Forms, Step};
 
 /// What of a module has no spelling.
@@ -107,9 +107,9 @@ fn print_object(
     };
     if !matches!(module.version, (3, 0..=9) | (4, 0..=2)) {
         let (a, b) = module.version;
-        return p.fail(format!("version {a}.{b}"));
+        return p.print_error(format!("version {a}.{b}"));
     }
-    p.object(target)
+    p.print_object(target)
 }
 
 /// Prints one instruction of an object, for messages and disassembly; no annotations but `fallback` where
@@ -146,7 +146,7 @@ pub(crate) struct Printer<'m, 'o> {
 }
 
 impl Printer<'_, '_> {
-    pub fn fail<T>(&self, what: impl Into<String>) -> Result<T, PrintError> {
+    pub fn print_error<T>(&self, what: impl Into<String>) -> Result<T, PrintError> {
         Err(PrintError { object: self.object.name.clone(), what: what.into() })
     }
 
@@ -169,18 +169,18 @@ impl Printer<'_, '_> {
 
     /// A number in decimal.
     pub fn num(&mut self, n: impl Into<u32>) {
-        number::decimal(self.out, n.into());
+        number::push_decimal(self.out, n.into());
     }
 
     /// `0x1f`.
     fn hex(&mut self, n: impl Into<u64>) {
         self.out.push_str("0x");
-        number::hexadecimal(self.out, n.into());
+        number::push_hexadecimal(self.out, n.into());
     }
 
-    fn object(&mut self, target: &mut u8) -> Result<(), PrintError> {
+    fn print_object(&mut self, target: &mut u8) -> Result<(), PrintError> {
         let o = self.object;
-        self.printable()?;
+        self.check_printable()?;
         self.start_order();
         if self.out.lines().nth(1).is_some() {
             self.out.push('\n');
@@ -189,7 +189,7 @@ impl Printer<'_, '_> {
             ObjectKind::Kernel => ".kernel ",
             ObjectKind::Function => ".global_function ",
         });
-        quote(self.out, &o.name);
+        push_quoted(self.out, &o.name);
         self.out.push('\n');
         if o.function_sizes != (0, 0) {
             self.note(format_args!(
@@ -221,7 +221,7 @@ impl Printer<'_, '_> {
         let tidy = items[attrs..].iter().all(|i| i.0 == Kind::Attr);
         let (first, last) = items.split_at(if tidy { attrs } else { items.len() });
         for &(kind, i) in first {
-            self.item(kind, i)?;
+            self.print_declaration_item(kind, i)?;
         }
         for i in &o.inputs {
             let name = match i.kind & 7 {
@@ -240,7 +240,7 @@ impl Printer<'_, '_> {
             self.end_line();
         }
         for &(kind, i) in last {
-            self.item(kind, i)?;
+            self.print_declaration_item(kind, i)?;
         }
         for inst in &o.insts {
             self.inst(inst)?;
@@ -257,7 +257,7 @@ impl Printer<'_, '_> {
         let ops = self.object.ops(inst);
         match (inst.op, ops) {
             (Op::Label, [Operand::Label(id)]) => {
-                self.mention(false, *id, true)?;
+                self.note_label_mention(false, *id, true)?;
                 let name = self.names.label(*id);
                 if !self.out.ends_with("\n\n") {
                     self.out.push('\n');
@@ -268,10 +268,10 @@ impl Printer<'_, '_> {
                 return Ok(());
             }
             (Op::Subroutine, [Operand::Label(id)]) => {
-                self.mention(true, *id, true)?;
+                self.note_label_mention(true, *id, true)?;
                 let name = self.names.label(*id);
                 self.out.push_str("\n.function ");
-                quote(self.out, name);
+                push_quoted(self.out, name);
                 self.label_note(*id);
                 self.end_line();
                 return Ok(());
@@ -279,13 +279,15 @@ impl Printer<'_, '_> {
             _ => {}
         }
         let forms = self.forms;
-        let Some(form) =
-            forms.of_op(inst.op).find(|f| self.matches(f, ops)).or_else(|| self.nearest_form(inst.op, ops))
+        let Some(form) = forms
+            .of_op(inst.op)
+            .find(|f| self.form_matches(f, ops))
+            .or_else(|| self.nearest_form(inst.op, ops))
         else {
-            return self.fail(format!("the instruction {}", inst.desc().name));
+            return self.print_error(format!("the instruction {}", inst.desc().name));
         };
         if ops.len() < form.defaults.len() {
-            return self.fail(format!("the instruction {} (operands are missing)", inst.desc().name));
+            return self.print_error(format!("the instruction {} (operands are missing)", inst.desc().name));
         }
         self.out.push_str("    ");
         if let Some(slot) = form.pred
@@ -303,14 +305,14 @@ impl Printer<'_, '_> {
         for step in &form.steps {
             self.step(form, step, ops)?;
         }
-        self.leftovers(form, ops);
-        self.quirks(form, ops);
+        self.annotate_leftovers(form, ops);
+        self.annotate_quirks(form, ops);
         self.end_line();
         Ok(())
     }
 
     /// What reading changes whatever the text says.
-    fn quirks(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn annotate_quirks(&mut self, form: &Compiled, ops: &[Operand]) {
         let exec = match form.op {
             Op::Jmp => Exec { log2: 0, mask: envisa_isa::ExecMask::M1 },
             Op::Mov if matches!(ops.last(), Some(Operand::Predicate(_))) => Exec::SCALAR_NM,
@@ -350,13 +352,13 @@ impl Printer<'_, '_> {
             && real != self.names.label(id)
         {
             let mut quoted = String::new();
-            quote(&mut quoted, real);
+            push_quoted(&mut quoted, real);
             self.note(format_args!("name={quoted}"));
         }
     }
 
     /// Does a form say of an instruction what it fixes?
-    fn matches(&self, form: &Compiled, ops: &[Operand]) -> bool {
+    fn form_matches(&self, form: &Compiled, ops: &[Operand]) -> bool {
         (form.op != Op::RawSends || !form.form.template.contains("sendsc.{ffid}"))
             && form.fixed.iter().all(|f| match ops.get(f.slot as usize) {
                 Some(Operand::Int(n)) => f.part.map_or(*n, |p| p.get(*n)) == f.value,
@@ -387,7 +389,7 @@ impl Printer<'_, '_> {
     }
 
     /// Annotates what the form's text does not hold.
-    fn leftovers(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn annotate_leftovers(&mut self, form: &Compiled, ops: &[Operand]) {
         let differs = |slot: usize| ops[slot] != form.defaults[slot];
         let mut done = 0u32;
         for f in &form.fixed {
@@ -484,7 +486,7 @@ impl Printer<'_, '_> {
                 if v != 0
                     && let Some(enc) = enc_of_ref(form, slot as usize, part)
                 {
-                    if spelled(enc, v) {
+                    if can_spell_value(enc, v) {
                         self.out.push('.');
                         self.value(enc, v);
                     } else {
@@ -518,7 +520,7 @@ impl Printer<'_, '_> {
                 match (kind, part) {
                     (SlotKind::Field { .. } | SlotKind::Packed { .. } | SlotKind::Count { .. }, _) => {
                         let enc = enc_of_ref(form, s, part);
-                        self.field(form, s, part, enc.unwrap_or(&Enc::Hex { max: u32::MAX }), ops);
+                        self.print_field(form, s, part, enc.unwrap_or(&Enc::Hex { max: u32::MAX }), ops);
                     }
                     (kind, _) => self.operand(form, s, kind, ops[s])?,
                 }
@@ -538,7 +540,7 @@ impl Printer<'_, '_> {
                 }
                 self.element = None;
             }
-            Step::Composite(name) => self.composite(form, name, ops)?,
+            Step::Composite(name) => self.print_composite(form, name, ops)?,
         }
         Ok(())
     }
@@ -551,7 +553,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    fn field(
+    fn print_field(
         &mut self,
         form: &Compiled,
         slot: usize,
@@ -560,7 +562,7 @@ impl Printer<'_, '_> {
         ops: &[Operand],
     ) {
         let v = int_of(ops, slot as u8, part);
-        if spelled(enc, v) {
+        if can_spell_value(enc, v) {
             return self.value(enc, v);
         }
         // Something legal in its place, and the value beside it.
@@ -582,7 +584,7 @@ impl Printer<'_, '_> {
             Enc::Number { .. } | Enc::Ignored(_) => self.num(v),
             Enc::Signed => number::signed(self.out, v as i32),
             Enc::Hex { .. } => self.hex(v),
-            Enc::HexDigits { .. } => number::hexadecimal(self.out, v.into()),
+            Enc::HexDigits { .. } => number::push_hexadecimal(self.out, v.into()),
             Enc::Values(values) => {
                 self.out.push_str(values.iter().find(|x| x.code == v).map_or("", |x| x.text));
             }
@@ -617,7 +619,7 @@ impl Printer<'_, '_> {
         self.out.push(')');
     }
 
-    fn exec(&mut self, e: Exec) {
+    fn print_exec_size(&mut self, e: Exec) {
         self.out.push('(');
         self.out.push_str(e.mask.name());
         self.out.push_str(", ");

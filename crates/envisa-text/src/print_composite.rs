@@ -16,41 +16,41 @@ impl Printer<'_, '_> {
     }
 
     /// Annotates a field that could not be spelled.
-    fn odd(&mut self, form: &Compiled, ops: &[Operand], name: SlotName) {
+    fn annotate_unspellable_field(&mut self, form: &Compiled, ops: &[Operand], name: SlotName) {
         if let Some(i) = form.slot(name) {
             self.whole(form, i, ops[i]);
         }
     }
 
     /// Prints a composite.
-    pub fn composite(
+    pub fn print_composite(
         &mut self,
         form: &Compiled,
         composite: Composite,
         ops: &[Operand],
     ) -> Result<(), PrintError> {
         match composite {
-            Composite::LscCache => self.caching(form, ops),
-            Composite::LscData => self.data(form, ops),
-            Composite::LscData2d => self.data2d(form, ops),
+            Composite::LscCache => self.print_cache_controls(form, ops),
+            Composite::LscData => self.print_data_register(form, ops),
+            Composite::LscData2d => self.print_block2d_data(form, ops),
             Composite::LscData2dTyped => {
                 self.data_reg(form, ops);
                 let (w, h) = (self.get(form, ops, SlotName::Width), self.get(form, ops, SlotName::Height));
                 let _ = write!(self.out, "{w}x{h}");
             }
-            Composite::LscAddr => self.addr(form, ops, false),
-            Composite::LscAddrStrided => self.addr(form, ops, true),
+            Composite::LscAddr => self.print_address(form, ops, false),
+            Composite::LscAddrStrided => self.print_address(form, ops, true),
             Composite::LscAddrPlain => {
-                self.model(form, ops);
+                self.print_address_model(form, ops);
                 self.out.push('[');
                 self.addr_reg(form, ops);
                 self.out.push(']');
                 self.addr_size(form, ops);
             }
-            Composite::LscAddr2d => self.addr2d(form, ops),
+            Composite::LscAddr2d => self.print_block2d_address(form, ops),
             Composite::LscTypedAddr => self.typed_addr(form, ops),
             Composite::LscTypedAddr2d => self.typed_addr2d(form, ops),
-            Composite::LscSurface => self.model(form, ops),
+            Composite::LscSurface => self.print_address_model(form, ops),
             Composite::Paired if self.version >= (4, 2) => self.out.push_str(" %null.0"),
             Composite::Paired => {}
             Composite::SendgSfid => {
@@ -68,7 +68,7 @@ impl Printer<'_, '_> {
     }
 
     /// The data of a block: its register, blocks, width and height, and how they are arranged.
-    fn data2d(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn print_block2d_data(&mut self, form: &Compiled, ops: &[Operand]) {
         self.data_reg(form, ops);
         let size = self.get(form, ops, SlotName::DataSize);
         self.data_size(form, ops, size);
@@ -86,14 +86,14 @@ impl Printer<'_, '_> {
             (SlotName::Vnni, vnni > 1),
         ] {
             if odd {
-                self.odd(form, ops, name);
+                self.annotate_unspellable_field(form, ops, name);
             }
         }
     }
 
     /// The coordinates of texels, without those at the end that are absent.
     fn typed_addr(&mut self, form: &Compiled, ops: &[Operand]) {
-        self.model(form, ops);
+        self.print_address_model(form, ops);
         self.out.push('[');
         const COORDINATES: [(SlotName, Option<SlotName>); 4] = [
             (SlotName::U, Some(SlotName::UOffset)),
@@ -117,7 +117,7 @@ impl Printer<'_, '_> {
                 None => {}
             }
             if let Some(offset) = offset {
-                self.offset(form, ops, name, offset);
+                self.print_coordinate_offset(form, ops, name, offset);
             }
         }
         self.out.push(']');
@@ -126,7 +126,7 @@ impl Printer<'_, '_> {
 
     /// The coordinates of a block of texels.
     fn typed_addr2d(&mut self, form: &Compiled, ops: &[Operand]) {
-        self.model(form, ops);
+        self.print_address_model(form, ops);
         self.out.push('[');
         for (i, (n, o)) in
             [(SlotName::X, SlotName::XOffset), (SlotName::Y, SlotName::YOffset)].into_iter().enumerate()
@@ -135,7 +135,7 @@ impl Printer<'_, '_> {
                 self.out.push(',');
             }
             self.lsc_vector(form, ops, n);
-            self.offset(form, ops, n, o);
+            self.print_coordinate_offset(form, ops, n, o);
         }
         self.out.push(']');
     }
@@ -156,7 +156,7 @@ impl Printer<'_, '_> {
         self.out.push(' ');
         self.out.push_str(&name);
         if class > 2 {
-            self.odd(form, ops, SlotName::Properties);
+            self.annotate_unspellable_field(form, ops, SlotName::Properties);
         }
     }
 
@@ -190,19 +190,19 @@ impl Printer<'_, '_> {
     }
 
     /// What is added to a coordinate, unless it is zero. Behind a number it would be read as a part of that.
-    fn offset(&mut self, form: &Compiled, ops: &[Operand], of: SlotName, name: SlotName) {
+    fn print_coordinate_offset(&mut self, form: &Compiled, ops: &[Operand], of: SlotName, name: SlotName) {
         let v = self.get(form, ops, name) as i32;
         let number =
             form.slot(of).is_some_and(|i| !matches!(ops[i], Operand::General { .. } | Operand::Raw { .. }));
         if v != 0 && number {
-            self.odd(form, ops, name);
+            self.annotate_unspellable_field(form, ops, name);
         } else if v != 0 {
             let _ = write!(self.out, "{v:+}");
         }
     }
 
     /// `+(x,y)` of a block whose address is one register; false where other operands say something, too.
-    fn payload2d(&mut self, form: &Compiled, ops: &[Operand]) -> bool {
+    fn print_block2d_payload_offset(&mut self, form: &Compiled, ops: &[Operand]) -> bool {
         let zero = Operand::Imm { ty: Type::Ud, bits: 0 };
         let rest = [
             SlotName::SurfaceWidth,
@@ -212,7 +212,7 @@ impl Printer<'_, '_> {
             SlotName::Y,
         ];
         if rest.iter().any(|n| form.slot(*n).is_some_and(|i| ops[i] != zero)) {
-            self.odd(form, ops, SlotName::Payload);
+            self.annotate_unspellable_field(form, ops, SlotName::Payload);
             return false;
         }
         let [x, y] = [SlotName::XOffset, SlotName::YOffset].map(|n| self.get(form, ops, n) as i32);
@@ -221,11 +221,11 @@ impl Printer<'_, '_> {
     }
 
     /// `.l1.l3` or `.l1.l2.l3`, unless all have their defaults.
-    fn caching(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn print_cache_controls(&mut self, form: &Compiled, ops: &[Operand]) {
         let (l1, l3) = (self.get(form, ops, SlotName::L1), self.get(form, ops, SlotName::L3));
         let l2 = self.get(form, ops, SlotName::L2);
         if l2 > 8 {
-            self.odd(form, ops, SlotName::L2);
+            self.annotate_unspellable_field(form, ops, SlotName::L2);
         }
         if l1 < 8 && l3 < 8 && (1..=8).contains(&l2) {
             let _ = write!(
@@ -240,17 +240,17 @@ impl Printer<'_, '_> {
                 let _ = write!(self.out, ".{}.{}", CACHING[l1 as usize], CACHING[l3 as usize]);
             }
             if self.version < (4, 2) && (l1 == 7 || l3 == 7) {
-                self.odd(form, ops, SlotName::L1);
-                self.odd(form, ops, SlotName::L3);
+                self.annotate_unspellable_field(form, ops, SlotName::L1);
+                self.annotate_unspellable_field(form, ops, SlotName::L3);
             }
         } else {
-            self.odd(form, ops, SlotName::L1);
-            self.odd(form, ops, SlotName::L3);
+            self.annotate_unspellable_field(form, ops, SlotName::L1);
+            self.annotate_unspellable_field(form, ops, SlotName::L3);
         }
     }
 
     /// `flat[base,width,height,pitch,x,y]`.
-    fn addr2d(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn print_block2d_address(&mut self, form: &Compiled, ops: &[Operand]) {
         self.out.push_str(" flat[");
         for (i, n) in [
             SlotName::SurfaceBase,
@@ -263,7 +263,10 @@ impl Printer<'_, '_> {
         .into_iter()
         .enumerate()
         {
-            if i == 1 && self.get(form, ops, SlotName::Payload) == 1 && self.payload2d(form, ops) {
+            if i == 1
+                && self.get(form, ops, SlotName::Payload) == 1
+                && self.print_block2d_payload_offset(form, ops)
+            {
                 break;
             }
             if i > 0 {
@@ -271,11 +274,16 @@ impl Printer<'_, '_> {
             }
             self.lsc_vector(form, ops, n);
             if i >= 4 {
-                self.offset(form, ops, n, if i == 4 { SlotName::XOffset } else { SlotName::YOffset });
+                self.print_coordinate_offset(
+                    form,
+                    ops,
+                    n,
+                    if i == 4 { SlotName::XOffset } else { SlotName::YOffset },
+                );
             }
         }
         if self.get(form, ops, SlotName::Payload) > 1 {
-            self.odd(form, ops, SlotName::Payload);
+            self.annotate_unspellable_field(form, ops, SlotName::Payload);
         }
         self.out.push(']');
     }
@@ -305,12 +313,12 @@ impl Printer<'_, '_> {
             Some(v) => self.out.push_str(v.text),
             None => {
                 self.out.push_str("d32");
-                self.odd(form, ops, SlotName::DataSize);
+                self.annotate_unspellable_field(form, ops, SlotName::DataSize);
             }
         }
     }
 
-    fn data(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn print_data_register(&mut self, form: &Compiled, ops: &[Operand]) {
         self.data_reg(form, ops);
         let size = self.get(form, ops, SlotName::DataSize);
         self.data_size(form, ops, size);
@@ -325,13 +333,13 @@ impl Printer<'_, '_> {
                 }
             }
             if shown != mask {
-                self.odd(form, ops, SlotName::ChMask);
+                self.annotate_unspellable_field(form, ops, SlotName::ChMask);
             }
             if elems != shown {
-                self.odd(form, ops, SlotName::DataElems);
+                self.annotate_unspellable_field(form, ops, SlotName::DataElems);
             }
             if order != 1 {
-                self.odd(form, ops, SlotName::DataOrder);
+                self.annotate_unspellable_field(form, ops, SlotName::DataOrder);
             }
             return;
         }
@@ -342,7 +350,7 @@ impl Printer<'_, '_> {
         if order == 2 {
             self.out.push('t');
         } else if order != 1 {
-            self.odd(form, ops, SlotName::DataOrder);
+            self.annotate_unspellable_field(form, ops, SlotName::DataOrder);
         }
         let shown = if form.slot(SlotName::Stride).is_some() {
             0
@@ -352,14 +360,14 @@ impl Printer<'_, '_> {
             elems
         };
         if n == 0 {
-            self.odd(form, ops, SlotName::DataElems);
+            self.annotate_unspellable_field(form, ops, SlotName::DataElems);
         }
         if mask != shown {
-            self.odd(form, ops, SlotName::ChMask);
+            self.annotate_unspellable_field(form, ops, SlotName::ChMask);
         }
     }
 
-    fn model(&mut self, form: &Compiled, ops: &[Operand]) {
+    fn print_address_model(&mut self, form: &Compiled, ops: &[Operand]) {
         let kind = self.get(form, ops, SlotName::AddrType);
         // Rows without a surface have no text for its models.
         let surface = form.slot(SlotName::Surface).is_some();
@@ -374,7 +382,7 @@ impl Printer<'_, '_> {
         self.out.push(' ');
         self.out.push_str(name);
         if name == "flat" && kind != 1 {
-            self.odd(form, ops, SlotName::AddrType);
+            self.annotate_unspellable_field(form, ops, SlotName::AddrType);
         }
         let none = Operand::Imm { ty: Type::Ud, bits: 0 };
         let base = form.slot(SlotName::Surface).is_some_and(|i| ops[i] != none)
@@ -389,11 +397,11 @@ impl Printer<'_, '_> {
             }
             self.out.push(')');
             if index != 0 && (name == "flat" || index > 31) {
-                self.odd(form, ops, SlotName::SurfaceIndex);
+                self.annotate_unspellable_field(form, ops, SlotName::SurfaceIndex);
             }
         } else if let Some(i) = form.slot(SlotName::Surface) {
             if index != 0 {
-                self.odd(form, ops, SlotName::SurfaceIndex);
+                self.annotate_unspellable_field(form, ops, SlotName::SurfaceIndex);
             }
             if ops[i] == none {
                 return;
@@ -403,8 +411,8 @@ impl Printer<'_, '_> {
         }
     }
 
-    fn addr(&mut self, form: &Compiled, ops: &[Operand], strided: bool) {
-        self.model(form, ops);
+    fn print_address(&mut self, form: &Compiled, ops: &[Operand], strided: bool) {
+        self.print_address_model(form, ops);
         self.out.push('[');
         let scale = self.get(form, ops, SlotName::ImmScale);
         if scale != 1 {
@@ -450,7 +458,7 @@ impl Printer<'_, '_> {
         });
         let known = (1..=3).contains(&size) || self.version >= (4, 2) && matches!(size, 4 | 5);
         if !known {
-            self.odd(form, ops, SlotName::AddrSize);
+            self.annotate_unspellable_field(form, ops, SlotName::AddrSize);
         }
     }
 

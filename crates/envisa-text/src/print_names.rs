@@ -25,7 +25,7 @@ pub(crate) fn is_identifier(s: &str) -> bool {
 }
 
 /// A string literal.
-pub(crate) fn quote(out: &mut String, s: &str) {
+pub(crate) fn push_quoted(out: &mut String, s: &str) {
     out.push('"');
     for c in s.chars() {
         match c {
@@ -47,7 +47,7 @@ pub(crate) fn quote(out: &mut String, s: &str) {
 const RESERVED: [&str; 6] = ["flat", "bti", "ss", "bss", "arg", "r"];
 
 /// Is it a word of the language, which the reference reads as no name?
-pub(crate) fn reserved(forms: &Forms, s: &str) -> bool {
+pub(crate) fn is_reserved_word(forms: &Forms, s: &str) -> bool {
     RESERVED.contains(&s) || s.starts_with("AVS_") || !forms.of_head(s.as_bytes()).is_empty() || s == "fence"
 }
 
@@ -62,7 +62,7 @@ impl<'m> Printed<'m> {
         let mut pick = |name: &'m str, prefix: char, id: u32| -> Cow<'m, str> {
             let free =
                 |taken: &HashSet<Cow<'m, str>>, s: &str| !taken.contains(s) && !predefined_name(s, version);
-            if is_identifier(name) && !reserved(forms, name) && free(&taken, name) {
+            if is_identifier(name) && !is_reserved_word(forms, name) && free(&taken, name) {
                 taken.insert(Cow::Borrowed(name));
                 return Cow::Borrowed(name);
             }
@@ -116,8 +116,8 @@ impl<'m> Printed<'m> {
     }
 
     /// Is it a word of the language?
-    pub fn reserved(&self, s: &str) -> bool {
-        reserved(self.forms, s)
+    pub fn is_reserved_word(&self, s: &str) -> bool {
+        is_reserved_word(self.forms, s)
     }
 
     pub fn var(&self, id: u32) -> &str {

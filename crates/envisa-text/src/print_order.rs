@@ -6,21 +6,21 @@ use envisa_isa::{AttrRange, LabelUse, fixed_strings, limits};
 
 use crate::order::{DROPPED, Kind};
 use crate::print::{PrintError, Printer};
-use crate::print_names::quote;
-use crate::reorder::ranges;
+use crate::print_names::push_quoted;
+use crate::reorder::format_ranges;
 
 impl Printer<'_, '_> {
     /// Complains about what no text can hold.
-    pub fn printable(&self) -> Result<(), PrintError> {
+    pub fn check_printable(&self) -> Result<(), PrintError> {
         let o = self.object;
         if o.name.is_empty() {
-            return self.fail("an object without a name");
+            return self.print_error("an object without a name");
         }
         if o.name.contains('\0') || o.strings.iter().any(|s| s.contains('\0')) {
-            return self.fail("a string with a NUL in it");
+            return self.print_error("a string with a NUL in it");
         }
         if o.kind == envisa_isa::ObjectKind::Function && !o.inputs.is_empty() {
-            return self.fail("an input of a function");
+            return self.print_error("an input of a function");
         }
         for (what, n, most) in [
             ("inputs", o.inputs.len(), limits::INPUTS),
@@ -31,7 +31,7 @@ impl Printer<'_, '_> {
             ("labels", o.labels.len(), limits::LABELS),
         ] {
             if n > most {
-                return self.fail(format!("more than {most} {what}"));
+                return self.print_error(format!("more than {most} {what}"));
             }
         }
         Ok(())
@@ -103,10 +103,10 @@ impl Printer<'_, '_> {
     }
 
     /// Notes that the text mentions a label here, or places it.
-    pub fn mention(&mut self, subroutine: bool, id: u16, place: bool) -> Result<(), PrintError> {
+    pub fn note_label_mention(&mut self, subroutine: bool, id: u16, place: bool) -> Result<(), PrintError> {
         let o = self.object;
         let Some(label) = o.labels.get(id as usize) else {
-            return self.fail(format!("label {id}, which does not exist"));
+            return self.print_error(format!("label {id}, which does not exist"));
         };
         let Some((seen, placed)) = self.order.seen.get_mut(id as usize) else { return Ok(()) };
         let clash = seen.is_some_and(|s| s != subroutine);
@@ -119,10 +119,10 @@ impl Printer<'_, '_> {
         }
         let name = o.strings.get(label.name).unwrap_or("");
         if clash {
-            return self.fail(format!("label {name:?}, which is a block and a subroutine"));
+            return self.print_error(format!("label {name:?}, which is a block and a subroutine"));
         }
         if twice {
-            return self.fail(format!("label {name:?}, which is placed twice"));
+            return self.print_error(format!("label {name:?}, which is placed twice"));
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Printer<'_, '_> {
         let name = |id: usize| o.strings.get(o.labels[id].name).unwrap_or("");
         for (id, &(seen, placed)) in self.order.seen.iter().enumerate() {
             if seen.is_some() && !placed {
-                return self.fail(format!("label {:?}, which is not placed", name(id)));
+                return self.print_error(format!("label {:?}, which is not placed", name(id)));
             }
         }
         let mut order = std::mem::take(&mut self.order);
@@ -161,7 +161,7 @@ impl Printer<'_, '_> {
             }
         }
         if !extra.is_empty() || !labels.iter().copied().eq(0..o.labels.len() as u32) {
-            let list = ranges(&labels);
+            let list = format_ranges(&labels);
             // Nothing is mentioned, and there is nothing to list.
             let list = if list.is_empty() { "x0".to_owned() } else { list };
             self.note(format_args!("labels={list}{extra}"));
@@ -185,10 +185,10 @@ impl Printer<'_, '_> {
                     *i = DROPPED;
                 }
             }
-            self.note(format_args!("pool={}", ranges(&order.pool)));
+            self.note(format_args!("pool={}", format_ranges(&order.pool)));
             for (i, s) in o.strings.iter().enumerate().filter(|(i, _)| !covered[*i]) {
                 let mut text = String::new();
-                quote(&mut text, s);
+                push_quoted(&mut text, s);
                 self.note(format_args!("string:{i}={text}"));
             }
         }

@@ -8,9 +8,9 @@ use crate::template::Compiled;
 
 /// Applies them; warns where the text says otherwise.
 #[inline]
-pub(crate) fn apply(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, pred: Option<Pred>) {
+pub(crate) fn apply_quirks(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, pred: Option<Pred>) {
     if form.desc.family == envisa_isa::desc::Family::ControlFlow {
-        control(p, form, ops);
+        apply_control_flow_quirks(p, form, ops);
     }
     if form.desc.family == envisa_isa::desc::Family::Lsc
         && let Some(stride) = form.slot(SlotName::Stride)
@@ -28,7 +28,7 @@ pub(crate) fn apply(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops, 
     }
 }
 
-fn control(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops) {
+fn apply_control_flow_quirks(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops) {
     let Some(slot) = form.exec else { return };
     let (operand, span) = &mut ops.list[slot as usize];
     let Operand::Exec(exec) = *operand else { return };
@@ -37,8 +37,8 @@ fn control(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops) {
         if exec != scalar {
             *operand = Operand::Exec(scalar);
             let span: Span = *span;
-            let d = p.warn("W0401", "`jmp` takes all channels together", span, "taken as `(M1, 1)`");
-            p.report(d);
+            let d = p.warning_at("W0401", "`jmp` takes all channels together", span, "taken as `(M1, 1)`");
+            p.report_diagnostic(d);
         }
     }
 }
@@ -47,12 +47,12 @@ fn control(p: &mut Parser<'_>, form: &'static Compiled, ops: &mut Ops) {
 fn dropped_predicate(p: &mut Parser<'_>, form: &'static Compiled) {
     let span = p.pred_span;
     let d = p
-        .warn(
+        .warning_at(
             "W0402",
             format!("the reference assembler drops the predicate of `{}`", form.form.head),
             span,
             "",
         )
         .note("envisa keeps it, as the specification says");
-    p.report(d);
+    p.report_diagnostic(d);
 }

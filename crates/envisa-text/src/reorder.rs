@@ -7,7 +7,7 @@ use crate::order::{DROPPED, Reorder};
 use crate::parser::{P, Parser};
 
 /// `0-4,9,x2`: consecutive numbers, single ones, and how many are dropped.
-pub(crate) fn ranges(list: &[u32]) -> String {
+pub(crate) fn format_ranges(list: &[u32]) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let mut i = 0;
@@ -33,7 +33,7 @@ pub(crate) fn ranges(list: &[u32]) -> String {
     out
 }
 
-/// Reads what [`ranges`] writes; at most `most` numbers.
+/// Reads what [`format_ranges`] writes; at most `most` numbers.
 fn read_ranges(text: &str, most: usize) -> Option<Vec<u32>> {
     let mut list = Vec::new();
     for part in text.split(',') {
@@ -114,7 +114,7 @@ impl<'s> Parser<'s> {
         }
         if let Err(what) = self.apply_pool(&order).and_then(|()| self.apply_labels(&order)) {
             let d = self.diag_label("E0602", "wrong value in an annotation", order.span, what);
-            self.report(d);
+            self.report_diagnostic(d);
         }
     }
 
@@ -220,7 +220,7 @@ mod tests {
             vec![DROPPED],
             vec![u32::MAX - 2, u32::MAX - 1, DROPPED],
         ] {
-            let text = ranges(&list);
+            let text = format_ranges(&list);
             if !list.is_empty() {
                 assert_eq!(read_ranges(&text, list.len()), Some(list), "{text}");
             }

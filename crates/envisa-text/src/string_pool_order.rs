@@ -9,11 +9,11 @@ use envisa_isa::{Module, Object, Op, Operand, Strings, fixed_strings};
 pub fn canonical(module: &Module) -> Module {
     Module {
         version: module.version.max((4, 1)),
-        objects: module.objects.iter().map(|o| object(o, module.version)).collect(),
+        objects: module.objects.iter().map(|o| reorder_object_pools(o, module.version)).collect(),
     }
 }
 
-fn object(old: &Object, version: (u8, u8)) -> Object {
+fn reorder_object_pools(old: &Object, version: (u8, u8)) -> Object {
     let mut new = old.clone();
     let mut strings = Strings::default();
     strings.push(&old.name);

@@ -166,7 +166,7 @@ impl Forms {
     }
 
     /// All mnemonics, for suggestions.
-    pub fn heads(&self) -> impl Iterator<Item = &'static str> + '_ {
+    pub fn mnemonics(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.heads.keys().filter_map(|h| std::str::from_utf8(h).ok())
     }
 }
@@ -293,28 +293,29 @@ struct Reader {
 type Field = (u8, Option<&'static Part>);
 
 impl Reader {
-    fn fail(&self, what: impl std::fmt::Display) -> String {
+    fn error_in_template(&self, what: impl std::fmt::Display) -> String {
         format!("{}: `{}`: {what}", self.desc.name, self.form.template)
     }
 
     fn find(&self, name: FieldName) -> Result<Field, String> {
-        find_field(self.desc, name).ok_or_else(|| self.fail(format_args!("no slot `{name}`")))
+        find_field(self.desc, name).ok_or_else(|| self.error_in_template(format_args!("no slot `{name}`")))
     }
 
     /// A field by its name in the template, which says what it holds.
-    fn named(&mut self, name: &str) -> Result<Field, String> {
-        let parsed = FieldName::parse(name).ok_or_else(|| self.fail(format_args!("no slot `{name}`")))?;
+    fn field_by_name(&mut self, name: &str) -> Result<Field, String> {
+        let parsed =
+            FieldName::parse(name).ok_or_else(|| self.error_in_template(format_args!("no slot `{name}`")))?;
         let (slot, part) = self.find(parsed)?;
         self.set[slot as usize] = true;
         Ok((slot, part))
     }
 
     /// The steps of the template.
-    fn template(&mut self) -> Result<(), String> {
+    fn read_steps(&mut self) -> Result<(), String> {
         let mut rest = self.form.template.trim_start();
         rest = rest.strip_prefix("{pred}").unwrap_or(rest).trim_start();
         let Some(tail) = rest.strip_prefix(self.form.head) else {
-            return Err(self.fail("the head does not come first"));
+            return Err(self.error_in_template("the head does not come first"));
         };
         rest = tail;
         let mut glued = true;
@@ -326,13 +327,13 @@ impl Reader {
                     continue;
                 }
                 b'{' => {
-                    let end = rest.find('}').ok_or_else(|| self.fail("`{` is not closed"))?;
-                    self.field(&rest[1..end], glued)?;
+                    let end = rest.find('}').ok_or_else(|| self.error_in_template("`{` is not closed"))?;
+                    self.read_braced_field(&rest[1..end], glued)?;
                     rest = &rest[end + 1..];
                 }
                 b'[' => {
-                    let end = rest.find(']').ok_or_else(|| self.fail("`[` is not closed"))?;
-                    self.option(&rest[1..end])?;
+                    let end = rest.find(']').ok_or_else(|| self.error_in_template("`[` is not closed"))?;
+                    self.read_bracketed_suffix(&rest[1..end])?;
                     rest = &rest[end + 1..];
                 }
                 b'.' | b'_' | b'%' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => {
@@ -347,7 +348,7 @@ impl Reader {
                     self.steps.push(Step::Punct(c));
                     rest = &rest[1..];
                 }
-                _ => return Err(self.fail("a character that means nothing")),
+                _ => return Err(self.error_in_template("a character that means nothing")),
             }
             glued = true;
         }
@@ -355,9 +356,10 @@ impl Reader {
     }
 
     /// What stands in braces: a slot, a composite, or the variadic slot.
-    fn field(&mut self, name: &'static str, glued: bool) -> Result<(), String> {
+    fn read_braced_field(&mut self, name: &'static str, glued: bool) -> Result<(), String> {
         if let Some(name) = name.strip_prefix('@') {
-            let composite = Composite::from_name(name).ok_or_else(|| self.fail("no such composite"))?;
+            let composite =
+                Composite::from_name(name).ok_or_else(|| self.error_in_template("no such composite"))?;
             for covered in composite_slots(composite) {
                 // Rows of one composite differ in some of its slots.
                 if let Some(i) = self.desc.slot_index(*covered) {
@@ -371,29 +373,29 @@ impl Reader {
             }
             self.steps.push(Step::Composite(composite));
         } else if let Some(name) = name.strip_suffix("...") {
-            let (slot, _) = self.named(name)?;
+            let (slot, _) = self.field_by_name(name)?;
             self.steps.push(Step::Many(slot));
         } else {
-            let (slot, part) = self.named(name)?;
+            let (slot, part) = self.field_by_name(name)?;
             self.steps.push(Step::Slot { slot, part, glued });
         }
         Ok(())
     }
 
     /// What stands in brackets: a suffix.
-    fn option(&mut self, inner: &'static str) -> Result<(), String> {
+    fn read_bracketed_suffix(&mut self, inner: &'static str) -> Result<(), String> {
         let step = if inner == ".sat" {
             Step::Sat
         } else if let Some(name) = inner.strip_prefix('.').and_then(|s| s.strip_suffix('!')) {
             Step::Redundant(name)
         } else if let Some(name) = inner.strip_prefix(".{").and_then(|s| s.strip_suffix('}')) {
-            let (slot, part) = self.named(name)?;
+            let (slot, part) = self.field_by_name(name)?;
             Step::OptSuffix { slot, part }
         } else if let Some((name, field)) = inner.strip_prefix('.').and_then(|s| s.split_once('?')) {
-            let (slot, part) = self.named(field)?;
+            let (slot, part) = self.field_by_name(field)?;
             Step::Flag { name, slot, part }
         } else {
-            return Err(self.fail("unknown option in brackets"));
+            return Err(self.error_in_template("unknown option in brackets"));
         };
         self.steps.push(step);
         Ok(())
@@ -404,9 +406,9 @@ impl Reader {
 pub(crate) fn compile(op: Op, desc: &'static InstDesc, form: &'static Form) -> Result<Compiled, String> {
     let mut reader = Reader { desc, form, steps: Vec::new(), set: vec![false; desc.slots.len()] };
     if desc.slots.len() > MAX_SLOTS {
-        return Err(reader.fail("too many slots"));
+        return Err(reader.error_in_template("too many slots"));
     }
-    reader.template()?;
+    reader.read_steps()?;
     let mut fixed = Vec::new();
     for &(name, value) in form.fixed {
         let (slot, part) = reader.find(name)?;

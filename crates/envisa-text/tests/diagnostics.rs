@@ -8,7 +8,7 @@ use std::path::Path;
 
 use envisa_diag::{Diagnostic, FileId, Files, TextOptions, render_json, render_one, render_text};
 use envisa_isa::Platform;
-use envisa_text::{ParseOptions, ParseResult, code, parse};
+use envisa_text::{ParseOptions, ParseResult, find_code, parse};
 
 struct Case {
     name: String,
@@ -77,7 +77,7 @@ fn broken_texts_get_the_expected_diagnostics() {
             wrong.push(format!("{name}: complete does not go with the errors"));
         }
         for d in &result.diagnostics {
-            match code(&d.code) {
+            match find_code(&d.code) {
                 None => wrong.push(format!("{name}: the code {} is not registered", d.code)),
                 Some(info) if info.is_error() != d.is_error() => {
                     wrong.push(format!("{name}: {} is {}", d.code, d.severity));

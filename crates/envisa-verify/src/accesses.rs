@@ -4,7 +4,7 @@ use envisa_isa::desc::{Family, Role, SlotKind};
 use envisa_isa::{Exec, Inst, Op, Operand};
 
 use crate::context::Ctx;
-use crate::operand::{dst_extent, extent, scalar_operands};
+use crate::operand::{dst_extent, region_extent, scalar_operands};
 
 /// Bytes of a root variable that an operand touches, in the smallest register size asked for.
 #[derive(Clone, Copy, Debug)]
@@ -33,24 +33,24 @@ impl Accesses {
         let mut starts = Vec::with_capacity(insts.len() + 1);
         starts.push(0);
         for inst in insts {
-            accesses(ctx, inst, grf, |a| list.push(a));
+            for_each_variable_access(ctx, inst, grf, |a| list.push(a));
             starts.push(list.len() as u32);
         }
         Accesses { list, starts }
     }
 
     #[inline]
-    pub fn each(&self, inst: usize, f: impl FnMut(Access)) {
+    pub fn for_each_access(&self, inst: usize, f: impl FnMut(Access)) {
         self.list[self.starts[inst] as usize..self.starts[inst + 1] as usize].iter().copied().for_each(f);
     }
 }
 
 /// Calls `f` with every access of an instruction to a declared general variable.
-fn accesses(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
+fn for_each_variable_access(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
     let exec = ctx.exec(inst).map_or(1, Exec::channels);
     let family = inst.desc().family;
     let scalar = scalar_operands(family);
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         let (var, start, len, dense) = match (kind, op) {
             (SlotKind::Vector(_), Operand::General { var, row, col, region, .. }) => {
                 let Some(info) = ctx.var(*var) else { continue };
@@ -64,7 +64,7 @@ fn accesses(ctx: &Ctx, inst: &Inst, grf: u32, mut f: impl FnMut(Access)) {
                 } else if slot.role == Role::Write {
                     (dst_extent(*region, exec, size), region.hstride() == Some(1))
                 } else {
-                    (extent(*region, exec, size).unwrap_or(size), true)
+                    (region_extent(*region, exec, size).unwrap_or(size), true)
                 };
                 let len = if inst.op == Op::Madw && slot.role == Role::Write {
                     info.bytes[1].saturating_sub(start)

@@ -9,7 +9,7 @@ use crate::{Allowance, rule};
 ///
 /// A comment at the end of a line is about that line; on a line of its own, about the next line that
 /// is not a comment; before `.kernel` or as `// envisa: allow-file(…)`, about the whole file.
-pub fn allowances(text: &str) -> (Vec<Allowance>, Vec<(Span, String)>) {
+pub fn parse_allow_comments(text: &str) -> (Vec<Allowance>, Vec<(Span, String)>) {
     let mut out = Vec::new();
     let mut unknown = Vec::new();
     let mut waiting: Vec<crate::Code> = Vec::new();

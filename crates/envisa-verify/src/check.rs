@@ -63,7 +63,7 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
             ctx.on = asked;
         }
         ctx.inst = None;
-        flow::structure(&mut ctx);
+        flow::check_flow_structure(&mut ctx);
         if options.lints {
             lints::check(&mut ctx);
         }
@@ -77,14 +77,14 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
             );
             ctx.push(f.note("each of them is named by one of the warnings on this object"));
         }
-        out.append(&mut capped(std::mem::take(&mut ctx.out), options.repeats));
+        out.append(&mut limit_repeated_warnings(std::mem::take(&mut ctx.out), options.repeats));
     }
     out.sort_by_key(|f| (f.object, f.span().start, f.code));
     out
 }
 
 /// Leaves as many warnings of each rule as asked for; the last one says how many more there were.
-fn capped(mut found: Vec<Finding>, repeats: usize) -> Vec<Finding> {
+fn limit_repeated_warnings(mut found: Vec<Finding>, repeats: usize) -> Vec<Finding> {
     found.sort_by_key(|f| f.span().start);
     // By code: how many, and where the last one kept is.
     let mut count: Vec<(usize, usize)> = Vec::new();

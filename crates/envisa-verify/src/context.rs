@@ -10,7 +10,7 @@ use envisa_isa::{
 };
 
 use crate::finding::platform_names;
-use crate::structure::{flat, present};
+use crate::structure::{is_operand_present, operand_slot_kind};
 use crate::{Allowance, Code, Finding, Level, Options, rule};
 
 /// A rule for some instructions.
@@ -99,7 +99,7 @@ impl Allowed {
         Allowed(map)
     }
 
-    fn at(&self, code: Code, at: u32) -> bool {
+    fn is_allowed_at(&self, code: Code, at: u32) -> bool {
         let Some(spans) = self.0.get(&code) else { return false };
         let before = spans.partition_point(|s| s.0 <= at);
         before > 0 && at < spans[before - 1].1
@@ -124,7 +124,7 @@ impl<'a> Ctx<'a> {
         f.inst = self.inst;
         let i = f.code.0 as usize;
         let mut level = self.levels.level.get(i).copied().flatten().unwrap_or(Level::Deny);
-        if level == Level::Allow || self.allowed.at(f.code, f.span().start) {
+        if level == Level::Allow || self.allowed.is_allowed_at(f.code, f.span().start) {
             return;
         }
         if f.platforms != self.on {
@@ -140,7 +140,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// The instruction's slots with their operands: index, slot, its kind, operand; absent ones left out.
-    pub fn slots(
+    pub fn slot_operands(
         &self,
         inst: &Inst,
     ) -> impl Iterator<Item = (usize, &'static Slot, &'static SlotKind, &'a Operand)> + use<'a> {
@@ -149,7 +149,7 @@ impl<'a> Ctx<'a> {
         let slots = inst.desc().slots;
         ops.iter().enumerate().filter_map(move |(k, op)| {
             let slot = &slots[k.min(slots.len() - 1)];
-            present(slot, ops).then(|| (k, slot, flat(&slot.kind), op))
+            is_operand_present(slot, ops).then(|| (k, slot, operand_slot_kind(&slot.kind), op))
         })
     }
 
@@ -170,7 +170,7 @@ impl<'a> Ctx<'a> {
     }
 
     /// The value of a field.
-    pub fn field(&self, inst: &Inst, name: SlotName) -> Option<u32> {
+    pub fn field_value(&self, inst: &Inst, name: SlotName) -> Option<u32> {
         self.slot(inst, name)?.0.int()
     }
 
@@ -222,7 +222,7 @@ impl Levels {
     }
 }
 
-pub(crate) fn say(ctx: &mut Ctx, code: Code, span: Span, message: impl Into<String>) {
+pub(crate) fn report(ctx: &mut Ctx, code: Code, span: Span, message: impl Into<String>) {
     let on = ctx.on;
     ctx.push(Finding::new(code, on, span, message));
 }
@@ -245,7 +245,7 @@ impl From<PartName> for FieldOrPart {
 /// A field of this name, or a part of a packed field.
 pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: impl Into<FieldOrPart>) -> Option<(u32, Span)> {
     let FieldOrPart(name) = name.into();
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         let Operand::Int(n) = *op else { continue };
         if slot.name.as_str() == name {
             return Some((n, ctx.obj.op_span(inst, k)));
@@ -260,6 +260,6 @@ pub(crate) fn field_or_part(ctx: &Ctx, inst: &Inst, name: impl Into<FieldOrPart>
 }
 
 /// Number of channels of an instruction, its mask aside; 1 if it has none.
-pub(crate) fn channels(ctx: &Ctx, inst: &Inst) -> u32 {
+pub(crate) fn channel_count(ctx: &Ctx, inst: &Inst) -> u32 {
     ctx.exec(inst).map_or(1, Exec::channels)
 }

@@ -15,11 +15,11 @@ const SLM_KB: u32 = 64;
 const VAR_TYPES: TypeSet = TypeSet::INT.union(TypeSet::FLOAT);
 
 pub(crate) fn check(ctx: &mut Ctx) {
-    counts(ctx);
-    vars(ctx);
-    simple(ctx);
-    attrs(ctx);
-    inputs(ctx);
+    check_counts(ctx);
+    check_variables(ctx);
+    check_simple_variables(ctx);
+    check_attributes(ctx);
+    check_inputs(ctx);
 }
 
 /// What holds of the module's objects together: how many there are, and what they are called.
@@ -29,7 +29,7 @@ pub(crate) fn module(module: &Module, on: Platforms) -> Vec<Finding> {
     if kernels > limits::KERNELS {
         let last = module.objects.iter().enumerate().rfind(|(_, o)| o.kind == ObjectKind::Kernel);
         let (object, span) = last.map_or((0, Span::NONE), |(i, o)| (i, o.name_span));
-        let message = format!("{kernels} kernels, at most {}", limits::KERNELS);
+        let message = format!("the module has {kernels} kernels; at most {} are allowed", limits::KERNELS);
         out.push(Finding { object, ..Finding::new(Code::TOO_MANY, on, span, message) });
     }
     let mut seen: HashMap<&str, Span> = HashMap::with_capacity(module.objects.len());
@@ -43,12 +43,12 @@ pub(crate) fn module(module: &Module, on: Platforms) -> Vec<Finding> {
     out
 }
 
-fn say(ctx: &mut Ctx, code: Code, span: Span, message: String) {
+fn report(ctx: &mut Ctx, code: Code, span: Span, message: String) {
     let on = ctx.on;
     ctx.push(Finding::new(code, on, span, message));
 }
 
-fn counts(ctx: &mut Ctx) {
+fn check_counts(ctx: &mut Ctx) {
     let o = ctx.obj;
     for (n, max, what) in [
         (o.vars.len(), limits::GENERAL_VARIABLES, "general variables"),
@@ -60,40 +60,52 @@ fn counts(ctx: &mut Ctx) {
         (o.strings.len(), limits::STRINGS, "strings"),
     ] {
         if n > max {
-            say(ctx, Code::TOO_MANY, o.name_span, format!("{n} {what}, at most {max}"));
+            report(
+                ctx,
+                Code::TOO_MANY,
+                o.name_span,
+                format!("there are {n} {what}; at most {max} are allowed"),
+            );
         }
     }
     if o.inputs.len() > limits::INPUTS_OF_REFERENCE {
-        let message =
-            format!("{} inputs, of at most {} that are sure", o.inputs.len(), limits::INPUTS_OF_REFERENCE);
-        say(ctx, Code::MANY_INPUTS, o.name_span, message);
+        let message = format!(
+            "the kernel has {} inputs; at most {} are sure to work",
+            o.inputs.len(),
+            limits::INPUTS_OF_REFERENCE
+        );
+        report(ctx, Code::MANY_INPUTS, o.name_span, message);
     }
     if o.name.len() > limits::KERNEL_NAME_BYTES || o.name.is_empty() {
         let message =
-            format!("a name of {} characters, legal are 1 to {}", o.name.len(), limits::KERNEL_NAME_BYTES);
-        say(ctx, Code::NAME_LENGTH, o.name_span, message);
+            format!("a name has {} characters; legal are 1 to {}", o.name.len(), limits::KERNEL_NAME_BYTES);
+        report(ctx, Code::NAME_LENGTH, o.name_span, message);
     }
     for l in &o.labels {
         let n = o.strings.get(l.name).map_or(0, str::len);
         if n > limits::LABEL_NAME_BYTES {
-            let message = format!("a label of {n} characters, at most {}", limits::LABEL_NAME_BYTES);
-            say(ctx, Code::NAME_LENGTH, l.span, message);
+            let message =
+                format!("a label has {n} characters; at most {} are allowed", limits::LABEL_NAME_BYTES);
+            report(ctx, Code::NAME_LENGTH, l.span, message);
         }
     }
 }
 
-fn vars(ctx: &mut Ctx) {
+fn check_variables(ctx: &mut Ctx) {
     let o = ctx.obj;
     for (i, v) in o.vars.iter().enumerate() {
         let id = predefined::FIRST_VAR + i as u32;
         let name = o.var_name(id);
         if name.len() > limits::VARIABLE_NAME_BYTES {
-            let message =
-                format!("a name of {} characters, at most {}", name.len(), limits::VARIABLE_NAME_BYTES);
-            say(ctx, Code::NAME_LENGTH, v.span, message);
+            let message = format!(
+                "a name has {} characters; at most {} are allowed",
+                name.len(),
+                limits::VARIABLE_NAME_BYTES
+            );
+            report(ctx, Code::NAME_LENGTH, v.span, message);
         }
         if !VAR_TYPES.contains(v.ty) {
-            say(ctx, Code::VAR_TYPE, v.span, format!("`{name}` has type {}", v.ty.name()));
+            report(ctx, Code::VAR_TYPE, v.span, format!("`{name}` has type {}", v.ty.name()));
             continue;
         }
         if v.elems == 0 || v.elems > limits::PAGE_VARIABLE_ELEMENTS {
@@ -102,7 +114,7 @@ fn vars(ctx: &mut Ctx) {
                 v.elems,
                 limits::PAGE_VARIABLE_ELEMENTS
             );
-            say(ctx, Code::VAR_ELEMENTS, v.span, message);
+            report(ctx, Code::VAR_ELEMENTS, v.span, message);
         } else {
             for (i, _, on) in SIZES {
                 if v.bytes() > limits::PAGE_VARIABLE_BYTES[i] {
@@ -118,16 +130,16 @@ fn vars(ctx: &mut Ctx) {
         if v.alias == 0 {
             if v.alias_offset != 0 {
                 let message = format!("`{name}` aliases nothing at offset {}", v.alias_offset);
-                say(ctx, Code::ALIAS_OFFSET_UNUSED, v.span, message);
+                report(ctx, Code::ALIAS_OFFSET_UNUSED, v.span, message);
             }
         } else {
-            alias(ctx, id);
+            check_alias(ctx, id);
         }
         var_attrs(ctx, v.attrs);
     }
 }
 
-fn alias(ctx: &mut Ctx, id: u32) {
+fn check_alias(ctx: &mut Ctx, id: u32) {
     let o = ctx.obj;
     let (Some(v), Some(info)) = (o.var(id), ctx.var(id)) else { return };
     let name = o.var_name(id);
@@ -137,14 +149,14 @@ fn alias(ctx: &mut Ctx, id: u32) {
         let ok = [p::R0, p::ARG, p::RETVAL, p::IMPL_ARG_BUF_PTR, p::LOCAL_ID_BUF_PTR].contains(&v.alias);
         if !ok {
             let message = format!("`{name}` aliases {base_name}, which cannot be aliased");
-            say(ctx, Code::ALIAS_PREDEFINED, v.span, message);
+            report(ctx, Code::ALIAS_PREDEFINED, v.span, message);
             return;
         }
     }
     if !(v.alias_offset as u32).is_multiple_of(v.ty.size()) {
         let message =
             format!("`{name}` of type {} lies at offset {} of {base_name}", v.ty.name(), v.alias_offset);
-        say(ctx, Code::ALIAS_MISALIGNED, v.span, message);
+        report(ctx, Code::ALIAS_MISALIGNED, v.span, message);
     }
     let Some(base) = ctx.var(v.alias) else { return };
     let align = o.var(info.root).map(|r| r.align);
@@ -177,7 +189,7 @@ fn alias(ctx: &mut Ctx, id: u32) {
     }
 }
 
-fn simple(ctx: &mut Ctx) {
+fn check_simple_variables(ctx: &mut Ctx) {
     let o = ctx.obj;
     for a in &o.addresses {
         // 32 from Xe3P on.
@@ -191,19 +203,19 @@ fn simple(ctx: &mut Ctx) {
     for p in &o.predicates {
         if !p.elems.is_power_of_two() || p.elems > 32 {
             let message = format!("a predicate of {} elements, legal are 1, 2, 4, 8, 16, 32", p.elems);
-            say(ctx, Code::PREDICATE_ELEMENTS, p.span, message);
+            report(ctx, Code::PREDICATE_ELEMENTS, p.span, message);
         }
     }
     for s in o.samplers.iter().chain(&o.surfaces) {
         if s.elems == 0 {
-            say(ctx, Code::STATE_ELEMENTS, s.span, "a state variable without elements".into());
+            report(ctx, Code::STATE_ELEMENTS, s.span, "a state variable without elements".into());
         }
     }
     for v in o.addresses.iter().chain(&o.predicates).chain(&o.samplers).chain(&o.surfaces) {
         let n = o.strings.get(v.name).map_or(0, str::len);
         if n > limits::VARIABLE_NAME_BYTES {
             let message = format!("a name of {n} characters, at most {}", limits::VARIABLE_NAME_BYTES);
-            say(ctx, Code::NAME_LENGTH, v.span, message);
+            report(ctx, Code::NAME_LENGTH, v.span, message);
         }
     }
 }
@@ -212,12 +224,12 @@ fn var_attrs(ctx: &mut Ctx, range: AttrRange) {
     let o = ctx.obj;
     for a in ctx.attrs(range) {
         if o.strings.get(a.name) == Some("Scope") && !matches!(a.int(), Some(0 | 1)) {
-            say(ctx, Code::ATTR_VALUE, a.span, "Scope is 0 (kernel) or 1 (subroutine)".into());
+            report(ctx, Code::ATTR_VALUE, a.span, "Scope is 0 (kernel) or 1 (subroutine)".into());
         }
     }
 }
 
-fn attrs(ctx: &mut Ctx) {
+fn check_attributes(ctx: &mut Ctx) {
     let o = ctx.obj;
     let mut seen: Vec<(&str, Span)> = Vec::new();
     for a in &o.attrs {
@@ -228,7 +240,7 @@ fn attrs(ctx: &mut Ctx) {
         {
             let message =
                 format!("an attribute's name has 1 to {} printable characters", limits::ATTRIBUTE_NAME_BYTES);
-            say(ctx, Code::NAME_LENGTH, a.span, message);
+            report(ctx, Code::NAME_LENGTH, a.span, message);
         }
         // Some are lists by nature in practice; those the pages define are not.
         let known =
@@ -273,7 +285,7 @@ fn attrs(ctx: &mut Ctx) {
     if o.kind == ObjectKind::Function {
         for name in ["ArgSize", "RetValSize"] {
             if o.attr(name).is_none() {
-                say(
+                report(
                     ctx,
                     Code::FUNCTION_ATTRS,
                     o.name_span,
@@ -290,7 +302,7 @@ fn attrs(ctx: &mut Ctx) {
     }
 }
 
-fn inputs(ctx: &mut Ctx) {
+fn check_inputs(ctx: &mut Ctx) {
     let o = ctx.obj;
     let mut ranges: Vec<(i32, i32, usize)> = Vec::with_capacity(o.inputs.len());
     let mut implicit: Option<Span> = None;
@@ -309,13 +321,13 @@ fn inputs(ctx: &mut Ctx) {
                 Some(v) => {
                     if v.alias != 0 {
                         let message = format!("the input `{}` is an alias", o.var_name(input.id));
-                        say(ctx, Code::INPUT_ALIASED, input.span, message);
+                        report(ctx, Code::INPUT_ALIASED, input.span, message);
                     }
                     (v.ty, v.elems as u32)
                 }
                 None => {
                     let message = format!("the input is {}, a predefined variable", o.var_name(input.id));
-                    say(ctx, Code::INPUT_ALIASED, input.span, message);
+                    report(ctx, Code::INPUT_ALIASED, input.span, message);
                     continue;
                 }
             },
@@ -329,11 +341,11 @@ fn inputs(ctx: &mut Ctx) {
         let (offset, size) = (input.offset as i32, input.size as u32);
         if size != ty.size() * elems {
             let message = format!("an input of {size} bytes for {elems} x {} bytes", ty.size());
-            say(ctx, Code::INPUT_SIZE, input.span, message);
+            report(ctx, Code::INPUT_SIZE, input.span, message);
         }
         if offset % ty.size() as i32 != 0 {
             let message = format!("an input of type {} at offset {offset}", ty.name());
-            say(ctx, Code::INPUT_MISALIGNED, input.span, message);
+            report(ctx, Code::INPUT_MISALIGNED, input.span, message);
         }
         for (_, grf, on) in SIZES {
             if offset < 0 || offset as u32 + size > limits::MOST_REGISTERS * grf {

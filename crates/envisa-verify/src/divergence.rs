@@ -6,7 +6,7 @@ use envisa_isa::desc::{Effect, Family, Role, SlotKind};
 use envisa_isa::{Combine, Exec, Inst, Op, Operand, Platforms, Region, SlotName};
 
 use crate::context::Ctx;
-use crate::flow::{Graph, pred, targets};
+use crate::flow::{Graph, branch_targets, predicate_of};
 use crate::{Code, Finding, memory};
 
 /// Predicates that hold one value in all channels wherever they are written: results of comparisons of
@@ -21,7 +21,7 @@ fn uniform_predicates(ctx: &Ctx) -> Vec<bool> {
         let mut dst = None;
         let mut scalar = true;
         let mut sources = Vec::new();
-        for (_, slot, kind, op) in ctx.slots(inst) {
+        for (_, slot, kind, op) in ctx.slot_operands(inst) {
             match (kind, op) {
                 (SlotKind::Vector(_), Operand::Predicate(p)) if slot.role == Role::Write => dst = Some(p.id),
                 (SlotKind::Pred, Operand::Pred(p)) if inst.op == Op::Add3o => dst = Some(p.id),
@@ -73,7 +73,7 @@ pub(crate) struct Diverged {
 
 impl Diverged {
     /// The branch that may have parted the channels at an instruction.
-    pub(crate) fn branch(&self, at: u32) -> Option<u32> {
+    pub(crate) fn diverging_branch(&self, at: u32) -> Option<u32> {
         let k = self.stretches.partition_point(|s| s.0 < at);
         let (_, last, branch) = *self.stretches.get(k.checked_sub(1)?)?;
         (at < last).then_some(branch)
@@ -91,12 +91,12 @@ pub(crate) fn check(ctx: &mut Ctx, g: &Graph) -> Diverged {
     let mut regions: Vec<(u32, u32, u32)> = Vec::new();
     for (i, inst) in obj.insts.iter().enumerate() {
         let exec = ctx.exec(inst).map_or(1, Exec::channels);
-        let Some(p) = pred(ctx, inst).filter(|p| p.is_some()) else { continue };
+        let Some(p) = predicate_of(ctx, inst).filter(|p| p.is_some()) else { continue };
         if inst.op != Op::Goto || exec == 1 || p.combine != Combine::None || uniform[p.id as usize] {
             continue;
         }
-        for (_, l) in targets(ctx, inst) {
-            let Some(t) = g.target(l) else { continue };
+        for (_, l) in branch_targets(ctx, inst) {
+            let Some(t) = g.label_target(l) else { continue };
             if t > i as u32 {
                 first[t as usize] = first[t as usize].min(i as u32);
                 regions.push((i as u32, t, i as u32));
@@ -114,8 +114,8 @@ pub(crate) fn check(ctx: &mut Ctx, g: &Graph) -> Diverged {
         if inst.op != Op::Jmp {
             continue;
         }
-        for (k, l) in targets(ctx, inst) {
-            let Some(t) = g.target(l) else { continue };
+        for (k, l) in branch_targets(ctx, inst) {
+            let Some(t) = g.label_target(l) else { continue };
             // Forward: a label strictly between where channels of an earlier goto wait.
             if let Some(p) = tree.first_below(i + 1, t as usize, i as u32) {
                 ctx.inst = Some(i);
@@ -148,9 +148,9 @@ pub(crate) fn check(ctx: &mut Ctx, g: &Graph) -> Diverged {
         if !together {
             continue;
         }
-        if let Some(branch) = diverged.branch(at) {
+        if let Some(branch) = diverged.diverging_branch(at) {
             ctx.inst = Some(i);
-            let message = format!("{} where channels may have diverged", desc.name);
+            let message = format!("{} is used where channels may have diverged", desc.name);
             let f = Finding::new(Code::BARRIER_DIVERGED, ctx.on, inst.span, message);
             ctx.push(f.also(obj.insts[branch as usize].span, "by this branch"));
         }

@@ -41,13 +41,13 @@ impl Graph {
         self.subs.partition_point(|s| *s <= i).saturating_sub(1)
     }
 
-    pub fn target(&self, l: u16) -> Option<u32> {
+    pub fn label_target(&self, l: u16) -> Option<u32> {
         self.at.get(l as usize).copied().flatten()
     }
 }
 
 /// Labels an instruction may continue at.
-pub(crate) fn targets<'a>(ctx: &Ctx<'a>, inst: &Inst) -> impl Iterator<Item = (usize, u16)> + use<'a> {
+pub(crate) fn branch_targets<'a>(ctx: &Ctx<'a>, inst: &Inst) -> impl Iterator<Item = (usize, u16)> + use<'a> {
     let ops = ctx.obj.ops(inst);
     ops.iter().enumerate().filter_map(|(k, o)| match o {
         Operand::Label(l) => Some((k, *l)),
@@ -59,11 +59,11 @@ pub(crate) fn is_branch(op: Op) -> bool {
     matches!(op, Op::Goto | Op::Jmp | Op::Switchjmp)
 }
 
-pub(crate) fn predicated(ctx: &Ctx, inst: &Inst) -> bool {
-    pred(ctx, inst).is_some_and(Pred::is_some)
+pub(crate) fn is_predicated(ctx: &Ctx, inst: &Inst) -> bool {
+    predicate_of(ctx, inst).is_some_and(Pred::is_some)
 }
 
-pub(crate) fn pred(ctx: &Ctx, inst: &Inst) -> Option<Pred> {
+pub(crate) fn predicate_of(ctx: &Ctx, inst: &Inst) -> Option<Pred> {
     match ctx.obj.ops(inst).get(inst.desc().pred_slot()?)? {
         Operand::Pred(p) => Some(*p),
         _ => None,
@@ -71,16 +71,16 @@ pub(crate) fn pred(ctx: &Ctx, inst: &Inst) -> Option<Pred> {
 }
 
 /// Never continues at the next instruction: for all channels at once.
-pub(crate) fn ends(ctx: &Ctx, inst: &Inst) -> bool {
+pub(crate) fn never_falls_through(ctx: &Ctx, inst: &Inst) -> bool {
     match inst.op {
-        Op::Ret | Op::Fret | Op::Jmp => !predicated(ctx, inst),
+        Op::Ret | Op::Fret | Op::Jmp => !is_predicated(ctx, inst),
         Op::Switchjmp => true,
         _ => false,
     }
 }
 
 /// Rules on the shape of control flow.
-pub(crate) fn structure(ctx: &mut Ctx) {
+pub(crate) fn check_flow_structure(ctx: &mut Ctx) {
     let g = Graph::new(ctx);
     let obj = ctx.obj;
     let on = ctx.on;
@@ -88,8 +88,8 @@ pub(crate) fn structure(ctx: &mut Ctx) {
     for (i, inst) in obj.insts.iter().enumerate() {
         ctx.inst = Some(i);
         if is_branch(inst.op) {
-            for (k, l) in targets(ctx, inst) {
-                if let Some(t) = g.target(l)
+            for (k, l) in branch_targets(ctx, inst) {
+                if let Some(t) = g.label_target(l)
                     && g.sub_of(t) != g.sub_of(i as u32)
                 {
                     let f = Finding::new(
@@ -102,8 +102,8 @@ pub(crate) fn structure(ctx: &mut Ctx) {
                 }
             }
         } else if inst.op == Op::Call {
-            for (_, l) in targets(ctx, inst) {
-                if let Some(t) = g.target(l) {
+            for (_, l) in branch_targets(ctx, inst) {
+                if let Some(t) = g.label_target(l) {
                     calls.push((g.sub_of(i as u32), g.sub_of(t), i));
                 }
             }
@@ -112,7 +112,7 @@ pub(crate) fn structure(ctx: &mut Ctx) {
             ctx.push(f.help("a kernel ends with RET"));
         }
     }
-    recursion(ctx, &g, &calls);
+    check_recursion(ctx, &g, &calls);
     // A subroutine's last instruction must not fall into the next one.
     for (s, start) in g.subs.iter().enumerate() {
         let end = g.subs.get(s + 1).map_or(obj.insts.len(), |e| *e as usize);
@@ -128,10 +128,10 @@ pub(crate) fn structure(ctx: &mut Ctx) {
         };
         let inst = &obj.insts[last];
         // A backward goto that nobody leaves is an endless loop, which ends as well.
-        let uniform_goto = inst.op == Op::Goto && !predicated(ctx, inst);
+        let uniform_goto = inst.op == Op::Goto && !is_predicated(ctx, inst);
         let message =
             matches!(inst.desc().effect, Effect::Message) || inst.desc().family == Family::RenderTarget;
-        if !ends(ctx, inst) && !uniform_goto && !message {
+        if !never_falls_through(ctx, inst) && !uniform_goto && !message {
             ctx.inst = Some(last);
             let what = if s == 0 { "the code" } else { "a subroutine" };
             let f =
@@ -147,7 +147,7 @@ pub(crate) fn is_mark(inst: &Inst) -> bool {
     matches!(inst.desc().name, "FILE" | "LOC" | "LIFETIME")
 }
 
-fn recursion(ctx: &mut Ctx, g: &Graph, calls: &[(usize, usize, usize)]) {
+fn check_recursion(ctx: &mut Ctx, g: &Graph, calls: &[(usize, usize, usize)]) {
     let n = g.subs.len();
     let mut out: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
     for (from, to, at) in calls {

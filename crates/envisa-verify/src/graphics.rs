@@ -3,7 +3,7 @@
 use envisa_isa::desc::InstDesc;
 use envisa_isa::{Inst, Op, Operand, Platforms, SlotName, Span, Type, TypeSet};
 
-use crate::context::{Check, Ctx, Rows, field_or_part, say};
+use crate::context::{Check, Ctx, Rows, field_or_part, report};
 use crate::{Code, Finding};
 
 /// Which rules look at which rows.
@@ -55,7 +55,7 @@ fn sampler_params(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let most = desc.parameters.len();
     let mut first: Option<(Type, Span)> = None;
     let mut n = 0;
-    for (k, slot, _, op) in ctx.slots(inst).filter(|(_, s, ..)| s.name == SlotName::Params) {
+    for (k, slot, _, op) in ctx.slot_operands(inst).filter(|(_, s, ..)| s.name == SlotName::Params) {
         let span = ctx.obj.op_span(inst, k);
         let integer = desc.parameters.get(n).is_some_and(|p| p.integer);
         n += 1;
@@ -138,7 +138,7 @@ fn urb_write(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 fn vme_ime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     if let Some((n @ 4.., span)) = field_or_part(ctx, inst, SlotName::SearchCtrl) {
-        say(ctx, Code::VME_MODES, span, format!("search control {n}; legal are 0 to 3"));
+        report(ctx, Code::VME_MODES, span, format!("the search control is {n}; legal are 0 to 3"));
     }
 }
 
@@ -147,11 +147,11 @@ fn vme_fbr(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::MbMode)
         && bits > 3
     {
-        say(ctx, Code::VME_MODES, span, format!("macro-block mode {bits}; legal are 0 to 3"));
+        report(ctx, Code::VME_MODES, span, format!("the macro-block mode is {bits}; legal are 0 to 3"));
     }
     if let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::SubPredMode)
         && (0..4).any(|i| bits >> (2 * i) & 3 == 3)
     {
-        say(ctx, Code::VME_MODES, span, format!("prediction mode 3 in {bits:#x}; legal are 0 to 2 each"));
+        report(ctx, Code::VME_MODES, span, format!("prediction mode 3 in {bits:#x}; legal are 0 to 2 each"));
     }
 }

@@ -27,11 +27,11 @@ pub mod structure;
 mod values;
 mod verified;
 
-pub use allow::allowances;
+pub use allow::parse_allow_comments;
 pub use code::Code;
 pub use finding::{Allowance, Finding, Level, Mark, Options};
 #[doc(hidden)]
-pub use page_rules::stale;
+pub use page_rules::stale_page_names;
 pub use rule::{Example, Kind, Rule};
 pub use verified::Verified;
 

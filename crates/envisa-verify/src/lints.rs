@@ -14,25 +14,25 @@ use envisa_isa::{
 use crate::accesses::{Access, Accesses};
 use crate::block_facts::Recent;
 use crate::context::{Ctx, FieldOrPart, field_or_part};
-use crate::flow::{Graph, ends, is_branch, is_mark, predicated, targets};
+use crate::flow::{Graph, branch_targets, is_branch, is_mark, is_predicated, never_falls_through};
 use crate::{Code, Finding, divergence, values};
 
 /// Runs all of them on an object.
 pub(crate) fn check(ctx: &mut Ctx) {
     let g = Graph::new(ctx);
     let grf = ctx.on.iter().map(|p| p.grf_bytes()).max().unwrap_or(32);
-    let loops = loops(ctx, &g);
+    let loops = merged_loop_intervals(ctx, &g);
     let list = Accesses::new(ctx, grf);
-    let lives = lives(ctx, &list);
-    uninitialised(ctx, &list, &lives, &loops);
+    let lives = variable_lives(ctx, &list);
+    lint_uninitialised(ctx, &list, &lives, &loops);
     dead_writes(ctx, &list, &lives);
     simple_variables(ctx, &loops);
-    lifetimes(ctx, &list);
-    unreachable(ctx, &g);
+    lint_uses_after_lifetime(ctx, &list);
+    lint_unreachable(ctx, &g);
     let diverged = divergence::check(ctx, &g);
     divergence::slm_fences(ctx);
     values::check(ctx, &list, grf, &diverged);
-    unused(ctx, &lives);
+    lint_unused(ctx, &lives);
     ctx.inst = None;
 }
 
@@ -50,19 +50,19 @@ struct Life {
     used: bool,
 }
 
-fn chunks(start: u32, end: u32, bytes: u32) -> u64 {
+fn chunk_mask(start: u32, end: u32, bytes: u32) -> u64 {
     let size = bytes.div_ceil(64).max(1);
     let (a, b) = ((start / size).min(63), ((end.max(1) - 1) / size).min(63));
     (u64::MAX >> (63 - (b - a))) << a
 }
 
 /// Intervals of instructions that belong to one loop, merged; ordered.
-fn loops(ctx: &Ctx, g: &Graph) -> Vec<(u32, u32)> {
+fn merged_loop_intervals(ctx: &Ctx, g: &Graph) -> Vec<(u32, u32)> {
     let mut spans: Vec<(u32, u32)> = Vec::new();
     for (i, inst) in ctx.obj.insts.iter().enumerate() {
         if is_branch(inst.op) || inst.op == Op::Call {
-            for (_, l) in targets(ctx, inst) {
-                let Some(t) = g.target(l) else { continue };
+            for (_, l) in branch_targets(ctx, inst) {
+                let Some(t) = g.label_target(l) else { continue };
                 if inst.op == Op::Call {
                     // A subroutine runs at its callers: everything between may precede everything.
                     let end = g.subs.get(g.sub_of(t) + 1).map_or(ctx.obj.insts.len() as u32, |e| *e);
@@ -89,7 +89,7 @@ fn same_loop(loops: &[(u32, u32)], a: u32, b: u32) -> bool {
     i > 0 && loops[i - 1].1 >= a && loops[i - 1].0 <= b && b <= loops[i - 1].1
 }
 
-fn lives(ctx: &Ctx, list: &Accesses) -> Vec<Life> {
+fn variable_lives(ctx: &Ctx, list: &Accesses) -> Vec<Life> {
     let obj = ctx.obj;
     let mut lives = vec![Life::default(); ctx.vars.len()];
     for l in lives.iter_mut().take(predefined::FIRST_VAR as usize) {
@@ -114,11 +114,11 @@ fn lives(ctx: &Ctx, list: &Accesses) -> Vec<Life> {
         }
     }
     for (i, inst) in obj.insts.iter().enumerate() {
-        list.each(i, |a| {
+        list.for_each_access(i, |a| {
             let bytes = ctx.vars[a.root as usize].root_bytes[1];
             let l = &mut lives[a.root as usize];
             l.used = true;
-            let bits = chunks(a.start, a.end, bytes);
+            let bits = chunk_mask(a.start, a.end, bytes);
             if a.write {
                 l.written |= bits;
                 if l.first_write == 0 {
@@ -145,7 +145,7 @@ fn lives(ctx: &Ctx, list: &Accesses) -> Vec<Life> {
     lives
 }
 
-fn uninitialised(ctx: &mut Ctx, list: &Accesses, lives: &[Life], loops: &[(u32, u32)]) {
+fn lint_uninitialised(ctx: &mut Ctx, list: &Accesses, lives: &[Life], loops: &[(u32, u32)]) {
     let obj = ctx.obj;
     let mut said = vec![false; lives.len()];
     for (i, inst) in obj.insts.iter().enumerate() {
@@ -154,12 +154,12 @@ fn uninitialised(ctx: &mut Ctx, list: &Accesses, lives: &[Life], loops: &[(u32, 
             continue;
         }
         let mut found: Option<Access> = None;
-        list.each(i, |a| {
+        list.for_each_access(i, |a| {
             let l = &lives[a.root as usize];
             if a.write || l.given || said[a.root as usize] {
                 return;
             }
-            let bits = chunks(a.start, a.start + 1, ctx.vars[a.root as usize].root_bytes[1]);
+            let bits = chunk_mask(a.start, a.start + 1, ctx.vars[a.root as usize].root_bytes[1]);
             let never = l.written & bits == 0;
             let later = l.first_write > i as u32 + 1 && !same_loop(loops, i as u32, l.first_write - 1);
             // An instruction that reads and writes a variable for the first time reads nothing.
@@ -203,17 +203,17 @@ fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
         }
         let pure = inst.desc().effect == Effect::None;
         let exec = ctx.exec(inst).unwrap_or(Exec::SCALAR_NM);
-        let whole = !predicated(ctx, inst) || inst.op == Op::Sel;
+        let whole = !is_predicated(ctx, inst) || inst.op == Op::Sel;
         let indirect = obj.ops(inst).iter().any(|o| matches!(o, Operand::Indirect { .. }));
         if indirect {
             last.clear();
         }
-        list.each(i, |a| {
+        list.for_each_access(i, |a| {
             if !a.write {
                 last.remove(a.root);
             }
         });
-        list.each(i, |a| {
+        list.for_each_access(i, |a| {
             let l = &lives[a.root as usize];
             if !a.write || l.escapes {
                 return;
@@ -232,7 +232,7 @@ fn dead_writes(ctx: &mut Ctx, list: &Accesses, lives: &[Life]) {
                 return;
             }
             let bytes = ctx.vars[a.root as usize].root_bytes[1];
-            if l.read & chunks(a.start, a.end, bytes) == 0 && !said[a.root as usize] {
+            if l.read & chunk_mask(a.start, a.end, bytes) == 0 && !said[a.root as usize] {
                 said[a.root as usize] = true;
                 dead.push((i, a.at, a.root, None));
             }
@@ -289,7 +289,7 @@ fn simple_variables(ctx: &mut Ctx, loops: &[(u32, u32)]) {
         }
     }
     for (i, inst) in obj.insts.iter().enumerate() {
-        for (k, slot, _, op) in ctx.slots(inst) {
+        for (k, slot, _, op) in ctx.slot_operands(inst) {
             let (kind, index) = match *op {
                 Operand::Address { id, .. } | Operand::Indirect { addr: id, .. } => (ADDRESS, id as usize),
                 Operand::Pred(p) | Operand::Predicate(p) if p.id > 0 => (PREDICATE, p.id as usize - 1),
@@ -345,7 +345,7 @@ fn simple_variables(ctx: &mut Ctx, loops: &[(u32, u32)]) {
 }
 
 /// Uses of a variable after its LIFETIME ended, within a block.
-fn lifetimes(ctx: &mut Ctx, list: &Accesses) {
+fn lint_uses_after_lifetime(ctx: &mut Ctx, list: &Accesses) {
     let obj = ctx.obj;
     let mut ended: HashMap<(u32, u32), usize> = HashMap::new();
     for (i, inst) in obj.insts.iter().enumerate() {
@@ -369,7 +369,7 @@ fn lifetimes(ctx: &mut Ctx, list: &Accesses) {
             continue;
         }
         let mut found: Vec<(usize, usize)> = Vec::new();
-        list.each(i, |a| found.extend(ended.remove(&(0, a.root)).map(|e| (a.at, e))));
+        list.for_each_access(i, |a| found.extend(ended.remove(&(0, a.root)).map(|e| (a.at, e))));
         for (k, op) in obj.ops(inst).iter().enumerate() {
             let key = match *op {
                 Operand::Address { id, .. } | Operand::Indirect { addr: id, .. } => (1, id as u32),
@@ -388,7 +388,7 @@ fn lifetimes(ctx: &mut Ctx, list: &Accesses) {
     }
 }
 
-fn unreachable(ctx: &mut Ctx, g: &Graph) {
+fn lint_unreachable(ctx: &mut Ctx, g: &Graph) {
     let obj = ctx.obj;
     let n = obj.insts.len();
     let mut seen = vec![false; n];
@@ -399,11 +399,13 @@ fn unreachable(ctx: &mut Ctx, g: &Graph) {
             seen[i] = true;
             let inst = &obj.insts[i];
             if is_branch(inst.op) || inst.op == Op::Call {
-                stack.extend(targets(ctx, inst).filter_map(|(_, l)| g.target(l)).map(|t| t as usize));
+                stack.extend(
+                    branch_targets(ctx, inst).filter_map(|(_, l)| g.label_target(l)).map(|t| t as usize),
+                );
             }
             // An unpredicated goto that is not divergent leaves nothing behind.
-            let gone = inst.op == Op::Goto && !predicated(ctx, inst);
-            if ends(ctx, inst) || gone {
+            let gone = inst.op == Op::Goto && !is_predicated(ctx, inst);
+            if never_falls_through(ctx, inst) || gone {
                 break;
             }
             i += 1;
@@ -435,7 +437,7 @@ fn unreachable(ctx: &mut Ctx, g: &Graph) {
     }
 }
 
-fn unused(ctx: &mut Ctx, lives: &[Life]) {
+fn lint_unused(ctx: &mut Ctx, lives: &[Life]) {
     let obj = ctx.obj;
     let mut names: Vec<(&str, Span)> = Vec::new();
     let mut used = vec![false; lives.len()];

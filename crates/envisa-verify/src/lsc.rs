@@ -8,17 +8,17 @@ use envisa_isa::lsc::{address_bytes, caching, data_size, is_transposed};
 use envisa_isa::operation::{Message, Operation};
 use envisa_isa::{Inst, Op, Operand, PartName, Platform, Platforms, SlotName, Span, StateClass, predefined};
 
-use crate::context::{Check, Ctx, Rows, channels, field_or_part, say};
+use crate::context::{Check, Ctx, Rows, channel_count, field_or_part, report};
 use crate::{Code, Finding, memory};
 
 /// Which rules look at which rows.
 pub(crate) const CHECKS: &[(Rows, Check)] = &[
     (Rows::Family(Family::Lsc), sfid),
-    (Rows::Family(Family::Lsc), cached),
+    (Rows::Family(Family::Lsc), check_cache_controls),
     (Rows::Family(Family::Lsc), vector),
     (Rows::Family(Family::Lsc), addresses),
     (Rows::Family(Family::Lsc), operands),
-    (Rows::Of(&[Op::LscLoadQuad, Op::LscLoadQuadStatus, Op::LscStoreQuad]), quad),
+    (Rows::Of(&[Op::LscLoadQuad, Op::LscLoadQuadStatus, Op::LscStoreQuad]), check_quad_message),
     (Rows::Page("LSC_TYPED"), typed_exec),
     (Rows::Page("LSC_TYPED"), typed_flat),
     (
@@ -29,11 +29,11 @@ pub(crate) const CHECKS: &[(Rows, Check)] = &[
             Op::LscTypedStoreQuad,
             Op::LscTypedStoreQuadMsrt,
         ]),
-        quad,
+        check_quad_message,
     ),
-    (Rows::Of(&[Op::LscLoadBlock2d, Op::LscStoreBlock2d]), block2d),
+    (Rows::Of(&[Op::LscLoadBlock2d, Op::LscStoreBlock2d]), check_block2d),
     (Rows::Of(&[Op::LscTypedLoadBlock2d, Op::LscTypedStoreBlock2d]), typed_block2d),
-    (Rows::Of(&[Op::LscApndctrAtomicAdd, Op::LscApndctrAtomicSub, Op::LscApndctrAtomicStore]), append),
+    (Rows::Of(&[Op::LscApndctrAtomicAdd, Op::LscApndctrAtomicSub, Op::LscApndctrAtomicStore]), check_append_message),
     (Rows::Of(&[Op::LscFence]), fence),
 ];
 
@@ -46,11 +46,11 @@ fn word(desc: &InstDesc, name: SlotName, code: u32) -> Option<&'static str> {
 }
 
 fn text(ctx: &Ctx, inst: &Inst, name: SlotName) -> Option<(&'static str, Span)> {
-    let (code, span) = field(ctx, inst, name)?;
+    let (code, span) = field_with_span(ctx, inst, name)?;
     Some((word(inst.desc(), name, code)?, span))
 }
 
-fn field(ctx: &Ctx, inst: &Inst, name: SlotName) -> Option<(u32, Span)> {
+fn field_with_span(ctx: &Ctx, inst: &Inst, name: SlotName) -> Option<(u32, Span)> {
     match ctx.slot(inst, name)? {
         (Operand::Int(n), span) => Some((n, span)),
         _ => None,
@@ -59,7 +59,8 @@ fn field(ctx: &Ctx, inst: &Inst, name: SlotName) -> Option<(u32, Span)> {
 
 /// Does the message go to shared local memory?
 pub(crate) fn is_slm(ctx: &Ctx, inst: &Inst) -> bool {
-    inst.desc().family == Family::Lsc && field(ctx, inst, SlotName::Sfid).is_some_and(|f| f.0 == SLM)
+    inst.desc().family == Family::Lsc
+        && field_with_span(ctx, inst, SlotName::Sfid).is_some_and(|f| f.0 == SLM)
 }
 
 /// Does the fence order accesses to shared local memory?
@@ -74,7 +75,7 @@ pub(crate) fn fences_slm(ctx: &Ctx, inst: &Inst) -> bool {
 }
 
 fn sfid(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let Some((n, span)) = field(ctx, inst, SlotName::Sfid) else { return };
+    let Some((n, span)) = field_with_span(ctx, inst, SlotName::Sfid) else { return };
     if n == UGML {
         let has = Platforms::of(&[Platform::Pvc, Platform::Pvcxt]);
         let f = Finding::new(
@@ -110,8 +111,9 @@ const CACHING: &[(u32, u32, bool, bool)] = {
     ]
 };
 
-fn cached(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let (Some((l1, span)), Some((l3, _))) = (field(ctx, inst, SlotName::L1), field(ctx, inst, SlotName::L3))
+fn check_cache_controls(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let (Some((l1, span)), Some((l3, _))) =
+        (field_with_span(ctx, inst, SlotName::L1), field_with_span(ctx, inst, SlotName::L3))
     else {
         return;
     };
@@ -122,7 +124,7 @@ fn cached(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
                 Code::LSC_CACHING,
                 ctx.on,
                 span,
-                format!("caching .{}.{} of shared local memory", name(l1), name(l3)),
+                format!("shared local memory cannot have caching .{}.{}", name(l1), name(l3)),
             );
             ctx.push(f.help("leave it out"));
         }
@@ -143,7 +145,7 @@ fn cached(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             .filter(|(_, _, l, s)| (load && *l) || (store && *s))
             .map(|(a, b, ..)| format!(".{}.{}", name(*a), name(*b)))
             .collect();
-        let message = format!("{} with caching .{}.{}", desc.name, name(l1), name(l3));
+        let message = format!("{} cannot have caching .{}.{}", desc.name, name(l1), name(l3));
         let f = Finding::new(Code::LSC_CACHING, ctx.on, span, message);
         ctx.push(f.help(format!("legal: {}", legal.join(" "))));
     }
@@ -155,45 +157,56 @@ pub(crate) fn elements(ctx: &Ctx, inst: &Inst) -> u32 {
     if text(ctx, inst, SlotName::DataElems).is_none() {
         return 1;
     }
-    field(ctx, inst, SlotName::DataElems).and_then(|(code, _)| envisa_isa::lsc::elements(code)).unwrap_or(1)
+    field_with_span(ctx, inst, SlotName::DataElems)
+        .and_then(|(code, _)| envisa_isa::lsc::elements(code))
+        .unwrap_or(1)
 }
 
 fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let Some((order, span)) = field(ctx, inst, SlotName::DataOrder) else { return };
+    let Some((order, span)) = field_with_span(ctx, inst, SlotName::DataOrder) else { return };
     if desc.slot_index(SlotName::Width).is_some() {
         return;
     }
-    let n = channels(ctx, inst);
+    let n = channel_count(ctx, inst);
     let elems = elements(ctx, inst);
     let size = text(ctx, inst, SlotName::DataSize)
-        .zip(field(ctx, inst, SlotName::DataSize).and_then(|(code, _)| data_size(code)))
+        .zip(field_with_span(ctx, inst, SlotName::DataSize).and_then(|(code, _)| data_size(code)))
         .map(|((name, span), size)| (name, size, span));
     let atomic = desc.effect == Effect::Atomic;
     if is_transposed(order) {
         if atomic {
-            say(ctx, Code::LSC_TRANSPOSE, span, format!("a transposed {}", desc.name));
+            report(ctx, Code::LSC_TRANSPOSE, span, format!("a transposed {}", desc.name));
         } else if n != 1 {
             let f = Finding::new(
                 Code::LSC_TRANSPOSE,
                 ctx.on,
                 span,
-                format!("a transposed {} of {n} channels", desc.name),
+                format!("a transposed {} has {n} channels", desc.name),
             );
             ctx.push(f.help("transposed messages have one channel"));
         }
         if let Some((s, size, span)) = size
             && !(size.memory == size.register && size.register >= 4)
         {
-            let f =
-                Finding::new(Code::LSC_DATA_SIZE, ctx.on, span, format!("transposed elements of size {s}"));
+            let f = Finding::new(
+                Code::LSC_DATA_SIZE,
+                ctx.on,
+                span,
+                format!("transposed elements cannot have size {s}"),
+            );
             ctx.push(f.help("d32 or d64"));
         }
     } else {
-        if let Some((_, span)) = field(ctx, inst, SlotName::DataElems)
+        if let Some((_, span)) = field_with_span(ctx, inst, SlotName::DataElems)
             && (elems > 8 || (atomic && elems > 1))
         {
             let most = if atomic { 1 } else { 8 };
-            let f = Finding::new(Code::LSC_VECTOR, ctx.on, span, format!("{elems} elements at each address"));
+            let f = Finding::new(
+                Code::LSC_VECTOR,
+                ctx.on,
+                span,
+                format!("the message has {elems} elements at each address"),
+            );
             ctx.push(f.help(format!("at most {most}; block loads and stores are transposed (`t`)")));
         }
         if let Some((s, size, span)) = size {
@@ -208,7 +221,7 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         if desc.family == Family::Lsc && n > 16 && desc.slot_index(SlotName::U).is_none() {
             let exec = desc.exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k));
             let narrow = Platforms::of(&[Platform::Dg2, Platform::Mtl, Platform::Arl]);
-            let f = Finding::new(Code::LSC_EXEC, narrow, exec, format!("{} of {n} channels", desc.name));
+            let f = Finding::new(Code::LSC_EXEC, narrow, exec, format!("{} has {n} channels", desc.name));
             ctx.push(f.help("16 channels"));
         }
     }
@@ -216,8 +229,8 @@ fn vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let Some((model, model_span)) = text(ctx, inst, SlotName::AddrType) else { return };
-    let flat = field(ctx, inst, SlotName::AddrType).is_some_and(|f| f.0 == FLAT);
-    if let Some((size, span)) = field(ctx, inst, SlotName::AddrSize) {
+    let flat = field_with_span(ctx, inst, SlotName::AddrType).is_some_and(|f| f.0 == FLAT);
+    if let Some((size, span)) = field_with_span(ctx, inst, SlotName::AddrSize) {
         let wide = address_bytes(size) == Some(8);
         let slm = is_slm(ctx, inst);
         if slm && (!flat || wide) {
@@ -229,14 +242,14 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
             );
             ctx.push(f.also(model_span, model));
         } else if flat && !slm && address_bytes(size) == Some(2) {
-            let f = Finding::new(Code::LSC_ADDRESS, ctx.on, span, "a virtual address has no 16 bits");
+            let f = Finding::new(Code::LSC_ADDRESS, ctx.on, span, "a virtual address cannot have 16 bits");
             ctx.push(f.help("a32 or a64"));
         } else if !flat && wide {
             let f = Finding::new(
                 Code::LSC_ADDRESS,
                 ctx.on,
                 span,
-                format!("64-bit offsets into a surface ({model})"),
+                format!("offsets into a surface ({model}) cannot have 64 bits"),
             );
             ctx.push(f.help("a32"));
         }
@@ -245,21 +258,21 @@ fn addresses(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         && let Some((Operand::Imm { bits, .. }, span)) = ctx.slot(inst, SlotName::Surface)
         && bits != 0
     {
-        say(ctx, Code::LSC_BASE, span, "a flat message with a surface");
+        report(ctx, Code::LSC_BASE, span, "a flat message cannot name a surface");
     }
     if flat && let Some((Operand::General { var, row, col, .. }, span)) = ctx.slot(inst, SlotName::Surface) {
-        base(ctx, var, row, col, span);
+        check_base_address(ctx, var, row, col, span);
     }
     if !flat
         && let Some((Operand::State { class: StateClass::Sampler, .. }, span)) =
             ctx.slot(inst, SlotName::Surface)
     {
-        say(ctx, Code::LSC_BASE, span, "a sampler where a surface is meant");
+        report(ctx, Code::LSC_BASE, span, "a sampler is named where a surface is meant");
     }
 }
 
 /// The 64 bits that are added to flat addresses.
-fn base(ctx: &mut Ctx, var: u32, row: u8, col: u8, span: Span) {
+fn check_base_address(ctx: &mut Ctx, var: u32, row: u8, col: u8, span: Span) {
     const BYTES: u32 = 8;
     let Some(info) = ctx.var(var) else { return };
     for (i, grf, on) in crate::context::SIZES {
@@ -276,7 +289,7 @@ fn base(ctx: &mut Ctx, var: u32, row: u8, col: u8, span: Span) {
             () => continue,
         };
         let name = ctx.obj.var_name(var);
-        let message = format!("a base of 64 bits in `{name}`: {problem}");
+        let message = format!("the 64-bit base in `{name}` is misplaced: {problem}");
         ctx.push(Finding::new(Code::LSC_BASE_PLACE, on, span, message));
         return;
     }
@@ -289,7 +302,7 @@ fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             && var != predefined::var::NULL
         {
             let message = format!("{} has no such operand: it is %null", desc.name);
-            say(ctx, Code::LSC_OPERANDS, span, message);
+            report(ctx, Code::LSC_OPERANDS, span, message);
         }
     }
     let operator = match desc.operation() {
@@ -314,27 +327,27 @@ fn operands(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-fn quad(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((0, span)) = field(ctx, inst, SlotName::ChMask) {
-        say(ctx, Code::LSC_CHANNELS, span, format!("{} of no channel", desc.name));
+fn check_quad_message(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((0, span)) = field_with_span(ctx, inst, SlotName::ChMask) {
+        report(ctx, Code::LSC_CHANNELS, span, format!("{} names no channel", desc.name));
     }
 }
 
 fn typed_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let n = channels(ctx, inst);
+    let n = channel_count(ctx, inst);
     let span = desc.exec_slot().map_or(inst.span, |k| ctx.obj.op_span(inst, k));
     let xe2 = Platforms::from(Platform::Xe2);
     for (max, on) in [(8, Platforms::DG2_UP.without(Platforms::PVC_UP)), (16, Platforms::PVC_UP.without(xe2))]
     {
         if n > max {
-            let f = Finding::new(Code::LSC_TYPED_EXEC, on, span, format!("{} of {n} channels", desc.name));
+            let f = Finding::new(Code::LSC_TYPED_EXEC, on, span, format!("{} has {n} channels", desc.name));
             ctx.push(f.help(format!("at most {max}")));
         }
     }
 }
 
-fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let get = |ctx: &Ctx, name| field(ctx, inst, name);
+fn check_block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let get = |ctx: &Ctx, name| field_with_span(ctx, inst, name);
     let (Some((w, w_span)), Some((h, h_span)), Some((blocks, b_span))) =
         (get(ctx, SlotName::Width), get(ctx, SlotName::Height), get(ctx, SlotName::Blocks))
     else {
@@ -354,11 +367,11 @@ fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         return bad(size_span, format!("blocks of {size_name}"), "d8, d16, d32 or d64");
     }
     if w == 0 || w * size < 4 || w * size > 64 {
-        return bad(w_span, format!("rows of {} bytes", w * size), "4 to 64 bytes");
+        return bad(w_span, format!("the block has rows of {} bytes", w * size), "4 to 64 bytes");
     }
     let most = if store { 8 } else { 32 };
     if h == 0 || h > most {
-        return bad(h_span, format!("blocks of {h} rows"), &format!("1 to {most} rows"));
+        return bad(h_span, format!("the message has blocks of {h} rows"), &format!("1 to {most} rows"));
     }
     if blocks == 0
         || blocks > 4
@@ -367,7 +380,7 @@ fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         || (!store && blocks * w * size > 64)
     {
         let help = if store { "one block" } else { "1, 2 or 4 blocks of 64 bytes a row in all" };
-        return bad(b_span, format!("{blocks} blocks of {} bytes a row", w * size), help);
+        return bad(b_span, format!("the message has {blocks} blocks of {} bytes a row", w * size), help);
     }
     if let Some((_, span)) = vnni {
         if store || transposed {
@@ -378,7 +391,7 @@ fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             );
         }
         if size > 2 {
-            return bad(span, format!("interleaved elements of {size_name}"), "d8 or d16");
+            return bad(span, format!("interleaved elements cannot have size {size_name}"), "d8 or d16");
         }
     }
     if transposed {
@@ -393,7 +406,7 @@ fn block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         if !fits || blocks != 1 {
             bad(
                 size_span,
-                format!("a transposed block of {w} x {h} {size_name}"),
+                format!("a transposed block cannot be {w} x {h} {size_name}"),
                 "d32 up to 8 wide, d64 up to 4 wide and 8 high, one block",
             );
         }
@@ -404,14 +417,14 @@ fn fence(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     if let Some(e) = ctx.exec(inst)
         && (e.log2 != 0 || !e.mask.no_mask())
     {
-        say(ctx, Code::LSC_FENCE, inst.span, "a fence has one channel and ignores the mask");
+        report(ctx, Code::LSC_FENCE, inst.span, "a fence has one channel and ignores the mask");
     }
 }
 
 /// The table of page LSC_TYPED: rows lie at the next power of two of their width, 256 bytes in all.
 fn typed_block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let (Some((w, w_span)), Some((h, h_span))) =
-        (field(ctx, inst, SlotName::Width), field(ctx, inst, SlotName::Height))
+        (field_with_span(ctx, inst, SlotName::Width), field_with_span(ctx, inst, SlotName::Height))
     else {
         return;
     };
@@ -420,29 +433,30 @@ fn typed_block2d(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             Code::LSC_BLOCK2D,
             ctx.on,
             w_span,
-            format!("{} of {w} bytes by {h} rows", desc.name),
+            format!("{} has {w} bytes by {h} rows", desc.name),
         );
         ctx.push(f.help("1 to 64 bytes by at least one row"));
         return;
     }
     let pitch = w.next_power_of_two().max(4);
     if h > 256 / pitch {
-        let f = Finding::new(Code::LSC_BLOCK2D, ctx.on, h_span, format!("{h} rows of {w} bytes"));
+        let f =
+            Finding::new(Code::LSC_BLOCK2D, ctx.on, h_span, format!("the block has {h} rows of {w} bytes"));
         ctx.push(f.help(format!("at most {} rows", 256 / pitch)));
     }
 }
 
-fn append(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((FLAT, span)) = field(ctx, inst, SlotName::AddrType) {
-        let f = Finding::new(Code::LSC_APPEND, ctx.on, span, format!("{} without a surface", desc.name));
+fn check_append_message(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    if let Some((FLAT, span)) = field_with_span(ctx, inst, SlotName::AddrType) {
+        let f = Finding::new(Code::LSC_APPEND, ctx.on, span, format!("{} needs a surface", desc.name));
         ctx.push(f.help("bti, ss or bss"));
     }
 }
 
 /// Typed messages compute addresses from a surface's state.
 fn typed_flat(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    if let Some((FLAT, span)) = field(ctx, inst, SlotName::AddrType) {
-        let message = format!("{} without a surface", desc.name);
+    if let Some((FLAT, span)) = field_with_span(ctx, inst, SlotName::AddrType) {
+        let message = format!("{} needs a surface", desc.name);
         ctx.push(Finding::new(Code::LSC_TYPED_FLAT, ctx.on, span, message).help("bti, ss or bss"));
     }
 }

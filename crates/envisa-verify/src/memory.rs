@@ -5,18 +5,18 @@ use envisa_isa::{
     Inst, Op, Operand, PartName, Platforms, SlotName, Span, StateClass, Type, TypeSet, predefined,
 };
 
-use crate::context::{Check, Ctx, Rows, channels, field_or_part, say};
+use crate::context::{Check, Ctx, Rows, channel_count, field_or_part, report};
 use crate::finding::type_names;
 use crate::{Code, Finding};
 
 /// Which rules look at which rows.
 pub(crate) const CHECKS: &[(Rows, Check)] = &[
-    (Rows::Of(&[Op::OwordLd, Op::OwordLdUnaligned, Op::OwordSt]), owords),
-    (Rows::Of(&[Op::MediaLd, Op::MediaSt]), media),
+    (Rows::Of(&[Op::OwordLd, Op::OwordLdUnaligned, Op::OwordSt]), check_oword_message),
+    (Rows::Of(&[Op::MediaLd, Op::MediaSt]), check_media_message),
     (Rows::Of(&[Op::SvmBlockLd, Op::SvmBlockSt]), svm_block),
     (Rows::Of(&[Op::SvmGather, Op::SvmScatter]), svm_vector),
     (Rows::Of(&[Op::DwordAtomic, Op::TypedAtomic]), atomic),
-    (Rows::Of(&[Op::TypedAtomic, Op::Gather4Typed, Op::Scatter4Typed]), typed),
+    (Rows::Of(&[Op::TypedAtomic, Op::Gather4Typed, Op::Scatter4Typed]), check_typed_message),
     (Rows::Of(&[Op::SvmAtomic]), atomic),
 ];
 
@@ -25,7 +25,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if ctx.on == Platforms::NONE {
         return;
     }
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         match (kind, op) {
             (SlotKind::Surface { allowed }, Operand::Surface(id)) => {
                 let span = ctx.obj.op_span(inst, k);
@@ -42,7 +42,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
                         span,
                     );
                 } else if matches!(*id, 1 | 2) {
-                    say(
+                    report(
                         ctx,
                         Code::SURFACE_RESERVED,
                         span,
@@ -82,7 +82,7 @@ pub(crate) fn state_address(
     if let Some(ty) = ctx.type_of(register)
         && !matches!(ty, Type::Uq | Type::Q)
     {
-        let message = format!("an address of type {}", ty.name());
+        let message = format!("the address of a state cannot have type {}", ty.name());
         let f = Finding::new(code, ctx.on, span, message).here(format!("this is {}", ty.name()));
         ctx.push(f.help("legal: q, uq"));
     }
@@ -113,19 +113,23 @@ fn surface(ctx: &mut Ctx, desc: &InstDesc, code: Code, ok: Platforms, what: &str
 pub(crate) fn slm_size(ctx: &mut Ctx, span: Span) {
     let Some(a) = ctx.obj.attr("SLMSize") else { return };
     if a.int() == Some(0) {
-        let f =
-            Finding::new(Code::SLM_SIZE_ZERO, ctx.on, span, "shared local memory in a kernel that has none");
+        let f = Finding::new(
+            Code::SLM_SIZE_ZERO,
+            ctx.on,
+            span,
+            "the kernel uses shared local memory but has none",
+        );
         let at = a.span;
         ctx.push(f.also(at, "SLMSize is 0"));
     }
 }
 
-fn owords(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+fn check_oword_message(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((Operand::Int(4), span)) = ctx.slot(inst, SlotName::Size)
         && let Some((Operand::Surface(s), at)) = ctx.slot(inst, SlotName::Surface)
         && s != predefined::SURFACE_SLM
     {
-        let f = Finding::new(Code::OWORDS_16, ctx.on, span, format!("{} of 16 owords", desc.name));
+        let f = Finding::new(Code::OWORDS_16, ctx.on, span, format!("{} cannot have 16 owords", desc.name));
         ctx.push(
             f.also(at, "not T0 (%slm)").help("16 owords go with shared local memory only; use two of 8"),
         );
@@ -140,11 +144,11 @@ fn constant_offset(ctx: &mut Ctx, inst: &Inst, slot: SlotName, align: u64) {
         && bits % align != 0
     {
         let message = format!("the `{slot}` of {} is {bits}, no multiple of {align}", inst.desc().name);
-        say(ctx, Code::OFFSET_ALIGNMENT, span, message);
+        report(ctx, Code::OFFSET_ALIGNMENT, span, message);
     }
 }
 
-fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+fn check_media_message(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let (Some((w, w_span)), Some((h, h_span))) =
         (field_or_part(ctx, inst, SlotName::Width), field_or_part(ctx, inst, SlotName::Height))
     else {
@@ -152,7 +156,12 @@ fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     };
     if !(1..=64).contains(&w) || !(1..=64).contains(&h) {
         let span = if (1..=64).contains(&w) { h_span } else { w_span };
-        let f = Finding::new(Code::MEDIA_BLOCK, ctx.on, span, format!("{} of {w} x {h}", desc.name));
+        let f = Finding::new(
+            Code::MEDIA_BLOCK,
+            ctx.on,
+            span,
+            format!("{} cannot have a block of {w} x {h}", desc.name),
+        );
         ctx.push(f.help("1 to 64 bytes by 1 to 64 rows"));
         return;
     }
@@ -169,7 +178,7 @@ fn media(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((p, span)) = field_or_part(ctx, inst, SlotName::Plane)
         && p > 3
     {
-        say(ctx, Code::MEDIA_BLOCK, span, format!("plane {p}; legal are 0 to 3"));
+        report(ctx, Code::MEDIA_BLOCK, span, format!("the plane is {p}; legal are 0 to 3"));
     }
     if inst.op == Op::MediaSt {
         constant_offset(ctx, inst, SlotName::X, 4);
@@ -182,7 +191,7 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     else {
         return;
     };
-    let n = channels(ctx, inst);
+    let n = channel_count(ctx, inst);
     if blocks == 3 && (size != 1 || n != 8) {
         let f = Finding::new(
             Code::SVM_EIGHT_BLOCKS,
@@ -196,7 +205,7 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             Code::SVM_BLOCKS_EXEC,
             ctx.on,
             span,
-            format!("{} of {} blocks for {n} channels", desc.name, 1 << blocks),
+            format!("{} has {} blocks for {n} channels", desc.name, 1 << blocks),
         );
         ctx.push(f.help("more than one block needs at least 8 channels"));
     } else if blocks > 0 && n < 8 {
@@ -204,7 +213,7 @@ fn svm_vector(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             Code::SVM_BYTE_BLOCKS_EXEC,
             ctx.on,
             span,
-            format!("{} of {} one-byte blocks for {n} channels", desc.name, 1 << blocks),
+            format!("{} has {} one-byte blocks for {n} channels", desc.name, 1 << blocks),
         );
         ctx.push(f.help("the page wants at least 8 channels for more than one block"));
     }
@@ -236,11 +245,11 @@ fn svm_block(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 
 /// Operands and types of atomics, by operation: see the table on page DWORD_ATOMIC.
 /// Typed messages: the first dimension that every surface has.
-fn typed(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+fn check_typed_message(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if let Some((Operand::Raw { var, .. }, span)) = ctx.slot(inst, SlotName::U)
         && var == predefined::var::NULL
     {
-        say(ctx, Code::TYPED_NO_U, span, format!("{} lacks its U offsets", desc.name));
+        report(ctx, Code::TYPED_NO_U, span, format!("{} lacks its U offsets", desc.name));
     }
 }
 

@@ -11,7 +11,7 @@ use envisa_isa::{
 
 use crate::context::{Ctx, SIZES, WIDE};
 use crate::finding::{platform_names, type_names};
-use crate::page_rules::traits;
+use crate::page_rules::page_traits;
 use crate::{Code, Finding};
 
 /// Vector operands of these families are scalars: only the first element counts.
@@ -36,33 +36,33 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         Some(e) if !scalar_operands(desc.family) => e.channels(),
         _ => 1,
     };
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         match kind {
             SlotKind::Vector(classes) => {
                 let span = ctx.obj.op_span(inst, k);
                 if !class(ctx, desc, slot, *classes, op, span) || no_scales(slot, op) {
                     continue;
                 }
-                types(ctx, inst, desc, slot, op, span);
-                modifier(ctx, desc, slot, op, span);
-                place(ctx, inst, desc, slot, op, exec, span);
+                check_operand_type(ctx, inst, desc, slot, op, span);
+                check_modifier(ctx, desc, slot, op, span);
+                check_operand_place(ctx, inst, desc, slot, op, exec, span);
             }
             SlotKind::Raw { nullable } => {
                 let span = ctx.obj.op_span(inst, k);
-                raw(ctx, inst, k, slot, *nullable, op, span);
-                types(ctx, inst, desc, slot, op, span);
+                check_raw_operand(ctx, inst, k, slot, *nullable, op, span);
+                check_operand_type(ctx, inst, desc, slot, op, span);
             }
             SlotKind::Surface { allowed: SurfaceRule { address, .. } } | SlotKind::Sampler { address } => {
                 if let Some(register) = op.handle() {
                     let span = ctx.obj.op_span(inst, k);
                     crate::memory::state_address(ctx, desc, slot.name, *address, &register, span);
-                    place(ctx, inst, desc, slot, &register, 1, span);
+                    check_operand_place(ctx, inst, desc, slot, &register, 1, span);
                 }
             }
             _ => {}
         }
     }
-    combination(ctx, inst, desc);
+    check_type_combination(ctx, inst, desc);
 }
 
 fn class_of(op: &Operand) -> (Classes, &'static str) {
@@ -110,7 +110,7 @@ fn class(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, classes: Classes, op: &Ope
 }
 
 /// Packed immediates stand for vectors of another type.
-fn admits(set: TypeSet, ty: Type) -> bool {
+fn type_set_admits(set: TypeSet, ty: Type) -> bool {
     if set.contains(ty) {
         return true;
     }
@@ -130,7 +130,7 @@ fn no_scales(slot: &Slot, op: &Operand) -> bool {
         && matches!(op, Operand::General { var: predefined::var::NULL, .. })
 }
 
-fn types(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
+fn check_operand_type(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
     match *op {
         Operand::Imm { ty: Type::Bool, .. } => {
             ctx.push(Finding::new(Code::IMM_TYPE, ctx.on, span, "an immediate has no type bool"));
@@ -141,7 +141,7 @@ fn types(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                 Code::INDIRECT_TYPE,
                 ctx.on,
                 span,
-                format!("an indirect operand of type {}", ty.name()),
+                format!("an indirect operand cannot have type {}", ty.name()),
             );
             ctx.push(f.help("any type but v, uv, vf and bool"));
             return;
@@ -162,7 +162,7 @@ fn types(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
         );
         ctx.push(f);
     }
-    if slot.types == TypeSet::ANY || slot.types == TypeSet::NONE || admits(slot.types, ty) {
+    if slot.types == TypeSet::ANY || slot.types == TypeSet::NONE || type_set_admits(slot.types, ty) {
         return;
     }
     // Raw operands move bytes: the reference checks the types of few of them, and its compiler relies on it.
@@ -172,7 +172,7 @@ fn types(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
     let handle = inst.op == Op::Movs && ty.is_int();
     let code = if constant || handle || matches!(op, Operand::Raw { .. }) {
         Code::RAW_TYPE
-    } else if no_sign(slot.types).contains(unsigned(ty)) {
+    } else if no_sign(slot.types).contains(unsigned_of_same_size(ty)) {
         Code::OPERAND_SIGN
     } else {
         Code::OPERAND_TYPE
@@ -190,11 +190,11 @@ fn types(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
 
 /// A set with the unsigned integers of the sizes it has.
 fn no_sign(set: TypeSet) -> TypeSet {
-    set.iter().fold(set, |s, t| s.union(TypeSet::of(&[unsigned(t)])))
+    set.iter().fold(set, |s, t| s.union(TypeSet::of(&[unsigned_of_same_size(t)])))
 }
 
 /// The unsigned integer of the same size.
-fn unsigned(ty: Type) -> Type {
+fn unsigned_of_same_size(ty: Type) -> Type {
     match ty {
         Type::B => Type::Ub,
         Type::W => Type::Uw,
@@ -205,7 +205,7 @@ fn unsigned(ty: Type) -> Type {
 }
 
 /// Destination and source types together, by the row's type maps.
-fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
+fn check_type_combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     if desc.type_maps.is_empty() {
         return;
     }
@@ -213,7 +213,7 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     let mut srcs: [Type; 4] = [Type::Ud; 4];
     let mut n = 0;
     let (mut spans, mut dst_span) = ([inst.span; 4], inst.span);
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         let SlotKind::Vector(classes) = kind else { continue };
         match op {
             // Predicates and addresses have rules of their own.
@@ -223,8 +223,8 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
             _ => {}
         }
         let Some(mut ty) = ctx.type_of(op) else { return };
-        if traits(inst.op).sign_free {
-            ty = unsigned(ty);
+        if page_traits(inst.op).sign_free {
+            ty = unsigned_of_same_size(ty);
         }
         if slot.role == Role::Write && slot.name == SlotName::Dst {
             dst = Some(ty);
@@ -238,8 +238,8 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     let srcs = &srcs[..n];
     let fits = |m: &&TypeMap| {
         let (to, from) =
-            if traits(inst.op).sign_free { (no_sign(m.dst), no_sign(m.src)) } else { (m.dst, m.src) };
-        dst.is_none_or(|d| admits(to, d)) && srcs.iter().all(|s| admits(from, *s))
+            if page_traits(inst.op).sign_free { (no_sign(m.dst), no_sign(m.src)) } else { (m.dst, m.src) };
+        dst.is_none_or(|d| type_set_admits(to, d)) && srcs.iter().all(|s| type_set_admits(from, *s))
     };
     let ok = desc.type_maps.iter().filter(fits).fold(Platforms::NONE, |p, m| p.union(m.platforms));
     let mut bad = ctx.on.without(ok);
@@ -252,8 +252,8 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     }
     let wide = |t: &Type| matches!(t, Type::Q | Type::Uq);
     let signless = |m: &&TypeMap| {
-        dst.is_none_or(|d| admits(no_sign(m.dst), unsigned(d)))
-            && srcs.iter().all(|s| admits(no_sign(m.src), unsigned(*s)))
+        dst.is_none_or(|d| type_set_admits(no_sign(m.dst), unsigned_of_same_size(d)))
+            && srcs.iter().all(|s| type_set_admits(no_sign(m.src), unsigned_of_same_size(*s)))
     };
     let but_for_signs =
         desc.type_maps.iter().filter(signless).fold(Platforms::NONE, |p, m| p.union(m.platforms));
@@ -271,8 +271,8 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     let to = dst.map_or("a predicate", |d| d.name());
     let message = format!("{} does not take {} to {to}", desc.name, list.join(", "));
     // The finding stands at the sources that no combination with the destination has, if it is only them.
-    let with_dst = |m: &&TypeMap| dst.is_none_or(|d| admits(m.dst, d));
-    let odd = |t: Type| !desc.type_maps.iter().filter(with_dst).any(|m| admits(m.src, t));
+    let with_dst = |m: &&TypeMap| dst.is_none_or(|d| type_set_admits(m.dst, d));
+    let odd = |t: Type| !desc.type_maps.iter().filter(with_dst).any(|m| type_set_admits(m.src, t));
     let wrong = srcs.iter().position(|t| odd(*t)).filter(|_| desc.type_maps.iter().any(|m| with_dst(&m)));
     let at = wrong.map_or(dst_span, |i| spans[i]);
     let mut f = Finding::new(code, bad, at, message).here(wrong.map_or(to, |i| list[i]));
@@ -286,7 +286,7 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
         .type_maps
         .iter()
         .filter(|m| m.platforms.intersect(ctx.on) != Platforms::NONE)
-        .filter(|m| with_dst(m) || srcs.iter().all(|s| admits(m.src, *s)))
+        .filter(|m| with_dst(m) || srcs.iter().all(|s| type_set_admits(m.src, *s)))
         .map(|m| format!("{} from {}", type_names(m.dst), type_names(m.src)))
         .collect();
     fitting.dedup();
@@ -296,14 +296,19 @@ fn combination(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc) {
     ctx.push(f);
 }
 
-fn modifier(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
+fn check_modifier(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Span) {
     let m = op.modifier();
     if m == Modifier::None {
         return;
     }
     if slot.role == Role::Write || slot.role == Role::ReadWrite {
         if m != Modifier::Sat {
-            let f = Finding::new(Code::MODIFIER_PLACE, ctx.on, span, "a source modifier on a destination");
+            let f = Finding::new(
+                Code::MODIFIER_PLACE,
+                ctx.on,
+                span,
+                "a destination cannot have a source modifier",
+            );
             ctx.push(f);
             return;
         }
@@ -324,7 +329,7 @@ fn modifier(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Spa
         return;
     }
     if m == Modifier::Sat {
-        ctx.push(Finding::new(Code::MODIFIER_PLACE, ctx.on, span, "saturation on a source"));
+        ctx.push(Finding::new(Code::MODIFIER_PLACE, ctx.on, span, "a source cannot saturate"));
         return;
     }
     if !matches!(op, Operand::General { .. } | Operand::Indirect { .. }) {
@@ -360,7 +365,7 @@ fn modifier(ctx: &mut Ctx, desc: &InstDesc, slot: &Slot, op: &Operand, span: Spa
 }
 
 /// Offset of the last byte a source region touches, from its first, plus one.
-pub(crate) fn extent(region: Region, exec: u32, size: u32) -> Option<u32> {
+pub(crate) fn region_extent(region: Region, exec: u32, size: u32) -> Option<u32> {
     let h = region.hstride().unwrap_or(0);
     let w = region.width().unwrap_or(1).clamp(1, exec.max(1));
     let v = region.vstride().unwrap_or(0);
@@ -372,17 +377,25 @@ pub(crate) fn dst_extent(region: Region, exec: u32, size: u32) -> u32 {
     (exec.max(1) - 1) * region.hstride().unwrap_or(1) * size + size
 }
 
-fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand, exec: u32, span: Span) {
+fn check_operand_place(
+    ctx: &mut Ctx,
+    inst: &Inst,
+    desc: &InstDesc,
+    slot: &Slot,
+    op: &Operand,
+    exec: u32,
+    span: Span,
+) {
     let is_dst = slot.role == Role::Write;
     match *op {
         Operand::General { var, row, col, region, .. } => {
             predefined_use(ctx, var, (row, col), is_dst, span);
             let Some(info) = ctx.var(var) else { return };
             // Where regions are the instruction's own matter, the first element lies inside all the same.
-            let scalar = scalar_operands(desc.family) || traits(inst.op).own_region;
+            let scalar = scalar_operands(desc.family) || page_traits(inst.op).own_region;
             // A call's address has one like any source.
             let has_region = !scalar || desc.family == Family::ControlFlow;
-            if has_region && !self::region(ctx, region, exec, is_dst, false, span) {
+            if has_region && !self::check_region(ctx, region, exec, is_dst, false, span) {
                 return;
             }
             let size = info.ty.size();
@@ -391,10 +404,10 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
             } else if is_dst {
                 Some(dst_extent(region, exec, size))
             } else {
-                extent(region, exec, size)
+                region_extent(region, exec, size)
             };
             let Some(bytes) = bytes else { return };
-            bounds(ctx, info, var, (row, col), bytes, span);
+            check_bounds(ctx, info, var, (row, col), bytes, span);
         }
         Operand::Indirect { addr, offset, byte_offset, region, .. } => {
             if !(-512..=511).contains(&byte_offset) {
@@ -402,12 +415,12 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                     Code::INDIRECT_OFFSET,
                     ctx.on,
                     span,
-                    format!("an indirect offset of {byte_offset} bytes"),
+                    format!("the indirect offset is {byte_offset} bytes"),
                 );
                 ctx.push(f.help("-512 to 511"));
             }
             let scalar = scalar_operands(desc.family);
-            if !scalar && !self::region(ctx, region, exec, is_dst, true, span) {
+            if !scalar && !self::check_region(ctx, region, exec, is_dst, true, span) {
                 return;
             }
             // With a vertical stride one address; without, one for each row.
@@ -420,7 +433,12 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
         }
         Operand::Address { id, offset, width_log2, .. } => {
             if width_log2 > 4 {
-                let f = Finding::new(Code::ADDRESS_WIDTH, ctx.on, span, "an address operand of 32 elements");
+                let f = Finding::new(
+                    Code::ADDRESS_WIDTH,
+                    ctx.on,
+                    span,
+                    "an address operand cannot have 32 elements",
+                );
                 ctx.push(f.help("at most 16"));
                 return;
             }
@@ -436,7 +454,7 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                         Code::OUTSIDE_VARIABLE,
                         on,
                         span,
-                        format!("byte {offset} of a variable of {}", info.bytes[i]),
+                        format!("the operand begins at byte {offset} of a variable of {}", info.bytes[i]),
                     );
                     ctx.push(f.also(var_span(ctx, var), "declared here"));
                     break;
@@ -451,7 +469,7 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
                 _ => exec,
             };
             if exec > holds {
-                let message = format!("an immediate of type {} for {exec} channels", ty.name());
+                let message = format!("an immediate of type {} cannot serve {exec} channels", ty.name());
                 let f = Finding::new(Code::PACKED_WIDTH, ctx.on, span, message);
                 ctx.push(f.here(format!("it has {holds} elements")));
             }
@@ -468,8 +486,11 @@ fn place(ctx: &mut Ctx, inst: &Inst, desc: &InstDesc, slot: &Slot, op: &Operand,
 fn address_elements(ctx: &mut Ctx, code: Code, id: u16, (offset, n): (u32, u32), span: Span) {
     let Some(a) = ctx.obj.addresses.get(id as usize) else { return };
     if offset + n > a.elems as u32 {
-        let message =
-            format!("elements {offset} to {} of an address variable of {}", offset + n - 1, a.elems);
+        let message = format!(
+            "the operand names elements {offset} to {} of an address variable of {}",
+            offset + n - 1,
+            a.elems
+        );
         let f = Finding::new(code, ctx.on, span, message).also(a.span, "declared here");
         ctx.push(f);
     }
@@ -487,7 +508,7 @@ fn predicate_bits(ctx: &mut Ctx, inst: &Inst, p: Pred, span: Span) {
             Code::PREDICATE_SIZE,
             ctx.on,
             span,
-            format!("bits up to {last} of a predicate that has {}", v.elems),
+            format!("the operand names bits up to {last} of a predicate that has {}", v.elems),
         )
         .also(v.span, "declared here");
         ctx.push(f);
@@ -509,7 +530,11 @@ fn state_elements(ctx: &mut Ctx, (class, id): (StateClass, u16), offset: u32, ex
             Code::ADDRESS_RANGE,
             ctx.on,
             span,
-            format!("elements {offset} to {} of a state variable of {}", offset + exec - 1, v.elems),
+            format!(
+                "the operand names elements {offset} to {} of a state variable of {}",
+                offset + exec - 1,
+                v.elems
+            ),
         )
         .also(v.span, "declared here");
         ctx.push(f);
@@ -550,7 +575,7 @@ fn predefined_use(ctx: &mut Ctx, var: u32, place: (u8, u8), is_dst: bool, span: 
     let element = info.offset / 4 + place.1 as u32;
     match root {
         v::NULL if var == v::NULL => {
-            ctx.push(Finding::new(Code::NULL_OPERAND, ctx.on, span, "%null as a general operand"));
+            ctx.push(Finding::new(Code::NULL_OPERAND, ctx.on, span, "%null cannot be a general operand"));
         }
         v::MSG0 => {
             let before = Platforms::before(Platform::Xe2);
@@ -596,7 +621,7 @@ fn predefined_use(ctx: &mut Ctx, var: u32, place: (u8, u8), is_dst: bool, span: 
     }
 }
 
-fn region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, span: Span) -> bool {
+fn check_region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, span: Span) -> bool {
     let fail = |ctx: &mut Ctx, code, text: String, help: &str| {
         ctx.push(Finding::new(code, ctx.on, span, text).help(help.to_string()));
         false
@@ -614,7 +639,7 @@ fn region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, spa
             None => fail(ctx, Code::REGION_MISSING, "a destination without a stride".into(), "`<1>`"),
             Some(0) => fail(ctx, Code::DST_STRIDE_ZERO, "a destination with stride 0".into(), "1, 2 or 4"),
             Some(h @ 8..) => {
-                fail(ctx, Code::REGION_HSTRIDE, format!("a horizontal stride of {h}"), "0, 1, 2 or 4")
+                fail(ctx, Code::REGION_HSTRIDE, format!("the horizontal stride is {h}"), "0, 1, 2 or 4")
             }
             _ => true,
         };
@@ -628,17 +653,17 @@ fn region(ctx: &mut Ctx, r: Region, exec: u32, is_dst: bool, indirect: bool, spa
         );
     }
     if let Some(h @ 8..) = r.hstride() {
-        return fail(ctx, Code::REGION_HSTRIDE, format!("a horizontal stride of {h}"), "0, 1, 2 or 4");
+        return fail(ctx, Code::REGION_HSTRIDE, format!("the horizontal stride is {h}"), "0, 1, 2 or 4");
     }
     if let Some(w) = r.width() {
         if w == 0 || w == 32 {
-            return fail(ctx, Code::REGION_WIDTH, format!("a region of width {w}"), "1, 2, 4, 8 or 16");
+            return fail(ctx, Code::REGION_WIDTH, format!("the region has width {w}"), "1, 2, 4, 8 or 16");
         }
         if w > exec {
             return fail(
                 ctx,
                 Code::EXEC_BELOW_WIDTH,
-                format!("a region of width {w} for {exec} channels"),
+                format!("the region has width {w}, but the instruction has {exec} channels"),
                 "a width of at most the execution size",
             );
         }
@@ -651,7 +676,14 @@ fn var_span(ctx: &Ctx, var: u32) -> Span {
 }
 
 /// Rows and columns against registers and the variable.
-fn bounds(ctx: &mut Ctx, info: crate::context::VarInfo, var: u32, at: (u8, u8), bytes: u32, span: Span) {
+fn check_bounds(
+    ctx: &mut Ctx,
+    info: crate::context::VarInfo,
+    var: u32,
+    at: (u8, u8),
+    bytes: u32,
+    span: Span,
+) {
     let size = info.ty.size();
     let (row, col) = (at.0 as u32, at.1 as u32);
     let behind = |i: usize, grf: u32| info.offset + row * grf + col * size >= info.root_bytes[i].max(1);
@@ -660,8 +692,10 @@ fn bounds(ctx: &mut Ctx, info: crate::context::VarInfo, var: u32, at: (u8, u8), 
             .iter()
             .find(|s| ctx.on.intersect(s.2) != Platforms::NONE)
             .map_or(0, |s| info.root_bytes[s.0]);
-        let message =
-            format!("element ({row},{col}) of `{}`, whose storage has {bytes} bytes", ctx.obj.var_name(var));
+        let message = format!(
+            "the operand begins at element ({row},{col}) of `{}`, whose storage has {bytes} bytes",
+            ctx.obj.var_name(var)
+        );
         let f = Finding::new(Code::STARTS_OUTSIDE, ctx.on, span, message);
         ctx.push(f.also(var_span(ctx, var), "declared here"));
         return;
@@ -715,7 +749,15 @@ fn bounds(ctx: &mut Ctx, info: crate::context::VarInfo, var: u32, at: (u8, u8), 
     }
 }
 
-fn raw(ctx: &mut Ctx, inst: &Inst, k: usize, slot: &Slot, nullable: bool, op: &Operand, span: Span) {
+fn check_raw_operand(
+    ctx: &mut Ctx,
+    inst: &Inst,
+    k: usize,
+    slot: &Slot,
+    nullable: bool,
+    op: &Operand,
+    span: Span,
+) {
     let desc = inst.desc();
     let Operand::Raw { var, offset } = *op else { return };
     if var == predefined::var::NULL {
@@ -739,7 +781,7 @@ fn raw(ctx: &mut Ctx, inst: &Inst, k: usize, slot: &Slot, nullable: bool, op: &O
                 Code::RAW_ALIGNMENT,
                 on,
                 span,
-                format!("a raw operand at byte {at}, inside a register of {grf} bytes"),
+                format!("a raw operand begins at byte {at}, inside a register of {grf} bytes"),
             );
             ctx.push(f);
         }
@@ -748,7 +790,7 @@ fn raw(ctx: &mut Ctx, inst: &Inst, k: usize, slot: &Slot, nullable: bool, op: &O
                 Code::RAW_OUTSIDE,
                 on,
                 span,
-                format!("a raw operand at byte {offset} of a variable of {}", info.bytes[i]),
+                format!("a raw operand begins at byte {offset} of a variable of {}", info.bytes[i]),
             )
             .also(var_span(ctx, var), "declared here");
             ctx.push(f);

@@ -9,14 +9,14 @@ use envisa_isa::{
     Type, TypeSet, limits, predefined,
 };
 
-use crate::context::{Check, Ctx, NARROW, Rows, SIZES, WIDE, channels, field_or_part, say};
+use crate::context::{Check, Ctx, NARROW, Rows, SIZES, WIDE, channel_count, field_or_part, report};
 use crate::{Code, Finding, graphics, lsc, memory};
 
 /// Which rules look at which rows.
 const CHECKS: &[(Rows, Check)] = &[
-    (Rows::Of(&[Op::And, Op::Or, Op::Xor, Op::Not]), logic),
+    (Rows::Of(&[Op::And, Op::Or, Op::Xor, Op::Not]), check_logic_predicates),
     (Rows::Of(&[Op::Mov]), mov),
-    (Rows::Of(&[Op::Setp]), setp),
+    (Rows::Of(&[Op::Setp]), check_setp),
     (Rows::Of(&[Op::Cmp]), cmp),
     (Rows::Of(&[Op::Movs]), movs),
     (Rows::Of(&[Op::AddrAdd]), addr_add),
@@ -31,9 +31,9 @@ const CHECKS: &[(Rows, Check)] = &[
     (Rows::Of(&[Op::Madw]), page_exec),
     (Rows::Of(&[Op::Dpasw]), dpasw_sharing),
     (Rows::Of(&[Op::Fence]), fence_local),
-    (Rows::Of(&[Op::Switchjmp]), switchjmp),
+    (Rows::Of(&[Op::Switchjmp]), check_switchjmp),
     (Rows::Of(&[Op::Bfe, Op::Bfi, Op::Lrp]), oword_aligned),
-    (Rows::Of(&[Op::Plane]), plane),
+    (Rows::Of(&[Op::Plane]), check_plane),
     (Rows::Of(&[Op::Madw]), madw),
     (Rows::Of(&[Op::Mulh]), same_type),
     (Rows::Of(&[Op::Shr, Op::Asr]), shift_sign),
@@ -41,9 +41,9 @@ const CHECKS: &[(Rows, Check)] = &[
     (Rows::Of(&[Op::Fcvt]), fcvt),
     (Rows::Of(&[Op::Srnd]), srnd),
     (Rows::Of(&[Op::Dpas, Op::Dpasw, Op::Bdpas]), dpas),
-    (Rows::Of(&[Op::Nbarrier, Op::Nbarrier42]), nbarrier),
+    (Rows::Of(&[Op::Nbarrier, Op::Nbarrier42]), check_nbarrier),
     (Rows::Of(&[Op::RawSend]), raw_send),
-    (Rows::Of(&[Op::Lifetime]), lifetime),
+    (Rows::Of(&[Op::Lifetime]), check_lifetime),
 ];
 
 const LISTS: [&[(Rows, Check)]; 4] = [CHECKS, memory::CHECKS, lsc::CHECKS, graphics::CHECKS];
@@ -59,7 +59,7 @@ pub(crate) struct Traits {
 }
 
 /// Traits of a row, looked for where it is first checked.
-pub(crate) fn traits(op: Op) -> &'static Traits {
+pub(crate) fn page_traits(op: Op) -> &'static Traits {
     static ALL: [OnceLock<Traits>; TABLE.len()] = [const { OnceLock::new() }; TABLE.len()];
     ALL[op as usize].get_or_init(|| Traits {
         checks: LISTS.iter().flat_map(|l| l.iter()).filter(|(r, _)| r.has(op)).map(|(_, c)| *c).collect(),
@@ -72,7 +72,7 @@ pub(crate) fn traits(op: Op) -> &'static Traits {
 }
 
 /// Pages that the rules name and no row of the table has: empty, or the rules are stale.
-pub fn stale() -> Vec<&'static str> {
+pub fn stale_page_names() -> Vec<&'static str> {
     let pages = LISTS.iter().flat_map(|l| l.iter()).filter_map(|(r, _)| match r {
         Rows::Page(page) => Some(*page),
         Rows::Of(_) | Rows::Family(_) => None,
@@ -84,7 +84,7 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if ctx.on == Platforms::NONE {
         return;
     }
-    for c in &traits(inst.op).checks {
+    for c in &page_traits(inst.op).checks {
         c(ctx, inst, desc);
     }
 }
@@ -98,8 +98,8 @@ fn pred_of(ctx: &Ctx, inst: &Inst) -> Option<(Pred, Span)> {
 }
 
 /// Predicates in logic instructions: all or none, and no predication.
-fn logic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let vectors = || ctx.slots(inst).filter(|(_, _, kind, _)| matches!(kind, SlotKind::Vector(_)));
+fn check_logic_predicates(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+    let vectors = || ctx.slot_operands(inst).filter(|(_, _, kind, _)| matches!(kind, SlotKind::Vector(_)));
     let preds = vectors().filter(|(.., op)| matches!(op, Operand::Predicate(_))).count();
     if preds == 0 {
         return;
@@ -107,11 +107,11 @@ fn logic(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let other = vectors().find(|(.., op)| !matches!(op, Operand::Predicate(_))).map(|(k, ..)| k);
     if let Some(k) = other {
         let span = ctx.obj.op_span(inst, k);
-        say(ctx, Code::PREDICATE_LOGIC, span, format!("{} of predicates and other operands", desc.name));
+        report(ctx, Code::PREDICATE_LOGIC, span, format!("{} of predicates and other operands", desc.name));
         return;
     }
     if let Some((_, span)) = pred_of(ctx, inst) {
-        say(ctx, Code::PREDICATION, span, format!("{} of predicates takes no predication", desc.name));
+        report(ctx, Code::PREDICATION, span, format!("{} of predicates takes no predication", desc.name));
     }
 }
 
@@ -135,10 +135,10 @@ fn mov(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         ctx.push(f.help("it copies all bits at once: write (M1,1)"));
     }
     if let Some((_, span)) = pred_of(ctx, inst) {
-        say(ctx, Code::PREDICATION, span, "a move from a predicate takes no predication");
+        report(ctx, Code::PREDICATION, span, "a move from a predicate takes no predication");
     }
     if dst.modifier() != envisa_isa::Modifier::None {
-        say(ctx, Code::PREDICATE_MOVE, dst_span, "a move from a predicate does not saturate");
+        report(ctx, Code::PREDICATE_MOVE, dst_span, "a move from a predicate does not saturate");
     }
     let bits = ctx.obj.predicates.get(p.id as usize - 1).map_or(0, |v| v.elems as u32);
     if let Some(ty) = ctx.type_of(&dst) {
@@ -162,7 +162,7 @@ fn mov(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     }
 }
 
-fn setp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+fn check_setp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let (Some((src, _)), Some(e)) = (ctx.slot(inst, SlotName::Src0), ctx.exec(inst)) else { return };
     if !matches!(src, Operand::Imm { .. }) {
         return;
@@ -213,7 +213,7 @@ fn movs(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
             ctx.push(f.also(src_span, "the other"));
         }
         (Operand::State { .. }, _) | (_, Operand::State { .. }) => {}
-        _ => say(ctx, Code::MOVS_GENERAL, span, "MOVS without a surface or a sampler"),
+        _ => report(ctx, Code::MOVS_GENERAL, span, "MOVS without a surface or a sampler"),
     }
 }
 
@@ -244,7 +244,7 @@ fn addr_add(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
             }
         }
         Operand::State { class: StateClass::Surface, id, .. } if id < predefined::FIRST_SURFACE as u16 => {
-            say(ctx, Code::ADDR_ADD_BASE, span, "the address of a predefined surface");
+            report(ctx, Code::ADDR_ADD_BASE, span, "the address of a predefined surface");
         }
         _ => {}
     }
@@ -268,7 +268,7 @@ fn call_sizes(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
             && n > max
         {
             let message = format!("{} passes {n} registers of {what}, which has {max}", desc.name);
-            say(ctx, Code::CALL_SIZES, span, message);
+            report(ctx, Code::CALL_SIZES, span, message);
         }
     }
 }
@@ -307,7 +307,7 @@ fn file_name(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         && n > limits::FILE_NAME_BYTES
     {
         let message = format!("a file's name of {n} bytes, at most {}", limits::FILE_NAME_BYTES);
-        say(ctx, Code::NAME_LENGTH, span, message);
+        report(ctx, Code::NAME_LENGTH, span, message);
     }
 }
 
@@ -326,7 +326,7 @@ fn special_bits(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     };
     let Some(info) = ctx.var(var).filter(|i| matches!(i.root, v::CR0 | v::TSC)) else { return };
     let element = info.offset / 4 + col as u32 * info.ty.size() / 4;
-    for (k, _, _, op) in ctx.slots(inst) {
+    for (k, _, _, op) in ctx.slot_operands(inst) {
         let Operand::Imm { bits, .. } = *op else { continue };
         let bits = bits & 0xffff_ffff;
         let systolic = ctx.on.without(Platforms::PVC_UP) == Platforms::NONE;
@@ -348,7 +348,7 @@ fn special_bits(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 
 /// Where practice takes more channels than the page.
 fn page_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
-    let n = channels(ctx, inst);
+    let n = channel_count(ctx, inst);
     let limits = if inst.op == Op::Madw { [(8, NARROW), (16, WIDE)] } else { [(8, NARROW), (8, WIDE)] };
     for (max, on) in limits {
         if n > max {
@@ -357,7 +357,7 @@ fn page_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
                 Code::PAGE_EXEC,
                 on.intersect(ctx.on),
                 span,
-                format!("{} of {n} channels", desc.name),
+                format!("{} has {n} channels", desc.name),
             );
             ctx.push(f.help(format!("the page has at most {max}")));
         }
@@ -367,8 +367,8 @@ fn page_exec(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
 /// Types on the page of operands that practice is less strict about.
 fn page_types(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     // A wait repeats the id in the operands it does not use.
-    let wait = ctx.field(inst, SlotName::Mode) == Some(0);
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    let wait = ctx.field_value(inst, SlotName::Mode) == Some(0);
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         if !matches!(kind, SlotKind::Vector(_)) || (wait && slot.name != SlotName::Id) {
             continue;
         }
@@ -390,7 +390,7 @@ fn dpasw_sharing(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     else {
         return;
     };
-    let (Some(weights), Some(activations)) = (precision(w), precision(a)) else { return };
+    let (Some(weights), Some(activations)) = (precision_of_field(w), precision_of_field(a)) else { return };
     let row = Matrices { weights, activations, depth: 8, repeats: 1 }.activation_row_bytes();
     let bytes = row.saturating_mul(count);
     if bytes <= 32 {
@@ -408,12 +408,12 @@ fn fence_local(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     }
 }
 
-fn switchjmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    let n = ctx.field(inst, SlotName::NumLabels);
+fn check_switchjmp(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+    let n = ctx.field_value(inst, SlotName::NumLabels);
     if let (Some((Operand::Imm { bits, .. }, span)), Some(n)) = (ctx.slot(inst, SlotName::Index), n)
         && bits >= n as u64
     {
-        say(ctx, Code::SWITCH_INDEX, span, format!("index {bits} of {n} labels"));
+        report(ctx, Code::SWITCH_INDEX, span, format!("index {bits} of {n} labels"));
     }
 }
 
@@ -429,8 +429,8 @@ fn offset_in_root(ctx: &Ctx, op: &Operand, grf: u32) -> Option<u32> {
     }
 }
 
-fn aligned(ctx: &mut Ctx, inst: &Inst, slots: &[SlotName], code: Code, bytes: impl Fn(u32) -> u32) {
-    for (k, slot, kind, op) in ctx.slots(inst) {
+fn check_alignment(ctx: &mut Ctx, inst: &Inst, slots: &[SlotName], code: Code, bytes: impl Fn(u32) -> u32) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         if !matches!(kind, SlotKind::Vector(_)) || !slots.contains(&slot.name) {
             continue;
         }
@@ -461,7 +461,7 @@ fn aligned(ctx: &mut Ctx, inst: &Inst, slots: &[SlotName], code: Code, bytes: im
 
 fn oword_aligned(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     if ctx.exec(inst).is_some_and(|e| e.log2 != 0) {
-        aligned(
+        check_alignment(
             ctx,
             inst,
             &[SlotName::Dst, SlotName::Src0, SlotName::Src1, SlotName::Src2, SlotName::Src3],
@@ -471,23 +471,23 @@ fn oword_aligned(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     }
 }
 
-fn plane(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+fn check_plane(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     // The region of src0 is ignored, its place is not.
     if let Some((op @ Operand::General { .. }, span)) = ctx.slot(inst, SlotName::Src0)
         && offset_in_root(ctx, &op, 32).is_some_and(|at| at % 16 != 0)
     {
-        say(ctx, Code::OWORD_ALIGNED, span, "the `src0` of PLANE lies at no multiple of 16 bytes");
+        report(ctx, Code::OWORD_ALIGNED, span, "the `src0` of PLANE lies at no multiple of 16 bytes");
     }
-    aligned(ctx, inst, &[SlotName::Src1], Code::GRF_ALIGNED, |grf| grf);
+    check_alignment(ctx, inst, &[SlotName::Src1], Code::GRF_ALIGNED, |grf| grf);
 }
 
 fn madw(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
-    aligned(ctx, inst, &[SlotName::Dst], Code::GRF_ALIGNED, |grf| grf);
+    check_alignment(ctx, inst, &[SlotName::Dst], Code::GRF_ALIGNED, |grf| grf);
 }
 
 fn same_type(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     let mut first: Option<(Type, Span)> = None;
-    for (k, _, kind, op) in ctx.slots(inst) {
+    for (k, _, kind, op) in ctx.slot_operands(inst) {
         if !matches!(kind, SlotKind::Vector(_)) || matches!(op, Operand::Imm { .. }) {
             continue;
         }
@@ -540,7 +540,7 @@ fn no_mask(ctx: &mut Ctx, inst: &Inst, what: &str) {
         && !e.mask.no_mask()
     {
         let span = exec_span(ctx, inst);
-        say(ctx, Code::NOMASK_ONLY, span, format!("{what} under an execution mask"));
+        report(ctx, Code::NOMASK_ONLY, span, format!("{what} under an execution mask"));
     }
 }
 
@@ -573,7 +573,7 @@ fn srnd(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
 }
 
 /// The precision of a field's value.
-fn precision(code: u32) -> Option<Precision> {
+fn precision_of_field(code: u32) -> Option<Precision> {
     u8::try_from(code).ok().and_then(Precision::from_code)
 }
 
@@ -600,7 +600,7 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
         ctx.push(f.help(if scaled { "8" } else { "1 to 8" }));
     }
     // Integers mix freely; floats do not, but for the 8-bit ones.
-    let (Some(w), Some(a)) = (precision(w), precision(a)) else { return };
+    let (Some(w), Some(a)) = (precision_of_field(w), precision_of_field(a)) else { return };
     let eight = |p| matches!(p, Precision::Bf8 | Precision::Hf8);
     if scaled && (w.is_int() || w == Precision::Tf32) {
         let message = format!("{} of precision {}", desc.name, w.name());
@@ -662,11 +662,11 @@ fn dpas(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-fn nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
+fn check_nbarrier(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     // A wait repeats the id in the operands it does not use.
-    if ctx.field(inst, SlotName::Mode) == Some(0) {
+    if ctx.field_value(inst, SlotName::Mode) == Some(0) {
         if let Some((Operand::Imm { bits: 32.., .. }, span)) = ctx.slot(inst, SlotName::Id) {
-            say(ctx, Code::NBARRIER_RANGE, span, "a barrier id over 31");
+            report(ctx, Code::NBARRIER_RANGE, span, "a barrier id over 31");
         }
         return;
     }
@@ -716,7 +716,7 @@ fn raw_send(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     }
 }
 
-fn lifetime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
+fn check_lifetime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
     let (Some((class, _)), Some((id, span))) =
         (field_or_part(ctx, inst, PartName::Class), field_or_part(ctx, inst, SlotName::Variable))
     else {
@@ -728,6 +728,6 @@ fn lifetime(ctx: &mut Ctx, inst: &Inst, _: &'static InstDesc) {
         _ => id > 0 && id as usize <= ctx.obj.predicates.len(),
     };
     if !known {
-        say(ctx, Code::DANGLING, span, format!("variable {id} of its class is not declared"));
+        report(ctx, Code::DANGLING, span, format!("variable {id} of its class is not declared"));
     }
 }

@@ -24,14 +24,14 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) -> Plat
         ctx.push(f);
     }
     let mut exec = None;
-    for (k, slot, kind, op) in ctx.slots(inst) {
+    for (k, slot, kind, op) in ctx.slot_operands(inst) {
         match (kind, op) {
             (SlotKind::Exec, Operand::Exec(e)) => {
                 exec = Some((*e, k));
                 exec_size(ctx, inst, desc, *e, k);
             }
             (SlotKind::Field { enc, .. }, Operand::Int(n)) => {
-                field(ctx, desc, slot.name.as_str(), enc, *n, ctx.obj.op_span(inst, k), here);
+                check_field_platforms(ctx, desc, slot.name.as_str(), enc, *n, ctx.obj.op_span(inst, k), here);
                 if let Enc::ExecLike(values) = enc
                     && let Some(v) = value(values, *n & 15)
                     && let Ok(channels) = v.text.parse::<u32>()
@@ -43,7 +43,15 @@ pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) -> Plat
             }
             (SlotKind::Packed { parts, .. }, Operand::Int(n)) => {
                 for p in *parts {
-                    field(ctx, desc, p.name.as_str(), &p.enc, p.get(*n), ctx.obj.op_span(inst, k), here);
+                    check_field_platforms(
+                        ctx,
+                        desc,
+                        p.name.as_str(),
+                        &p.enc,
+                        p.get(*n),
+                        ctx.obj.op_span(inst, k),
+                        here,
+                    );
                 }
             }
             (SlotKind::Pred, Operand::Pred(p)) if p.is_some() => {
@@ -62,7 +70,15 @@ fn value(values: &'static [Value], code: u32) -> Option<&'static Value> {
 }
 
 /// A field's value exists on some platforms only.
-fn field(ctx: &mut Ctx, desc: &InstDesc, name: &str, enc: &Enc, n: u32, span: Span, here: Platforms) {
+fn check_field_platforms(
+    ctx: &mut Ctx,
+    desc: &InstDesc,
+    name: &str,
+    enc: &Enc,
+    n: u32,
+    span: Span,
+    here: Platforms,
+) {
     let (Enc::Values(values) | Enc::ExecLike(values)) = *enc else { return };
     let code = if matches!(enc, Enc::ExecLike(_)) { n & 15 } else { n };
     let Some(v) = value(values, code) else { return };
@@ -127,7 +143,10 @@ fn mask(ctx: &mut Ctx, inst: &Inst, e: Exec, k: usize) {
             Code::EXEC_BEYOND_SIMD,
             ctx.on,
             ctx.obj.op_span(inst, k),
-            format!("channels {first} to {} of a kernel of {simd} channels", first + n - 1),
+            format!(
+                "the instruction uses channels {first} to {} of a kernel of {simd} channels",
+                first + n - 1
+            ),
         )
         .here(format!("SimdSize is {simd}"))
         .help("mark it NoMask (`_NM`), or use fewer channels");
@@ -149,7 +168,7 @@ fn predicate(ctx: &mut Ctx, inst: &Inst, p: Pred, e: Exec, span: Span) {
             Code::PREDICATE_SIZE,
             ctx.on,
             span,
-            format!("bits up to {} of a predicate{how} that has {has}", needs - 1),
+            format!("the instruction uses bits up to {} of a predicate{how} that has {has}", needs - 1),
         )
         .also(var.span, "declared here");
         ctx.push(f);

@@ -57,27 +57,27 @@ fn code_of(fault: &Fault) -> Code {
 
 impl Checker<'_> {
     #[cold]
-    fn defect(&mut self, code: Code, span: Span, message: String) {
+    fn report_defect(&mut self, code: Code, span: Span, message: String) {
         self.out.push(Defect { code, object: self.index, inst: self.inst, span, message });
     }
 
     fn object(&mut self) {
         let obj = self.obj;
         if let Err((place, span, fault)) = obj.check_tables(self.module.version) {
-            self.defect(code_of(&fault), span, format!("{place}: {fault}"));
+            self.report_defect(code_of(&fault), span, format!("{place}: {fault}"));
         }
         if obj.kind == ObjectKind::Function && !obj.inputs.is_empty() {
-            self.defect(Code::SHAPE, obj.inputs[0].span, "a function has no inputs".into());
+            self.report_defect(Code::SHAPE, obj.inputs[0].span, "a function has no inputs".into());
         }
         if !obj.operand_spans.is_empty() && obj.operand_spans.len() != obj.operands.len() {
             let message = format!("{} places for {} operands", obj.operand_spans.len(), obj.operands.len());
-            self.defect(Code::SHAPE, obj.name_span, message);
+            self.report_defect(Code::SHAPE, obj.name_span, message);
             return;
         }
-        self.insts();
+        self.check_instructions();
     }
 
-    fn insts(&mut self) {
+    fn check_instructions(&mut self) {
         let obj = self.obj;
         let limits = Limits::of(obj, self.module.version);
         let mut placed = vec![0u32; obj.labels.len()];
@@ -89,7 +89,7 @@ impl Checker<'_> {
             let end = inst.first as usize + inst.len as usize;
             let Some(ops) = obj.operands.get(inst.first as usize..end) else {
                 let n = obj.operands.len();
-                self.defect(
+                self.report_defect(
                     Code::SHAPE,
                     inst.span,
                     format!("operands {}..{end} of a list of {n}", inst.first),
@@ -98,7 +98,7 @@ impl Checker<'_> {
             };
             if !desc.versions.contains(version) {
                 let (major, minor) = version;
-                self.defect(
+                self.report_defect(
                     Code::SHAPE,
                     inst.span,
                     format!("this form of {} is not in version {major}.{minor}", desc.name),
@@ -112,31 +112,31 @@ impl Checker<'_> {
                 if !slot.is_in(version) && *op != Operand::Int(0) {
                     let fault = envisa_isa::Fault::Later(slot.since);
                     let message = format!("the `{}` of {}: {fault}", slot.name, desc.name);
-                    self.defect(Code::SHAPE, obj.op_span(inst, k), message);
+                    self.report_defect(Code::SHAPE, obj.op_span(inst, k), message);
                     continue;
                 }
-                if !present(slot, ops) {
+                if !is_operand_present(slot, ops) {
                     if *op != Operand::Int(0) {
                         let message =
                             format!("the `{}` of {} is absent, as its flag says", slot.name, desc.name);
-                        self.defect(Code::SHAPE, obj.op_span(inst, k), message);
+                        self.report_defect(Code::SHAPE, obj.op_span(inst, k), message);
                     }
                     continue;
                 }
                 if let Err(fault) = limits.check(&slot.kind, op) {
                     let message = format!("the `{}` of {}: {fault}", slot.name, desc.name);
-                    self.defect(code_of(&fault), obj.op_span(inst, k), message);
+                    self.report_defect(code_of(&fault), obj.op_span(inst, k), message);
                     continue;
                 }
                 match *op {
-                    Operand::Int(n) => self.field(inst, k, slot, flat(&slot.kind), n),
+                    Operand::Int(n) => self.check_field(inst, k, slot, operand_slot_kind(&slot.kind), n),
                     Operand::Label(l) => {
                         let span = obj.op_span(inst, k);
                         if is_definition(inst.op) {
                             placed[l as usize] += 1;
                             if placed[l as usize] == 2 {
                                 let name = label_name(obj, l);
-                                self.defect(
+                                self.report_defect(
                                     Code::LABEL_TWICE,
                                     span,
                                     format!("label `{name}` is placed twice"),
@@ -145,7 +145,7 @@ impl Checker<'_> {
                         } else if used[l as usize].is_none() {
                             used[l as usize] = Some((i, span));
                         }
-                        self.label(inst, flat(&slot.kind), l, span);
+                        self.label(inst, operand_slot_kind(&slot.kind), l, span);
                     }
                     _ => {}
                 }
@@ -158,7 +158,11 @@ impl Checker<'_> {
             {
                 self.inst = Some(*i);
                 let name = label_name(obj, l as u16);
-                self.defect(Code::LABEL_MISSING, *span, format!("label `{name}` is used and never placed"));
+                self.report_defect(
+                    Code::LABEL_MISSING,
+                    *span,
+                    format!("label `{name}` is used and never placed"),
+                );
             }
         }
         self.inst = None;
@@ -172,7 +176,7 @@ impl Checker<'_> {
         let fits = if many { ops.len() >= fixed } else { ops.len() == fixed };
         if !fits {
             let message = format!("{} has {} operands and fields, it takes {fixed}", desc.name, ops.len());
-            self.defect(Code::SHAPE, inst.span, message);
+            self.report_defect(Code::SHAPE, inst.span, message);
             return false;
         }
         if !many {
@@ -190,7 +194,7 @@ impl Checker<'_> {
             "the `{}` of {} says {says}, {got} operands follow; legal are {min} to {max}",
             slots[at].name, desc.name
         );
-        self.defect(Code::SHAPE, self.obj.op_span(inst, at), message);
+        self.report_defect(Code::SHAPE, self.obj.op_span(inst, at), message);
         false
     }
 
@@ -208,28 +212,28 @@ impl Checker<'_> {
             };
             let text = label_name(self.obj, l);
             let message = format!("label `{text}` marks {is}; {} wants {wants}", inst.desc().name);
-            self.defect(Code::LABEL_KIND, span, message);
+            self.report_defect(Code::LABEL_KIND, span, message);
         }
     }
 
-    fn field(&mut self, inst: &Inst, k: usize, slot: &Slot, kind: &SlotKind, n: u32) {
+    fn check_field(&mut self, inst: &Inst, k: usize, slot: &Slot, kind: &SlotKind, n: u32) {
         let name = inst.desc().name;
         match kind {
-            SlotKind::Field { enc, .. } if !legal(enc, n) => {
+            SlotKind::Field { enc, .. } if !is_legal_value(enc, n) => {
                 let message = format!("{n} is not a legal `{}` of {name}{}", slot.name, legal_values(enc));
-                self.defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
+                self.report_defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
             }
             SlotKind::Packed { parts, .. } => {
                 for p in *parts {
                     let v = p.get(n);
-                    if !legal(&p.enc, v) {
+                    if !is_legal_value(&p.enc, v) {
                         let message = format!(
                             "{v} is not a legal `{}.{}` of {name}{}",
                             slot.name,
                             p.name,
                             legal_values(&p.enc)
                         );
-                        self.defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
+                        self.report_defect(Code::FIELD_VALUE, self.obj.op_span(inst, k), message);
                     }
                 }
             }
@@ -239,16 +243,16 @@ impl Checker<'_> {
 }
 
 /// The slot kind that an operand of this slot has.
-pub(crate) fn flat(kind: &SlotKind) -> &SlotKind {
+pub(crate) fn operand_slot_kind(kind: &SlotKind) -> &SlotKind {
     match kind {
-        SlotKind::Many(inner) => flat(inner),
-        SlotKind::If { kind, .. } => flat(kind),
+        SlotKind::Many(inner) => operand_slot_kind(inner),
+        SlotKind::If { kind, .. } => operand_slot_kind(kind),
         other => other,
     }
 }
 
 /// Is the slot's operand there, or switched off by its flag?
-pub(crate) fn present(slot: &Slot, ops: &[Operand]) -> bool {
+pub(crate) fn is_operand_present(slot: &Slot, ops: &[Operand]) -> bool {
     match slot.kind {
         SlotKind::If { slot, bit, .. } => {
             ops.get(slot as usize).and_then(|o| o.int()).is_some_and(|n| n >> bit & 1 != 0)
@@ -265,17 +269,17 @@ pub(crate) fn label_name(obj: &Object, l: u16) -> &str {
     obj.labels.get(l as usize).and_then(|l| obj.strings.get(l.name)).unwrap_or("?")
 }
 
-fn has(values: &[Value], code: u32) -> bool {
+fn has_value(values: &[Value], code: u32) -> bool {
     values.iter().any(|v| v.code == code)
 }
 
 /// Is this a value that the field may hold on some platform?
-fn legal(enc: &Enc, v: u32) -> bool {
+fn is_legal_value(enc: &Enc, v: u32) -> bool {
     match enc {
         Enc::Number { max } | Enc::Hex { max } | Enc::HexDigits { max } => v <= *max,
-        Enc::Values(values) => has(values, v),
+        Enc::Values(values) => has_value(values, v),
         Enc::Channels => v <= 15,
-        Enc::ExecLike(values) => has(values, v & 15),
+        Enc::ExecLike(values) => has_value(values, v & 15),
         _ => true,
     }
 }

@@ -11,7 +11,7 @@ use crate::accesses::Accesses;
 use crate::block_facts::Recent;
 use crate::context::Ctx;
 use crate::divergence::Diverged;
-use crate::flow::predicated;
+use crate::flow::is_predicated;
 use crate::{Code, Finding, lsc, memory};
 
 /// What is known of a variable's contents within a block.
@@ -52,16 +52,16 @@ pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32, diverged: &Diverge
             continue;
         }
         // Where channels have diverged, it may be one that stores.
-        if desc.effect == Effect::Write && diverged.branch(i as u32).is_none() {
+        if desc.effect == Effect::Write && diverged.diverging_branch(i as u32).is_none() {
             same_offsets(ctx, inst, &uniform);
         }
         if let Some(bytes) = slm_bytes.filter(|b| *b > 0) {
             slm_bounds(ctx, inst, bytes, &uniform);
         }
-        pointed(ctx, inst, &points, grf);
-        let result = result(ctx, inst, &uniform);
+        record_indirect_accesses(ctx, inst, &points, grf);
+        let result = uniform_result(ctx, inst, &uniform);
         let mut escaped = false;
-        for (_, slot, _, op) in ctx.slots(inst) {
+        for (_, slot, _, op) in ctx.slot_operands(inst) {
             match *op {
                 // Whatever the address points at.
                 Operand::Indirect { .. } if slot.role != Role::Read => escaped = true,
@@ -74,7 +74,7 @@ pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32, diverged: &Diverge
         if escaped {
             uniform.clear();
         }
-        list.each(i, |a| {
+        list.for_each_access(i, |a| {
             if a.write {
                 uniform.remove(a.root);
             }
@@ -90,18 +90,18 @@ pub(crate) fn check(ctx: &mut Ctx, list: &Accesses, grf: u32, diverged: &Diverge
 
 /// Does the instruction write one value to all channels of a variable? The variable, the channels, and the
 /// value where it is constant.
-fn result(ctx: &Ctx, inst: &Inst, uniform: &Uniform) -> Option<(u32, u32, Option<u64>)> {
+fn uniform_result(ctx: &Ctx, inst: &Inst, uniform: &Uniform) -> Option<(u32, u32, Option<u64>)> {
     let desc = inst.desc();
     let exec = ctx.exec(inst).filter(|e| e.log2 > 0)?;
     let pure = desc.effect == Effect::None
         && matches!(desc.family, Family::Arithmetic | Family::Logic | Family::Math)
         && !matches!(inst.op, Op::Plane | Op::Madw | Op::Addc | Op::Subb);
-    if !(pure || inst.op == Op::Mov) || predicated(ctx, inst) {
+    if !(pure || inst.op == Op::Mov) || is_predicated(ctx, inst) {
         return None;
     }
     let mut dst = None;
     let mut value = None;
-    for (_, slot, kind, op) in ctx.slots(inst) {
+    for (_, slot, kind, op) in ctx.slot_operands(inst) {
         if !matches!(kind, SlotKind::Vector(_)) {
             continue;
         }
@@ -165,10 +165,10 @@ fn same_offsets(ctx: &mut Ctx, inst: &Inst, uniform: &Uniform) {
         },
     };
     // A strided message adds a step of its own.
-    if channels < 2 || predicated(ctx, inst) || inst.desc().slot_index(SlotName::Stride).is_some() {
+    if channels < 2 || is_predicated(ctx, inst) || inst.desc().slot_index(SlotName::Stride).is_some() {
         return;
     }
-    for (k, slot, _, op) in ctx.slots(inst) {
+    for (k, slot, _, op) in ctx.slot_operands(inst) {
         let Operand::Raw { var, offset: 0 } = *op else { continue };
         if !offsets.contains(&slot.name) || slot.role != Role::Read {
             continue;
@@ -215,18 +215,19 @@ fn slm_bounds(ctx: &mut Ctx, inst: &Inst, bytes: u64, uniform: &Uniform) {
     if lsc::is_slm(ctx, inst) {
         let Some((op, span)) = ctx.slot(inst, SlotName::Addr) else { return };
         let Some(n) = constant(&op) else { return };
-        let scale = ctx.field(inst, SlotName::ImmScale).unwrap_or(1).max(1) as u64;
-        let offset = ctx.field(inst, SlotName::ImmOffset).unwrap_or(0) as i32;
+        let scale = ctx.field_value(inst, SlotName::ImmScale).unwrap_or(1).max(1) as u64;
+        let offset = ctx.field_value(inst, SlotName::ImmOffset).unwrap_or(0) as i32;
         let Some(sum) = n.checked_mul(scale).and_then(|n| n.checked_add_signed(offset as i64)) else {
             return;
         };
-        let element = ctx.field(inst, SlotName::DataSize).and_then(data_size).map_or(1, |size| size.memory);
+        let element =
+            ctx.field_value(inst, SlotName::DataSize).and_then(data_size).map_or(1, |size| size.memory);
         size = element as u64 * lsc::elements(ctx, inst) as u64;
         (first, at) = (sum, Some(span));
     } else if ctx.obj.ops(inst).iter().any(memory::is_slm) {
         let unit: u64 = match inst.op {
             Op::OwordLd | Op::OwordSt => 16,
-            Op::Gather | Op::Scatter => 1 << ctx.field(inst, SlotName::EltSize).unwrap_or(0).min(2),
+            Op::Gather | Op::Scatter => 1 << ctx.field_value(inst, SlotName::EltSize).unwrap_or(0).min(2),
             _ => 1,
         };
         for name in [SlotName::Offset, SlotName::GlobalOffset, SlotName::ElementOffset] {
@@ -241,16 +242,16 @@ fn slm_bounds(ctx: &mut Ctx, inst: &Inst, bytes: u64, uniform: &Uniform) {
     let Some(span) = at else { return };
     if first >= bytes || first + size > bytes {
         let last = first.saturating_add(size - 1);
-        let message = format!("byte {last} of {bytes} bytes of shared local memory");
+        let message = format!("the access reaches byte {last} of {bytes} bytes of shared local memory");
         ctx.push(Finding::new(Code::OUT_OF_BOUNDS, ctx.on, span, message));
     }
 }
 
 /// Indirect accesses through an address known in this block.
-fn pointed(ctx: &mut Ctx, inst: &Inst, points: &HashMap<u16, Pointer>, grf: u32) {
+fn record_indirect_accesses(ctx: &mut Ctx, inst: &Inst, points: &HashMap<u16, Pointer>, grf: u32) {
     let obj = ctx.obj;
     let exec = ctx.exec(inst).map_or(1, Exec::channels);
-    for (k, slot, _, op) in ctx.slots(inst) {
+    for (k, slot, _, op) in ctx.slot_operands(inst) {
         let Operand::Indirect { addr, offset: 0, byte_offset, ty, region, .. } = *op else { continue };
         let Some(p) = points.get(&addr).copied() else { continue };
         let Some(info) = ctx.var(p.var) else { continue };
@@ -262,7 +263,7 @@ fn pointed(ctx: &mut Ctx, inst: &Inst, points: &HashMap<u16, Pointer>, grf: u32)
         } else if slot.role == Role::Write {
             crate::operand::dst_extent(region, exec, size)
         } else if region.vstride().is_some() {
-            crate::operand::extent(region, exec, size).unwrap_or(size)
+            crate::operand::region_extent(region, exec, size).unwrap_or(size)
         } else {
             size
         };
@@ -272,7 +273,8 @@ fn pointed(ctx: &mut Ctx, inst: &Inst, points: &HashMap<u16, Pointer>, grf: u32)
         let span = obj.op_span(inst, k);
         if first < 0 || first + bytes as i64 > room {
             let byte = if first < 0 { first } else { first + bytes as i64 - 1 };
-            let message = format!("byte {byte} of `{}`, which has {room}", obj.var_name(p.var));
+            let message =
+                format!("the access reaches byte {byte} of `{}`, which has {room}", obj.var_name(p.var));
             let f = Finding::new(Code::OUT_OF_BOUNDS, ctx.on, span, message);
             ctx.push(f.also(made, "the address is made here"));
             continue;
@@ -285,8 +287,11 @@ fn pointed(ctx: &mut Ctx, inst: &Inst, points: &HashMap<u16, Pointer>, grf: u32)
         };
         let place = info.offset as i64 + first;
         if size <= aligned && place % size as i64 != 0 {
-            let message =
-                format!("an operand of type {} at byte {first} of `{}`", ty.name(), obj.var_name(p.var));
+            let message = format!(
+                "an operand of type {} begins at byte {first} of `{}`",
+                ty.name(),
+                obj.var_name(p.var)
+            );
             let f = Finding::new(Code::INDIRECT_MISALIGNED, ctx.on, span, message);
             ctx.push(f.also(made, "the address is made here").help(format!("a multiple of {size}")));
         }

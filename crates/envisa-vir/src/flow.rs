@@ -19,7 +19,7 @@ pub struct Flow {
 impl Flow {
     /// Of a function (Cooper, Harvey and Kennedy, "A simple, fast dominance algorithm").
     pub fn new(f: &Func) -> Flow {
-        let order = reachable(f);
+        let order = reachable_blocks(f);
         let mut place = vec![u32::MAX; f.blocks().len()];
         for (b, k) in order.iter().zip(0..) {
             place[b.index()] = k;
@@ -36,7 +36,7 @@ impl Flow {
                 let mut new = u32::MAX;
                 for p in preds[b.index()].iter().map(|p| place[p.index()]) {
                     if dominator[p as usize] != u32::MAX {
-                        new = if new == u32::MAX { p } else { meet(&dominator, new, p) };
+                        new = if new == u32::MAX { p } else { common_dominator(&dominator, new, p) };
                     }
                 }
                 changed |= std::mem::replace(&mut dominator[k], new) != new;
@@ -77,7 +77,7 @@ impl Flow {
     }
 }
 
-fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
+fn common_dominator(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
     while a != b {
         while a > b {
             a = dominator[a as usize];
@@ -90,7 +90,7 @@ fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
 }
 
 /// Blocks that the entry leads to, each after one that leads to it.
-pub fn reachable(f: &Func) -> Vec<Block> {
+pub fn reachable_blocks(f: &Func) -> Vec<Block> {
     let mut seen = vec![false; f.blocks().len()];
     let mut post = Vec::new();
     let mut stack = vec![(Block::ENTRY, 0)];

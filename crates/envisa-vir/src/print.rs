@@ -80,11 +80,11 @@ impl Display for AccessShape {
     }
 }
 
-fn mode(f: &mut Formatter<'_>, mode: FpMode) -> fmt::Result {
+fn print_mode(f: &mut Formatter<'_>, mode: FpMode) -> fmt::Result {
     if mode.is_ieee() { Ok(()) } else { write!(f, " mode 0x{:x}", mode.0) }
 }
 
-pub(crate) fn modifier(m: Modifier) -> &'static str {
+pub(crate) fn modifier_name(m: Modifier) -> &'static str {
     match m {
         Modifier::None | Modifier::Sat => "plain",
         Modifier::Neg => "neg",
@@ -94,7 +94,7 @@ pub(crate) fn modifier(m: Modifier) -> &'static str {
     }
 }
 
-fn arith(f: &mut Formatter<'_>, a: &Arith, args: &[Value]) -> fmt::Result {
+fn print_arith(f: &mut Formatter<'_>, a: &Arith, args: &[Value]) -> fmt::Result {
     write!(f, "{}.{}{} ", op_name(a.op), a.number.name(), if a.odd { ".odd" } else { "" })?;
     for (k, v) in args.iter().enumerate() {
         let minus = if a.negate >> k & 1 != 0 { "-" } else { "" };
@@ -103,10 +103,10 @@ fn arith(f: &mut Formatter<'_>, a: &Arith, args: &[Value]) -> fmt::Result {
     if a.aux != 0 {
         write!(f, " aux 0x{:x}", a.aux)?;
     }
-    mode(f, a.mode)
+    print_mode(f, a.mode)
 }
 
-fn shuffle(f: &mut Formatter<'_>, s: &Shuffle) -> fmt::Result {
+fn print_shuffle(f: &mut Formatter<'_>, s: &Shuffle) -> fmt::Result {
     write!(f, "shuffle.{} {} [", s.unit, List(&s.args))?;
     // Runs of consecutive units as `from..to`.
     let mut k = 0;
@@ -123,7 +123,7 @@ fn shuffle(f: &mut Formatter<'_>, s: &Shuffle) -> fmt::Result {
     f.write_char(']')
 }
 
-fn access(f: &mut Formatter<'_>, a: &Access) -> fmt::Result {
+fn print_access(f: &mut Formatter<'_>, a: &Access) -> fmt::Result {
     let kind = match a.kind {
         AccessKind::Load => "load",
         AccessKind::Store => "store",
@@ -155,7 +155,7 @@ fn access(f: &mut Formatter<'_>, a: &Access) -> fmt::Result {
     if a.data.is_empty() { Ok(()) } else { write!(f, " data {}", List(&a.data)) }
 }
 
-fn escape(f: &mut Formatter<'_>, e: &Escape) -> fmt::Result {
+fn print_escape(f: &mut Formatter<'_>, e: &Escape) -> fmt::Result {
     write!(f, "escape @{} {} [{}] [{}] \"{}\"", e.pc, e.exec, List(&e.reads), List(&e.writes), e.reason)
 }
 
@@ -172,11 +172,11 @@ impl Display for Inst {
             }
             Inst::Input { offset, step } => write!(f, "input {offset} step {step}"),
             Inst::Dispatch => f.write_str("dispatch"),
-            Inst::Arith { what, args } => arith(f, what, args),
+            Inst::Arith { what, args } => print_arith(f, what, args),
             Inst::Exact { what, args } => {
                 write!(f, "exact {}", op_name(what.op))?;
                 for ((number, m), v) in what.from.iter().zip(args) {
-                    write!(f, " {}.{} {v},", number.name(), modifier(*m))?;
+                    write!(f, " {}.{} {v},", number.name(), modifier_name(*m))?;
                 }
                 write!(
                     f,
@@ -185,23 +185,23 @@ impl Display for Inst {
                     if what.sat { ".sat" } else { "" },
                     what.aux
                 )?;
-                mode(f, what.mode)
+                print_mode(f, what.mode)
             }
             Inst::Modify { modifier: m, number, arg } => {
-                write!(f, "{}.{} {arg}", modifier(*m), number.name())
+                write!(f, "{}.{} {arg}", modifier_name(*m), number.name())
             }
             Inst::Cmp { relation, number, mode: m, args: [a, b] } => {
                 write!(f, "cmp.{}.{} {a}, {b}", format!("{relation:?}").to_lowercase(), number.name())?;
-                mode(f, *m)
+                print_mode(f, *m)
             }
             Inst::Select { mask, args: [a, b] } => write!(f, "select {mask}, {a}, {b}"),
             Inst::Convert { from, to, sat, operand, mode: m, arg } => {
                 let (sat, operand) = (if *sat { ".sat" } else { "" }, if *operand { ".operand" } else { "" });
                 write!(f, "convert.{}.{}{sat}{operand} {arg}", from.name(), to.name())?;
-                mode(f, *m)
+                print_mode(f, *m)
             }
             Inst::Splat(v) => write!(f, "splat {v}"),
-            Inst::Shuffle(s) => shuffle(f, s),
+            Inst::Shuffle(s) => print_shuffle(f, s),
             Inst::Logic { op, args: [a, b] } => {
                 write!(f, "mask.{} {a}, {b}", format!("{op:?}").to_lowercase())
             }
@@ -211,8 +211,8 @@ impl Display for Inst {
             Inst::Spend { pc, cost } => write!(f, "spend @{pc} {cost}"),
             Inst::Fence(pc) => write!(f, "fence @{pc}"),
             Inst::Mode(cr0) => write!(f, "mode 0x{cr0:x}"),
-            Inst::Access(a) => access(f, a),
-            Inst::Escape(e) => escape(f, e),
+            Inst::Access(a) => print_access(f, a),
+            Inst::Escape(e) => print_escape(f, e),
         }
     }
 }

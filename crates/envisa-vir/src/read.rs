@@ -135,7 +135,7 @@ impl<'a> Words<'a> {
     }
 }
 
-fn ty(word: &str) -> Read<Type> {
+fn parse_type(word: &str) -> Read<Type> {
     let wrong = || format!("`{word}` is not a type");
     let (elem, lanes) = word.split_once('x').ok_or_else(wrong)?;
     let lanes: u8 = lanes.parse().map_err(|_| wrong())?;
@@ -149,9 +149,9 @@ fn number(word: &str) -> Read<Number> {
     Number::from_name(word).ok_or_else(|| format!("`{word}` is not an element's type"))
 }
 
-fn modifier(word: &str) -> Option<Modifier> {
+fn parse_modifier(word: &str) -> Option<Modifier> {
     let all = [Modifier::None, Modifier::Neg, Modifier::Abs, Modifier::NegAbs, Modifier::Not];
-    all.into_iter().find(|m| crate::print::modifier(*m) == word)
+    all.into_iter().find(|m| crate::print::modifier_name(*m) == word)
 }
 
 impl Func {
@@ -226,7 +226,7 @@ impl Reader {
     fn typed<'a>(w: &mut Words<'a>) -> Read<(&'a str, Type)> {
         let name = w.next();
         w.expect(":")?;
-        Ok((name, ty(w.next())?))
+        Ok((name, parse_type(w.next())?))
     }
 
     fn define(&mut self, name: &str, v: Value) -> Read<()> {
@@ -385,12 +385,12 @@ impl Reader {
                     Relation::ALL.into_iter().find(|r| format!("{r:?}").eq_ignore_ascii_case(relation));
                 let args = self.two(w)?;
                 let relation = relation.ok_or("no such relation")?;
-                Inst::Cmp { relation, number: number(n)?, mode: mode(w)?, args }
+                Inst::Cmp { relation, number: number(n)?, mode: read_mode(w)?, args }
             }
             ("convert", [from, to, how @ ..]) => {
                 let (sat, operand) = (how.contains(&"sat"), how.contains(&"operand"));
                 let (from, to, arg) = (number(from)?, number(to)?, self.value(w)?);
-                Inst::Convert { from, to, sat, operand, mode: mode(w)?, arg }
+                Inst::Convert { from, to, sat, operand, mode: read_mode(w)?, arg }
             }
             ("shuffle", [unit]) => self.shuffle(unit, w)?,
             ("exact", []) => self.exact(w)?,
@@ -405,9 +405,10 @@ impl Reader {
                 Inst::Escape(Box::new(Escape { pc, exec, reads, writes, reason: "read from text" }))
             }
             (name, [n])
-                if modifier(name).is_some() && Op::ALL.iter().all(|o| op_name(*o) != name || *n == "not") =>
+                if parse_modifier(name).is_some()
+                    && Op::ALL.iter().all(|o| op_name(*o) != name || *n == "not") =>
             {
-                let modifier = modifier(name).unwrap_or_default();
+                let modifier = parse_modifier(name).unwrap_or_default();
                 Inst::Modify { modifier, number: number(n)?, arg: self.value(w)? }
             }
             (name, [n, odd @ ..]) => self.arith(name, n, odd == ["odd"], w)?,
@@ -430,7 +431,7 @@ impl Reader {
         if w.take("aux") {
             what.aux = w.small()?;
         }
-        what.mode = mode(w)?;
+        what.mode = read_mode(w)?;
         Ok(Inst::Arith { what, args })
     }
 
@@ -459,7 +460,7 @@ impl Reader {
         while w.peek() != "to" {
             let word = w.next();
             let (n, m) = word.split_once('.').ok_or("an operand's type and modifier are expected")?;
-            from.push((number(n)?, modifier(m).ok_or("no such modifier")?));
+            from.push((number(n)?, parse_modifier(m).ok_or("no such modifier")?));
             args.push(self.value(w)?);
             w.expect(",")?;
         }
@@ -470,7 +471,7 @@ impl Reader {
             None => (word, false),
         };
         w.expect("aux")?;
-        let what = Exact { op, from, to: number(to)?, sat, aux: w.small()?, mode: mode(w)? };
+        let what = Exact { op, from, to: number(to)?, sat, aux: w.small()?, mode: read_mode(w)? };
         Ok(Inst::Exact { what: Box::new(what), args })
     }
 
@@ -580,6 +581,6 @@ impl Reader {
 }
 
 /// `mode` and its number, or the usual one.
-fn mode(w: &mut Words<'_>) -> Read<FpMode> {
+fn read_mode(w: &mut Words<'_>) -> Read<FpMode> {
     if w.take("mode") { w.small().map(FpMode) } else { Ok(FpMode::OPENCL) }
 }

@@ -152,7 +152,7 @@ impl<'a> Verifier<'a> {
                 all(args, of(what.number))?;
                 let madw = what.op == envisa_lower::Op::Madw;
                 need(first == if madw { first.of(Elem::I32) } else { of(what.number) }, "another result")?;
-                need(crate::eval::arith(what, [1; 4]).is_some(), "there is no such operation")
+                need(crate::eval::eval_arith(what, [1; 4]).is_some(), "there is no such operation")
             }
             Inst::Exact { what, args } => {
                 need(args.len() == what.from.len(), "another number of operands")?;

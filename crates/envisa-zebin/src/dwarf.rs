@@ -46,7 +46,7 @@ pub fn local_variables(info: &[u8], abbrev: &[u8]) -> Result<BTreeMap<String, Ve
         let mut unit = Reader { bytes: &info[..end], at: rest.at };
         rest.at = end;
         let entries = entries(&mut unit, start, abbrev)?;
-        for (kernel, variable) in variables(&entries) {
+        for (kernel, variable) in kernel_variables(&entries) {
             all.entry(kernel).or_default().push(variable);
         }
     }
@@ -88,7 +88,7 @@ fn entries(unit: &mut Reader<'_>, start: usize, abbrev: &[u8]) -> Result<Vec<Ent
     }
     let offset = unit.number(4)?;
     let address_bytes = unit.number(1)? as usize;
-    let kinds = kinds(abbrev, offset)?;
+    let kinds = read_abbreviations(abbrev, offset)?;
     let mut all: Vec<Entry> = Vec::new();
     let mut parents: Vec<usize> = Vec::new();
     while unit.at < unit.bytes.len() {
@@ -133,7 +133,7 @@ fn local_place(block: &[u8]) -> Option<u64> {
 }
 
 /// Kernels and their variables.
-fn variables(entries: &[Entry]) -> Vec<(String, LocalVariable)> {
+fn kernel_variables(entries: &[Entry]) -> Vec<(String, LocalVariable)> {
     let name = |e: &Entry| e.name.clone().or_else(|| entries[find(entries, e.origin?)?].name.clone());
     let mut sizes = Sizes { entries, known: BTreeMap::new() };
     let mut found = Vec::new();
@@ -151,7 +151,7 @@ fn variables(entries: &[Entry]) -> Vec<(String, LocalVariable)> {
         let ty = e.ty.or_else(|| entries[find(entries, e.origin?)?].ty);
         let bytes = ty.and_then(|ty| sizes.of(ty, MAX_CHAIN));
         if let (Some(kernel), Some(name), Some(bytes)) = (kernel, name(e), bytes) {
-            let dimensions = ty.map_or(Vec::new(), |ty| dimensions(entries, ty, MAX_CHAIN));
+            let dimensions = ty.map_or(Vec::new(), |ty| array_dimensions(entries, ty, MAX_CHAIN));
             found.push((kernel, LocalVariable { name, offset, bytes, dimensions }));
         }
     }
@@ -159,7 +159,7 @@ fn variables(entries: &[Entry]) -> Vec<(String, LocalVariable)> {
 }
 
 /// The dimensions of an array, the slowest first; none of another type.
-fn dimensions(entries: &[Entry], ty: u64, left: usize) -> Vec<u64> {
+fn array_dimensions(entries: &[Entry], ty: u64, left: usize) -> Vec<u64> {
     let (Some(i), Some(left)) = (find(entries, ty), left.checked_sub(1)) else { return Vec::new() };
     match (entries[i].tag, entries[i].bytes, entries[i].ty) {
         (TAG_ARRAY, None, _) => {
@@ -168,7 +168,7 @@ fn dimensions(entries: &[Entry], ty: u64, left: usize) -> Vec<u64> {
             // Each variable asks: of hostile arrays only so many.
             below.take(MAX_DIMENSIONS).filter_map(|d| d.elements).collect()
         }
-        (_, None, Some(ty)) => dimensions(entries, ty, left),
+        (_, None, Some(ty)) => array_dimensions(entries, ty, left),
         _ => Vec::new(),
     }
 }
@@ -220,7 +220,7 @@ struct Kind {
     attributes: Vec<(u64, u64)>,
 }
 
-fn kinds(abbrev: &[u8], offset: u64) -> Result<BTreeMap<u64, Kind>, String> {
+fn read_abbreviations(abbrev: &[u8], offset: u64) -> Result<BTreeMap<u64, Kind>, String> {
     let at = usize::try_from(offset)
         .ok()
         .filter(|at| *at <= abbrev.len())

@@ -197,7 +197,7 @@ pub struct Elf {
     pub relocations: Vec<Relocation>,
 }
 
-fn malformed(offset: u64, what: impl Into<String>) -> Error {
+fn malformed_error(offset: u64, what: impl Into<String>) -> Error {
     Error::Elf { offset, message: what.into() }
 }
 
@@ -208,9 +208,9 @@ impl Elf {
     /// [`Error::NotZebin`] for other formats, named where they are recognised; [`Error::Elf`] where the
     /// tables are cut, overlap the end or contradict each other.
     pub fn parse(bytes: &[u8]) -> Result<Elf, Error> {
-        identify(bytes)?;
+        check_elf_identity(bytes)?;
         let len = bytes.len() as u64;
-        let header = FileHeader64::<LE>::parse(bytes).map_err(|e| malformed(0, e.to_string()))?;
+        let header = FileHeader64::<LE>::parse(bytes).map_err(|e| malformed_error(0, e.to_string()))?;
         let e_type = header.e_type(LE);
         if OPENCL_TYPES.contains(&e_type) {
             return Err(Error::PatchTokens);
@@ -218,12 +218,12 @@ impl Elf {
         let shoff = header.e_shoff(LE);
         let table = u64::from(header.e_shnum(LE)) * 64;
         if shoff.checked_add(table).is_none_or(|end| end > len) {
-            return Err(malformed(
+            return Err(malformed_error(
                 shoff,
                 format!("the section table ends beyond the file's {len} bytes: cut short?"),
             ));
         }
-        let table = header.sections(LE, bytes).map_err(|e| malformed(shoff, e.to_string()))?;
+        let table = header.sections(LE, bytes).map_err(|e| malformed_error(shoff, e.to_string()))?;
         let mut elf = Elf {
             abi_version: header.e_ident().abi_version,
             e_type,
@@ -259,15 +259,15 @@ impl Elf {
             ) {
                 continue;
             }
-            let name = table.section_name(LE, header).map_err(|e| malformed(at, e.to_string()))?;
+            let name = table.section_name(LE, header).map_err(|e| malformed_error(at, e.to_string()))?;
             let name = String::from_utf8_lossy(name).into_owned();
-            let data = header
-                .data(LE, bytes)
-                .map_err(|_| malformed(at, format!("section `{name}` ends beyond the file's {len} bytes")))?;
+            let data = header.data(LE, bytes).map_err(|_| {
+                malformed_error(at, format!("section `{name}` ends beyond the file's {len} bytes"))
+            })?;
             // Sections of a sound file are disjoint: a hostile one must not multiply its size.
             copied += data.len() as u64;
             if copied > len {
-                return Err(malformed(at, format!("section `{name}` overlaps others")));
+                return Err(malformed_error(at, format!("section `{name}` overlaps others")));
             }
             ours[index.0] = Some(self.sections.len());
             self.sections.push(Section {
@@ -297,20 +297,20 @@ impl Elf {
         let at = header.sh_offset(LE);
         let symbols = table
             .symbols(LE, bytes, elf::SHT_SYMTAB)
-            .map_err(|e| malformed(at, format!("symbol table (section {}): {e}", index.0)))?;
+            .map_err(|e| malformed_error(at, format!("symbol table (section {}): {e}", index.0)))?;
         let mut text = 0u64;
         for symbol in symbols.iter().skip(1) {
-            let name = symbol.name(LE, symbols.strings()).map_err(|e| malformed(at, e.to_string()))?;
+            let name = symbol.name(LE, symbols.strings()).map_err(|e| malformed_error(at, e.to_string()))?;
             // Names may share bytes; together they must not outgrow the file by much.
             text += name.len() as u64;
             if text > len.saturating_mul(4) {
-                return Err(malformed(at, "symbol names overlap without bound"));
+                return Err(malformed_error(at, "symbol names overlap without bound"));
             }
             let shndx = symbol.st_shndx(LE);
             let section = match shndx {
                 elf::SHN_UNDEF | elf::SHN_ABS | elf::SHN_COMMON | elf::SHN_XINDEX => None,
                 index => *ours.get(usize::from(index)).ok_or_else(|| {
-                    malformed(at, format!("a symbol lies in section {index} of {}", ours.len()))
+                    malformed_error(at, format!("a symbol lies in section {index} of {}", ours.len()))
                 })?,
             };
             self.symbols.push(Symbol {
@@ -342,7 +342,8 @@ impl Elf {
                 continue;
             }
             let at = header.sh_offset(LE);
-            let fail = |what: String| malformed(at, format!("relocations (section {}): {what}", index.0));
+            let fail =
+                |what: String| malformed_error(at, format!("relocations (section {}): {what}", index.0));
             read += header.sh_size(LE);
             if read > len {
                 return Err(fail("they overlap others".into()));
@@ -582,13 +583,15 @@ impl Elf {
 }
 
 /// Refuses what is not a 64-bit little-endian ELF file, and says what it is.
-fn identify(bytes: &[u8]) -> Result<(), Error> {
+fn check_elf_identity(bytes: &[u8]) -> Result<(), Error> {
     let not = |what: &str| Err(Error::NotZebin { found: what.to_owned() });
     match bytes {
         [] => not("an empty file"),
         [0x7f, b'E', b'L', b'F', ..] => match bytes.get(4..6) {
             Some([2, 1]) if bytes.len() >= 64 => Ok(()),
-            Some([2, 1]) | None => Err(malformed(bytes.len() as u64, "the file ends in the ELF header")),
+            Some([2, 1]) | None => {
+                Err(malformed_error(bytes.len() as u64, "the file ends in the ELF header"))
+            }
             Some([1, 1]) => not("a 32-bit ELF file"),
             _ => not("a big-endian or invalid ELF file"),
         },

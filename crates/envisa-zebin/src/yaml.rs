@@ -40,7 +40,7 @@ impl Node<'_> {
 
     fn what(&self) -> String {
         match &self.value {
-            Value::Scalar(text, _) => format!("`{}`", shorten(text)),
+            Value::Scalar(text, _) => format!("`{}`", shorten_for_message(text)),
             Value::Seq(_) => "a sequence".into(),
             Value::Map(_) => "a mapping".into(),
         }
@@ -48,7 +48,7 @@ impl Node<'_> {
 }
 
 /// A text from the input, fit for a message.
-fn shorten(text: &str) -> String {
+fn shorten_for_message(text: &str) -> String {
     let mut out: String = text.chars().take(60).flat_map(char::escape_debug).collect();
     if text.chars().nth(60).is_some() {
         out.push_str("...");
@@ -93,11 +93,11 @@ impl Context {
     }
 
     pub fn unknown_enum(&mut self, node: &Node<'_>, text: &str) {
-        self.warn(node.line, format!("unknown value `{}`, ignored", shorten(text)));
+        self.warn(node.line, format!("unknown value `{}`, ignored", shorten_for_message(text)));
     }
 
     pub fn unknown_field(&mut self, key: &str, line: u32) {
-        self.path.push(Step::Key(shorten(key)));
+        self.path.push(Step::Key(shorten_for_message(key)));
         self.warn(line, "unknown field, ignored");
         self.path.pop();
     }
@@ -243,7 +243,7 @@ impl Read for Option<[u32; 3]> {
 }
 
 /// Reads the first document of a text.
-pub(crate) fn document(text: &str) -> Result<Node<'_>, ZeInfoError> {
+pub(crate) fn read_document(text: &str) -> Result<Node<'_>, ZeInfoError> {
     let fail = |line: u32, message: String| ZeInfoError { path: String::new(), line, message };
     if text.len() > LONGEST_TEXT {
         return Err(fail(0, format!("{} bytes are more than the {LONGEST_TEXT} allowed", text.len())));

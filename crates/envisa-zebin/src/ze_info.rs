@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::yaml::{Context, Node, Read, Value, document};
+use crate::yaml::{Context, Node, Read, Value, read_document};
 
 /// Why a `.ze_info` cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -565,7 +565,7 @@ impl ZeInfo {
     /// If it is not YAML, uses aliases, is too deep or too large, lacks a required field, or a field has a
     /// value of the wrong type or range.
     pub fn parse(text: &str) -> Result<(ZeInfo, Vec<Warning>), ZeInfoError> {
-        let root = document(text)?;
+        let root = read_document(text)?;
         let mut cx = Context::default();
         let info = ZeInfo::read(&root, &mut cx)?;
         if info.version.is_empty() {

@@ -274,7 +274,7 @@ fn thread_groups(
                 let Some(surface) = surface(arg) else {
                     return wrong("a buffer or an image can be bound");
                 };
-                if !bound.surfaces.bind(memory, *bti, surface) {
+                if !bound.surfaces.bind_surface(memory, *bti, surface) {
                     return wrong("there is no such binding-table index");
                 }
                 continue;
@@ -353,7 +353,7 @@ impl BoundThreads {
         let Some(surface) = surface(arg) else {
             return Err("it is a surface: a buffer or an image is expected".into());
         };
-        if !self.surfaces.bind(memory, *free, surface) {
+        if !self.surfaces.bind_surface(memory, *free, surface) {
             return Err("there are too many surfaces".into());
         }
         *free += 1;

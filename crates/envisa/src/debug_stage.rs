@@ -84,7 +84,7 @@ impl<'a> Stage<'a> {
         Stage {
             kernel,
             launch,
-            view: view.stray_reads(launch.stray_reads),
+            view: view.allow_stray_reads(launch.stray_reads),
             instructions: code.executable.written(),
             memory: prepared.map.iter().map(|a| Kept::of(&a.block)).collect(),
             window: Kept::of(&prepared.window),

@@ -203,7 +203,7 @@ impl Device {
     pub fn new(config: Config) -> Device {
         let caps = Caps::of(&config);
         let memory =
-            if config.red_zones { Memory::sparse(config.memory) } else { Memory::new(config.memory) };
+            if config.red_zones { Memory::new_sparse(config.memory) } else { Memory::new(config.memory) };
         Device(Arc::new(Inner { config, caps, memory }))
     }
 

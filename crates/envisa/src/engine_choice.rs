@@ -127,7 +127,7 @@ pub(crate) fn left(executable: &Executable, prepared: &Prepared, linked: &Linked
         let why = of_executable(executable).err();
         return Err(why.unwrap_or_else(|| "there is no native code for this program on this host".into()));
     }
-    envisa_interp::left(executable, prepared, linked)
+    envisa_interp::unsupported_parts(executable, prepared, linked)
 }
 
 /// What native code is made for on this host, if there is any.
@@ -240,7 +240,7 @@ mod tests {
                  scatter.4 (M1,8) {surface} 0x0:ud P.0 V.0\nret (M1,8)\n"
             );
             let module = Module::load(&device, "k.visaasm", Source::Text(text.as_bytes())).expect("it loads");
-            module.kernel("k").expect("its kernel").code.remembered.shares()
+            module.kernel("k").expect("its kernel").code.remembered.shares_reach()
         };
         assert!(!shares("T6", ".input T6 offset=96 size=4\n"));
         assert!(!shares("%scratch", ""), "the general-state window is each launch's own");

@@ -120,7 +120,7 @@ impl Engine for Evaluator {
 }
 
 impl Translation for Evaluated {
-    fn accepts(&self, _: &LaunchView<'_>) -> bool {
+    fn accepts_launch(&self, _: &LaunchView<'_>) -> bool {
         true
     }
 
@@ -128,7 +128,7 @@ impl Translation for Evaluated {
         Ok(Left { instructions: count(&self.program, &self.full).escapes, ..Left::default() })
     }
 
-    fn worker<'a>(
+    fn new_worker<'a>(
         &'a self,
         launch: &'a LaunchView<'a>,
         number: u32,

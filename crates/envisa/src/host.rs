@@ -51,7 +51,7 @@ impl Device {
     ) -> Result<Buffer, Error> {
         let place = if same_address { Place::HostAddress } else { Place::Anywhere };
         // SAFETY: the caller promises the same.
-        let block = unsafe { Block::foreign(start, bytes, keep) };
+        let block = unsafe { Block::from_host_memory(start, bytes, keep) };
         self.take_in(name, block, place, Permission::ReadWrite)
     }
 
@@ -70,7 +70,7 @@ impl Device {
         keep: Option<Box<dyn Any + Send + Sync>>,
     ) -> Result<Buffer, Error> {
         // SAFETY: the caller promises what reading takes; nothing writes where the permission says so.
-        let block = unsafe { Block::foreign(start, bytes, keep) };
+        let block = unsafe { Block::from_host_memory(start, bytes, keep) };
         self.take_in(name, block, Place::Anywhere, Permission::ReadOnly)
     }
 

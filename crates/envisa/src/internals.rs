@@ -129,5 +129,5 @@ pub fn observe<O: Observer>(
 /// not.
 #[cfg(all(feature = "vector-ir", target_arch = "x86_64"))]
 pub fn made_of_vectors() -> envisa_jit::Made {
-    envisa_jit::made()
+    envisa_jit::vector_made()
 }

@@ -363,7 +363,10 @@ fn execute_in_groups<O: Observer>(
         }
     };
     if let Some(regrouped) = &prepared.regrouped {
-        done.trap.iter_mut().chain(&mut done.others).for_each(|trap| trap.regroup(regrouped));
+        done.trap
+            .iter_mut()
+            .chain(&mut done.others)
+            .for_each(|trap| trap.locate_in_requested_groups(regrouped));
     }
     let printed = prepared.printed().unwrap_or_default();
     let outcome = Outcome {
@@ -600,7 +603,7 @@ fn prepare(
     let groups = (0..3).fold(1u64, |n, d| {
         n.saturating_mul(launch.global[d].div_ceil(u64::from(launch.local[d].max(1))).max(1))
     });
-    let asked = Asked { slots: options.slots(groups, threads), red_zone, launch };
+    let asked = Asked { slots: options.hardware_slots(groups, threads), red_zone, launch };
     if let Some(mut ready) = code.remembered.take(&asked, memory) {
         ready.prepared.regrouped = regrouped;
         return Ok(ToRun::Compiled(ready));
@@ -625,7 +628,7 @@ fn prepare(
         },
         code.remembered.spent(&asked),
     )?;
-    code.remembered.recognise(&mut prepared);
+    code.remembered.reuse_reach(&mut prepared);
     prepared.regrouped = regrouped;
     Ok(ToRun::Compiled(Ready::new(asked, prepared)))
 }

@@ -45,7 +45,7 @@ pub fn run(args: Args) -> Done {
         Kind::Zebin => {
             Some(format!("{0}: is a zebin; `envisa dis {0}` shows its text", args.input.display()))
         }
-        kind => kind.refusal(&args.input.display().to_string()),
+        kind => kind.why_not_runnable(&args.input.display().to_string()),
     };
     if let Some(why) = why {
         let mut report = Report::default();
@@ -58,7 +58,10 @@ pub fn run(args: Args) -> Done {
         (None, false) => args.input.with_extension("isa"),
     };
     if output == args.input && output.as_os_str() != "-" {
-        return Err(Failure(format!("{}: would overwrite the input; give `-o`", output.display())));
+        return Err(Failure(format!(
+            "{}: the output would overwrite the input; name another file with `-o`",
+            output.display()
+        )));
     }
     let mut report = Report::default();
     let name = load::display(&args.input);

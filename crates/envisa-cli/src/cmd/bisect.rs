@@ -108,13 +108,16 @@ const OPTIONS: [&str; 6] = [
 /// # Errors
 /// A library that cannot be read, or a kernel that does not fail as it is.
 pub fn run(args: &Args) -> Done {
-    let keys = keys(args)?;
+    let keys = settings_of_keys(args)?;
     let trial = Trial::new(args)?;
-    match trial.verdict(&Setting::Nothing) {
+    match trial.try_setting(&Setting::Nothing) {
         Verdict::Wrong => {}
         Verdict::Right => return Err(Failure("without any setting, the failure does not show".into())),
         Verdict::Unknown => {
-            return Err(Failure(format!("without any setting, the test gives no answer: {}", trial.said())));
+            return Err(Failure(format!(
+                "without any setting, the test gives no answer: {}",
+                trial.describe_result()
+            )));
         }
     }
     let mut settings: Vec<Setting> = OPTIONS.into_iter().map(Setting::Option).collect();
@@ -141,7 +144,7 @@ pub fn run(args: &Args) -> Done {
 const LIBRARY: u64 = 1 << 30;
 
 /// The settings of all keys.
-fn keys(args: &Args) -> Result<Vec<Setting>, Failure> {
+fn settings_of_keys(args: &Args) -> Result<Vec<Setting>, Failure> {
     let bytes = files::read(&args.library, LIBRARY).map_err(Failure)?;
     let mut names: BTreeSet<String> = BTreeSet::new();
     for part in bytes.split(|b| *b == 0) {
@@ -181,7 +184,7 @@ impl<'a> Trial<'a> {
             if !ended.success() {
                 return Err(Failure(format!(
                     "it also fails with the options of --good ({}): {}",
-                    ended.why(),
+                    ended.describe_failure(),
                     ended.err.trim()
                 )));
             }
@@ -190,7 +193,7 @@ impl<'a> Trial<'a> {
         Ok(trial)
     }
 
-    fn said(&self) -> String {
+    fn describe_result(&self) -> String {
         self.said.lock().map(|s| s.trim().to_owned()).unwrap_or_default()
     }
 
@@ -214,16 +217,20 @@ impl<'a> Trial<'a> {
                 _ => words.push(word.into()),
             }
         }
-        self.bounded(&words, environment)
+        self.run_with_limits(&words, environment)
     }
 
-    fn bounded(&self, words: &[OsString], environment: &[(String, String)]) -> Result<Ended, Failure> {
+    fn run_with_limits(
+        &self,
+        words: &[OsString],
+        environment: &[(String, String)],
+    ) -> Result<Ended, Failure> {
         let here = PathBuf::from(".");
         limited_process::run(words, &here, self.args.timeout.max(1), environment)
             .ok_or_else(|| Failure("a process cannot be started".into()))
     }
 
-    fn verdict(&self, setting: &Setting) -> Verdict {
+    fn try_setting(&self, setting: &Setting) -> Verdict {
         let (option, mut environment) = match setting {
             Setting::Nothing => (None, Vec::new()),
             Setting::Option(o) => (Some(*o), Vec::new()),
@@ -235,7 +242,7 @@ impl<'a> Trial<'a> {
                 let file = self.args.file.to_string_lossy();
                 let words =
                     ["sh", "-c", &test.replace("{}", &limited_process::quoted(&file))].map(OsString::from);
-                self.bounded(&words, &environment)
+                self.run_with_limits(&words, &environment)
             }
             _ => self.run(&option.map_or(String::new(), |o| format!("--options '{o}'")), &environment),
         };
@@ -247,7 +254,7 @@ impl<'a> Trial<'a> {
             _ => Verdict::Unknown,
         };
         if let (Verdict::Unknown, Ok(mut said)) = (verdict, self.said.lock()) {
-            *said = format!("{}: {}", ended.why(), ended.err);
+            *said = format!("{}: {}", ended.describe_failure(), ended.err);
         }
         verdict
     }
@@ -263,7 +270,7 @@ impl<'a> Trial<'a> {
                     loop {
                         let i = next.fetch_add(1, Ordering::Relaxed);
                         let Some(setting) = settings.get(i) else { return };
-                        let verdict = self.verdict(setting);
+                        let verdict = self.try_setting(setting);
                         if let Ok(mut found) = found.lock() {
                             found[i] = verdict;
                         }

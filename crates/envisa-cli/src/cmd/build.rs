@@ -66,7 +66,7 @@ pub fn run(args: Args) -> Done {
         Err(BuildError::Failed { status, device, messages }) => {
             let mut report = Report::default();
             report.diagnostics =
-                envisa_ocloc::failure(&status, &device, &messages, &input, &mut report.files);
+                envisa_ocloc::failure_as_diagnostics(&status, &device, &messages, &input, &mut report.files);
             return report.finish();
         }
         Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
@@ -77,7 +77,7 @@ pub fn run(args: Args) -> Done {
         Err(e) => return Err(Failure(e.to_string())),
     };
     let mut report = Report::default();
-    report.diagnostics = envisa_ocloc::diagnostics(&built.messages, &input, &mut report.files);
+    report.diagnostics = envisa_ocloc::messages_as_diagnostics(&built.messages, &input, &mut report.files);
     load::unwritten_of(&input.display().to_string(), &built.bytes, &mut report.diagnostics);
     let bytes = if args.strip {
         built.zebin.strip().write().map_err(|e| Failure(e.to_string()))?

@@ -31,7 +31,7 @@ pub struct Args {
     files: Vec<PathBuf>,
     /// The platform to check for, several platforms separated by commas, or `all`. An error on only some of several
     /// platforms is a warning. Without this option, everything is legal that is legal on at least one platform.
-    #[arg(long, value_name = "PLATFORM", value_parser = platforms)]
+    #[arg(long, value_name = "PLATFORM", value_parser = parse_platforms)]
     platform: Option<Platforms>,
     /// Make violations of this rule errors; `warnings` stands for all rules that would only warn.
     #[arg(long, value_name = "RULE")]
@@ -70,7 +70,7 @@ enum Format {
     Sarif,
 }
 
-fn platforms(s: &str) -> Result<Platforms, String> {
+fn parse_platforms(s: &str) -> Result<Platforms, String> {
     let mut set = Platforms::NONE;
     for name in s.split(',').map(str::trim) {
         if name.eq_ignore_ascii_case("all") {
@@ -100,7 +100,7 @@ fn find(id: &str) -> Result<&'static Rule, Failure> {
 /// Unknown rules, unreadable files.
 pub fn run(args: Args) -> Done {
     if let Some(id) = &args.explain {
-        io::print(&explain(find(id)?))?;
+        io::print(&explain_rule(find(id)?))?;
         return Ok(Exit::Fine);
     }
     if args.list {
@@ -134,7 +134,7 @@ pub fn run(args: Args) -> Done {
     let mut spared = false;
     for path in &args.files {
         let mut report = Report { files: std::mem::take(&mut files), ..Report::default() };
-        let loaded = match load::any(path, platform, &mut report) {
+        let loaded = match load::load_file(path, platform, &mut report) {
             Ok(loaded) => loaded,
             Err(Failure(why)) => {
                 // What the other files have is told all the same.
@@ -158,7 +158,7 @@ pub fn run(args: Args) -> Done {
                 options.levels = quiet.chain(options.levels).collect();
                 spared = true;
             }
-            check(&l, &options, args.platform.is_none(), &files, &mut diagnostics);
+            check_loaded(&l, &options, args.platform.is_none(), &files, &mut diagnostics);
         }
     }
     if deny_warnings {
@@ -168,13 +168,13 @@ pub fn run(args: Args) -> Done {
             }
         }
     }
-    match print(&args, &files, &diagnostics, spared)? {
+    match print_diagnostics(&args, &files, &diagnostics, spared)? {
         _ if unreadable => Ok(Exit::Usage),
         exit => Ok(exit),
     }
 }
 
-fn check(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mut Vec<Diagnostic>) {
+fn check_loaded(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mut Vec<Diagnostic>) {
     let mut options = options.clone();
     // Comments of text files; an object's file is looked up once each.
     let mut seen = Vec::new();
@@ -195,9 +195,9 @@ fn check(l: &load::Loaded, options: &Options, any: bool, files: &Files, out: &mu
         }
         for (span, name) in unknown {
             out.push(
-                Diagnostic::warning("W0600", format!("no rule is called `{name}`"))
+                Diagnostic::warning("W0600", format!("there is no rule called `{name}`"))
                     .primary(*id, span, "")
-                    .help("`envisa check --list` lists them"),
+                    .help("`envisa check --list` lists all rules"),
             );
         }
     }
@@ -218,7 +218,7 @@ fn is_dump(files: &Files, id: FileId) -> bool {
     String::from_utf8_lossy(start).contains("VISA Predefined Variables")
 }
 
-fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic], spared: bool) -> Done {
+fn print_diagnostics(args: &Args, files: &Files, diagnostics: &[Diagnostic], spared: bool) -> Done {
     let errors = diagnostics.iter().filter(|d| d.is_error()).count();
     let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     match args.format {
@@ -259,16 +259,16 @@ fn print(args: &Args, files: &Files, diagnostics: &[Diagnostic], spared: bool) -
 }
 
 /// What `--explain` prints.
-pub fn explain(r: &Rule) -> String {
+pub fn explain_rule(r: &Rule) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{} {} ({})\n", r.code, r.name, level(r));
+    let _ = writeln!(out, "{} {} ({})\n", r.code, r.name, level_name(r));
     let _ = writeln!(out, "{}.\n\n{}\n", r.brief, r.text);
     if !r.page.is_empty() {
         let _ = writeln!(out, "Page: {}\n", r.page);
     }
     match r.example {
         Example::Text { bad, good } => {
-            let _ = writeln!(out, "Wrong:\n\n{}\n\nRight:\n\n{}", indent(bad), indent(good));
+            let _ = writeln!(out, "Wrong:\n\n{}\n\nRight:\n\n{}", indent_lines(bad), indent_lines(good));
             if !bad.contains(".version") {
                 let _ = writeln!(
                     out,
@@ -285,11 +285,11 @@ pub fn explain(r: &Rule) -> String {
     out
 }
 
-fn indent(s: &str) -> String {
+fn indent_lines(s: &str) -> String {
     s.lines().map(|l| format!("    {l}")).collect::<Vec<_>>().join("\n")
 }
 
-fn level(r: &Rule) -> &'static str {
+fn level_name(r: &Rule) -> &'static str {
     use envisa::verify::Kind;
     match (r.kind, r.severity) {
         (Kind::Runtime, _) => "checked at run time",
@@ -306,7 +306,7 @@ fn list() -> String {
         let _ = writeln!(out, "{group}");
         for r in *rules {
             let code: Code = r.code;
-            let _ = writeln!(out, "  {code} {:<24} {:<20} {}", r.name, level(r), r.brief);
+            let _ = writeln!(out, "  {code} {:<24} {:<20} {}", r.name, level_name(r), r.brief);
         }
     }
     out

@@ -57,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     history: u64,
     /// The order in which groups and threads run: forward, reverse, random:SEED.
-    #[arg(long, value_name = "ORDER", default_value = "forward", value_parser = order)]
+    #[arg(long, value_name = "ORDER", default_value = "forward", value_parser = parse_order)]
     order: Order,
     /// Stop at what `envisa run --check` finds: races, uninitialised reads, colliding stores, accesses out of bounds.
     #[arg(long)]
@@ -88,7 +88,7 @@ pub(super) fn bytes(text: &str) -> Result<u64, String> {
     n.ok_or_else(|| format!("`{text}` is not a number of bytes: 64M, 1G"))
 }
 
-pub(super) fn order(text: &str) -> Result<Order, String> {
+pub(super) fn parse_order(text: &str) -> Result<Order, String> {
     match text.split_once(':') {
         None if text == "forward" => Ok(Order::Forward),
         None if text == "reverse" => Ok(Order::Reverse),
@@ -96,25 +96,25 @@ pub(super) fn order(text: &str) -> Result<Order, String> {
         Some(("random", seed)) => {
             seed.parse().map(Order::Random).map_err(|_| format!("`{seed}` is not a seed"))
         }
-        _ => Err("forward, reverse or random:SEED".into()),
+        _ => Err("expected forward, reverse or random:SEED".into()),
     }
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Done {
     if let Some(at) = &args.listen {
-        return listen(args, at);
+        return listen_for_client(args, at);
     }
     if args.dap {
-        dap::serve(std::io::stdin(), std::io::stdout(), &mut |launch| launched(args, launch));
+        dap::serve(std::io::stdin(), std::io::stdout(), &mut |launch| prepare_launch_request(args, launch));
         return Ok(Exit::Fine);
     }
-    in_terminal(args.job(&Value::Null).map_err(Failure)?, args.options(), &args.commands)
+    in_terminal(args.job_from_arguments(&Value::Null).map_err(Failure)?, args.options(), &args.commands)
 }
 
 /// A session in the terminal.
 fn in_terminal(job: (Job, bool), options: Options, commands: &[String]) -> Done {
-    let (run, options) = ready(job, options).map_err(Failure)?;
+    let (run, options) = prepare_run(job, options).map_err(Failure)?;
     run.stage(|stage| {
         let mut session = Session::new(stage, options).map_err(|e| Failure(e.to_string()))?;
         stop_at_interrupts(&session.pause);
@@ -149,7 +149,7 @@ fn stop_at_interrupts(pause: &Arc<AtomicBool>) {
 /// # Errors
 /// If it cannot be run.
 pub(super) fn of_kept(job: &Path, launched: &Launched, commands: &[String]) -> Done {
-    in_terminal(kept(job, launched).map_err(Failure)?, launched.options.clone(), commands)
+    in_terminal(load_kept_job(job, launched).map_err(Failure)?, launched.options.clone(), commands)
 }
 
 /// A launch that was kept, for a client whose launch request this is.
@@ -162,11 +162,11 @@ pub(super) fn of_request(
     launched: &Launched,
 ) -> Result<(envisa::Run, Options), String> {
     let mut options = launched.options.clone();
-    requested(launch, &mut options)?;
-    ready(kept(job, launched)?, options)
+    apply_launch_request(launch, &mut options)?;
+    prepare_run(load_kept_job(job, launched)?, options)
 }
 
-fn kept(job: &Path, launched: &Launched) -> Result<(Job, bool), String> {
+fn load_kept_job(job: &Path, launched: &Launched) -> Result<(Job, bool), String> {
     let mut job = Job::read(job).map_err(|e| e.to_string())?;
     job.sources.extend(launched.sources.iter().cloned());
     Ok((job, true))
@@ -176,7 +176,7 @@ fn kept(job: &Path, launched: &Launched) -> Result<(Job, bool), String> {
 ///
 /// # Errors
 /// If that cannot be.
-pub(super) fn bound(at: &str) -> Result<(TcpListener, std::net::SocketAddr), Failure> {
+pub(super) fn bind_listener(at: &str) -> Result<(TcpListener, std::net::SocketAddr), Failure> {
     let address = if at.contains(':') { at.to_owned() } else { format!("127.0.0.1:{at}") };
     let fail = |e: std::io::Error| Failure(format!("{address}: {e}"));
     let listener = TcpListener::bind(&address).map_err(fail)?;
@@ -184,29 +184,29 @@ pub(super) fn bound(at: &str) -> Result<(TcpListener, std::net::SocketAddr), Fai
     Ok((listener, local))
 }
 
-fn listen(args: &Args, at: &str) -> Done {
-    let (listener, local) = bound(at)?;
+fn listen_for_client(args: &Args, at: &str) -> Done {
+    let (listener, local) = bind_listener(at)?;
     let fail = |e: std::io::Error| Failure(format!("{local}: {e}"));
     crate::io::print(&format!("listening on {local}\n"))?;
     for client in listener.incoming() {
         let client = client.map_err(fail)?;
         let input = client.try_clone().map_err(fail)?;
-        dap::serve(input, client, &mut |launch| launched(args, launch));
+        dap::serve(input, client, &mut |launch| prepare_launch_request(args, launch));
     }
     Ok(Exit::Fine)
 }
 
 /// What a launch request makes.
-fn launched(args: &Args, launch: &Value) -> Result<(envisa::Run, Options), String> {
+fn prepare_launch_request(args: &Args, launch: &Value) -> Result<(envisa::Run, Options), String> {
     let mut options = args.options();
-    requested(launch, &mut options)?;
-    ready(args.job(launch)?, options)
+    apply_launch_request(launch, &mut options)?;
+    prepare_run(args.job_from_arguments(launch)?, options)
 }
 
 /// How a launch request wants it.
-fn requested(launch: &Value, options: &mut Options) -> Result<(), String> {
+fn apply_launch_request(launch: &Value, options: &mut Options) -> Result<(), String> {
     if let Some(text) = launch["order"].as_str() {
-        options.order = order(text)?;
+        options.order = parse_order(text)?;
     }
     if let Some(text) = launch["history"].as_str() {
         options.history = bytes(text)?;
@@ -215,7 +215,7 @@ fn requested(launch: &Value, options: &mut Options) -> Result<(), String> {
     Ok(())
 }
 
-fn ready(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Options), String> {
+fn prepare_run(mut job: (Job, bool), mut options: Options) -> Result<(envisa::Run, Options), String> {
     let (job, optimised) = (&mut job.0, job.1);
     // What a debugger has no use for. Checks look at the build that is debugged.
     (job.check, job.check_hints, job.as_is, job.stats) = (options.check, false, true, false);
@@ -246,7 +246,7 @@ impl Args {
     }
 
     /// The job of the command line and of a launch request, and is it to be optimised?
-    fn job(&self, launch: &Value) -> Result<(Job, bool), String> {
+    fn job_from_arguments(&self, launch: &Value) -> Result<(Job, bool), String> {
         let program = launch["program"].as_str().map(PathBuf::from);
         let file = program
             .or_else(|| self.file.clone())

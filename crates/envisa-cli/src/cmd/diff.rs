@@ -60,10 +60,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Done {
     let b_file = args.b_file.as_ref().unwrap_or(&args.a_file);
     let [a, b] = [(&args.a_file, &args.a, 0), (b_file, &args.b, 1)].map(|(file, own, side)| {
-        ready(file, own, &args.run).map_err(|e| Failure(format!("{}: {e}", NAMES[side])))
+        prepare_side(file, own, &args.run).map_err(|e| Failure(format!("{}: {e}", NAMES[side])))
     });
     let (a, b) = (a?, b?);
-    let watched = watched(&a, &b);
+    let watched = common_buffers(&a, &b);
     if watched.is_empty() {
         return Err(Failure("no argument is a buffer or an image: there are no results to compare".into()));
     }
@@ -117,7 +117,7 @@ fn json(found: Option<&Difference>) -> Value {
 }
 
 /// A side, compiled and with its memory.
-fn ready(file: &Path, own: &str, both: &[OsString]) -> Result<Ready, String> {
+fn prepare_side(file: &Path, own: &str, both: &[OsString]) -> Result<Ready, String> {
     let own = shlex::split(own).ok_or_else(|| format!("`{own}`: a quotation mark is not closed"))?;
     let mut words: Vec<OsString> = vec![file.into()];
     words.extend(both.iter().cloned());
@@ -125,12 +125,12 @@ fn ready(file: &Path, own: &str, both: &[OsString]) -> Result<Ready, String> {
     let command = run::Args::augment_args(clap::Command::new("envisa diff").no_binary_name(true));
     let matches = command.try_get_matches_from(words).map_err(|e| e.to_string())?;
     let args = run::Args::from_arg_matches(&matches).map_err(|e| e.to_string())?;
-    let job = run::job(&args).map_err(|e| e.0)?.map_err(|e| e.to_string())?;
+    let job = run::job_from_arguments(&args).map_err(|e| e.0)?.map_err(|e| e.to_string())?;
     Ready::new(&job).map_err(|e| e.to_string())
 }
 
 /// The buffers that both sides have.
-fn watched(a: &Ready, b: &Ready) -> Vec<Watched> {
+fn common_buffers(a: &Ready, b: &Ready) -> Vec<Watched> {
     let mut all = Vec::new();
     for (name, buffer, elem) in a.buffers() {
         let Some((_, other, _)) = b.buffers().find(|(n, ..)| *n == name) else { continue };
@@ -146,7 +146,7 @@ fn watched(a: &Ready, b: &Ready) -> Vec<Watched> {
 fn text(found: &Difference) -> String {
     let mut out = String::new();
     let mut line = |text: String| {
-        out.push_str(&crate::cmd::shown(&text));
+        out.push_str(&crate::cmd::escape_for_terminal(&text));
         out.push('\n');
     };
     found.results.iter().for_each(|r| line(r.clone()));

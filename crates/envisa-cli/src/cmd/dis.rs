@@ -47,7 +47,7 @@ pub fn run(args: Args) -> Done {
         Kind::Isa => {}
         Kind::Zebin => return zebin(&args, &name, &bytes, report),
         kind => {
-            let why = kind.refusal(&name);
+            let why = kind.why_not_runnable(&name);
             let why =
                 why.unwrap_or_else(|| format!("{name}: not a CISA binary: it does not start with `CISA`"));
             report.diagnostics.push(Diagnostic::error(load::KIND, why));
@@ -55,10 +55,10 @@ pub fn run(args: Args) -> Done {
         }
     }
     if args.kernel.is_some() {
-        return Err(Failure("`--kernel` goes with a zebin".into()));
+        return Err(Failure("`--kernel` can only be given with a zebin".into()));
     }
     if args.recover {
-        match load::recovered(&name, &bytes, args.platform) {
+        match load::recover_binary_text(&name, &bytes, args.platform) {
             Ok(text) => {
                 io::write(&args.output, text.as_bytes())?;
                 return Ok(Exit::Fine);
@@ -70,7 +70,7 @@ pub fn run(args: Args) -> Done {
             }
         }
     }
-    if let Some(loaded) = load::binary(&name, bytes, args.platform, &mut report) {
+    if let Some(loaded) = load::load_binary(&name, bytes, args.platform, &mut report) {
         match envisa::text::print(&loaded.module, &envisa::text::PrintOptions::default()) {
             Ok(text) => io::write(&args.output, text.as_bytes())?,
             Err(e) => report.diagnostics.push(Diagnostic::error("E0830", e.to_string()).primary(
@@ -86,11 +86,11 @@ pub fn run(args: Args) -> Done {
 /// The texts of a zebin's kernels, and of the functions that they call.
 fn zebin(args: &Args, name: &str, bytes: &[u8], mut report: Report) -> Done {
     if args.recover {
-        return Err(Failure("`--recover` goes with a CISA binary".into()));
+        return Err(Failure("`--recover` can only be given with a CISA binary".into()));
     }
-    let Some(file) = load::container(name, bytes, &mut report) else { return report.finish() };
+    let Some(file) = load::load_zebin(name, bytes, &mut report) else { return report.finish() };
     let mut texts: Vec<(String, Vec<u8>)> = Vec::new();
-    for kernel in load::chosen(&file, args.kernel.as_deref())? {
+    for kernel in load::select_kernels(&file, args.kernel.as_deref())? {
         match load::kernel_units(name, &file, kernel) {
             Ok(units) => {
                 for unit in units {

@@ -14,7 +14,7 @@ const VENDORS: &str = "OCL_ICD_VENDORS";
 
 /// What a process that opens an implementation's library finds in its environment. Programs differ from run to run, so PoCL need not
 /// keep them.
-pub(super) fn environment(library: &str) -> Vec<(String, String)> {
+pub(super) fn implementation_environment(library: &str) -> Vec<(String, String)> {
     vec![(VENDORS.into(), library.into()), ("POCL_KERNEL_CACHE".into(), "0".into())]
 }
 
@@ -30,9 +30,10 @@ pub fn run(job: &Job, driver: &Path) -> Done {
     }
     // The loader reads its environment once, when it is opened.
     if std::env::var_os(VENDORS).is_none_or(|v| v != driver.as_os_str()) {
-        let own = std::env::current_exe().map_err(|e| Failure(format!("where this command is: {e}")))?;
+        let own = std::env::current_exe()
+            .map_err(|e| Failure(format!("the path of this command cannot be found: {e}")))?;
         let again = Command::new(own).args(std::env::args_os().skip(1)).env(VENDORS, driver).status();
-        let status = again.map_err(|e| Failure(format!("this command does not start again: {e}")))?;
+        let status = again.map_err(|e| Failure(format!("this command cannot start itself again: {e}")))?;
         return match status.code() {
             Some(0) => Ok(Exit::Fine),
             Some(1) => Ok(Exit::Findings),
@@ -40,29 +41,30 @@ pub fn run(job: &Job, driver: &Path) -> Done {
             None => Err(Failure(format!("{} ended the process ({status})", driver.display()))),
         };
     }
-    let delivered = Session::open("").and_then(|session| ran(&session, job)).map_err(Failure)?;
-    io::print(&results::delivered(&delivered))?;
+    let delivered = Session::open("").and_then(|session| compile_and_run(&session, job)).map_err(Failure)?;
+    io::print(&results::results_for_people(&delivered))?;
     let wrong = delivered.iter().any(|d| d.comparison.as_ref().is_some_and(|(_, c)| !c.passed()));
     Ok(if wrong { Exit::Findings } else { Exit::Fine })
 }
 
 /// Compiles and runs a job.
-fn ran(session: &Session, job: &Job) -> Result<Vec<Delivered>, String> {
+fn compile_and_run(session: &Session, job: &Job) -> Result<Vec<Delivered>, String> {
     let text = files::read(&job.file, files::MAX_INPUT)?;
     let text = String::from_utf8(text).map_err(|e| e.to_string())?;
-    compiled(session, &job.options, &text).and_then(|program| delivered(session, &program, job))
+    compile_text(session, &job.options, &text).and_then(|program| run_compiled(session, &program, job))
 }
 
-/// What a process that [`serve`]s answers: what a run prints, or why nothing.
+/// What a process that [`serve_jobs`]s answers: what a run prints, or why nothing.
 pub(super) type Answer = Result<String, String>;
 
 /// Runs command lines, each a line of standard input with a list of words, in one process: a library takes longer to be opened than to
 /// compile a small kernel.
-pub fn serve(job: &dyn Fn(&[String]) -> Result<Job, String>) -> Done {
+pub fn serve_jobs(job: &dyn Fn(&[String]) -> Result<Job, String>) -> Done {
     let session = Session::open("").map_err(Failure)?;
     for line in std::io::stdin().lines().map_while(Result::ok) {
         let words: Vec<String> = serde_json::from_str(&line).map_err(|e| Failure(e.to_string()))?;
-        let answer: Answer = job(&words).and_then(|job| Ok(results::delivered(&ran(&session, &job)?)));
+        let answer: Answer =
+            job(&words).and_then(|job| Ok(results::results_for_people(&compile_and_run(&session, &job)?)));
         let answer = serde_json::to_string(&answer).map_err(|e| Failure(e.to_string()))?;
         io::print(&(answer + "\n"))?;
     }
@@ -70,16 +72,25 @@ pub fn serve(job: &dyn Fn(&[String]) -> Result<Job, String>) -> Done {
 }
 
 /// Compiles a text, so that jobs can be run.
-pub(super) fn compiled(session: &Session, options: &str, text: &str) -> Result<Program, String> {
+pub(super) fn compile_text(session: &Session, options: &str, text: &str) -> Result<Program, String> {
     session.build(text, &format!("{options} -cl-kernel-arg-info"))
 }
 
 /// Runs a job whose program is compiled.
-pub(super) fn delivered(session: &Session, program: &Program, job: &Job) -> Result<Vec<Delivered>, String> {
+pub(super) fn run_compiled(
+    session: &Session,
+    program: &Program,
+    job: &Job,
+) -> Result<Vec<Delivered>, String> {
     let said = |e: JobError| e.to_string();
     let name = match (job.kernel.as_str(), program.kernel_names()) {
         ("", names) if !names.contains(';') => names.to_owned(),
-        ("", names) => return Err(format!("which kernel? There are: {}", names.replace(';', ", "))),
+        ("", names) => {
+            return Err(format!(
+                "the program has several kernels, choose one of them with --kernel: {}",
+                names.replace(';', ", ")
+            ));
+        }
         (name, _) => name.to_owned(),
     };
     let known = Session::parameters(program, &name)?;
@@ -93,17 +104,17 @@ pub(super) fn delivered(session: &Session, program: &Program, job: &Job) -> Resu
         };
         LaunchArg { name: p.name.clone(), value, check }
     });
-    let [global, local] = sizes(job)?;
+    let [global, local] = launch_sizes(job)?;
     let launch = Launch { dims: 3, global, local, offset: [0; 3], args: args.collect() };
     let loaded = session.prepare(program, &name, &launch)?;
     loaded.run()?;
     let outputs = loaded.outputs()?.values.into_iter();
     let contents: Vec<_> = outputs.map(|(i, value)| (known[i].name.as_str(), value)).collect();
-    job.delivered(&contents).map_err(said)
+    job.deliver_contents(&contents).map_err(said)
 }
 
 /// Work-items in all, and of a group.
-fn sizes(job: &Job) -> Result<[[u64; 3]; 2], String> {
+fn launch_sizes(job: &Job) -> Result<[[u64; 3]; 2], String> {
     let of = |d: usize, all: &[u64]| all.get(d).copied().unwrap_or(1);
     if job.global.is_empty() || job.local.is_empty() {
         return Err("another driver needs both --global and --local".into());

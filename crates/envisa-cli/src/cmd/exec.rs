@@ -120,12 +120,12 @@ const FORMAT: &str = "envisa-exec/1";
 
 const DRIVER: &str = "libenvisa_opencl.so";
 
-fn order(text: &str) -> Result<String, String> {
+fn parse_order(text: &str) -> Result<String, String> {
     text.parse::<envisa::Order>().map(|_| text.to_owned())
 }
 
 /// The OpenCL driver's file: the one given, or the one next to this command.
-pub(super) fn driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(super) fn find_driver(given: Option<&Path>) -> Result<PathBuf, Failure> {
     driver_named(DRIVER, "envisa-opencl", given)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn driver_named(name: &str, package: &str, given: Option<&Path>) -> R
     if let Some(path) = given {
         return match std::path::absolute(path) {
             Ok(path) if path.is_file() => Ok(path),
-            _ => Err(Failure(format!("{}: there is no such driver", path.display()))),
+            _ => Err(Failure(format!("{}: there is no driver file of this name", path.display()))),
         };
     }
     let own = std::env::current_exe()
@@ -165,13 +165,13 @@ pub fn run(args: &Args) -> Done {
             }
         }
     }
-    let driver = driver(args.driver.as_deref())?;
+    let driver = find_driver(args.driver.as_deref())?;
     // Libraries that it names are loaded into the program: nobody else may have made it, or write into it.
     let scratch = tempfile::Builder::new()
         .prefix("envisa-exec-")
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
         .tempdir()
-        .map_err(|e| Failure(format!("a temporary folder: {e}")))?;
+        .map_err(|e| Failure(format!("a temporary folder cannot be created: {e}")))?;
     let done = with_folder(args, &driver, scratch.path());
     // The program's code ends this process below.
     drop(scratch);
@@ -185,12 +185,12 @@ pub fn run(args: &Args) -> Done {
 
 impl Args {
     /// Is anything looked for?
-    fn checks(&self) -> bool {
+    fn looks_for_findings(&self) -> bool {
         self.check || self.check_hints
     }
 
     /// What is looked at, and what not.
-    fn coverage(&self) -> (Vec<&'static str>, Vec<&'static str>) {
+    fn checked_and_unchecked(&self) -> (Vec<&'static str>, Vec<&'static str>) {
         let hints = self.check_hints;
         let (own, not_own) = match self.check_build {
             CheckBuildArg::Own => (Some(results::OWN_BUILD), results::COMPUTED),
@@ -199,7 +199,7 @@ impl Args {
         let checked = results::CHECKED.into_iter().chain(CHECKED).chain(own);
         let checked = checked.chain(hints.then_some(results::HINTS));
         let not = NOT_CHECKED.into_iter().chain([not_own]).chain((!hints).then_some(results::NO_HINTS));
-        if self.checks() { (checked.collect(), not.collect()) } else { (Vec::new(), Vec::new()) }
+        if self.looks_for_findings() { (checked.collect(), not.collect()) } else { (Vec::new(), Vec::new()) }
     }
 }
 
@@ -236,7 +236,7 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     if let Some(order) = &args.order {
         command.env("ENVISA_ORDER", order);
     }
-    if args.checks() {
+    if args.looks_for_findings() {
         let as_is = args.check_build == CheckBuildArg::AsIs;
         let also = [(args.leaks, "leaks"), (args.check_hints, "hints"), (as_is, "as-is")];
         let asked: Vec<&str> = also.into_iter().filter_map(|(wanted, what)| wanted.then_some(what)).collect();
@@ -258,9 +258,9 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     };
     let status = started.map_err(|e| Failure(format!("cannot run {}: {e}", Path::new(name).display())))?;
     let mut report = Report::read(&std::fs::read_to_string(&report).map_err(failed)?);
-    report.suppress(&args.findings)?;
-    let all = report.tell(args);
-    report.publish(&args.findings)?;
+    report.remove_suppressed(&args.findings)?;
+    let all = report.print_findings(args);
+    report.write_reports(&args.findings)?;
     if let Some(file) = &args.json {
         io::write(file, format!("{:#}\n", report.json(status.code(), args)).as_bytes())?;
     }
@@ -291,9 +291,14 @@ fn debugged(
         None if args.dap => Face::Stdio,
         None => Face::Terminal(&args.commands),
     };
-    let order = super::debug::order(args.order.as_deref().unwrap_or("forward")).map_err(Failure)?;
+    let order = super::debug::parse_order(args.order.as_deref().unwrap_or("forward")).map_err(Failure)?;
     let history = super::debug::bytes(args.history.as_deref().unwrap_or("1G")).map_err(Failure)?;
-    let options = envisa_debug::session::Options { order, history, check: args.checks(), notes: Vec::new() };
+    let options = envisa_debug::session::Options {
+        order,
+        history,
+        check: args.looks_for_findings(),
+        notes: Vec::new(),
+    };
     // The program may change its folder; its sources are of this one.
     let sources = args.sources.iter().map(|s| std::path::absolute(s).unwrap_or_else(|_| s.clone())).collect();
     run(command, folder, &face, Launched { options, sources })
@@ -305,19 +310,23 @@ fn debugged(_: &mut Command, _: &Path, _: &Args) -> Result<std::io::Result<ExitS
 }
 
 /// A message that is about no place of a module.
-pub(super) fn say(severity: Severity, text: &str, notes: impl IntoIterator<Item = String>) {
+pub(super) fn print_message(severity: Severity, text: &str, notes: impl IntoIterator<Item = String>) {
     if super::json() {
         let said = Diagnostic::new(severity, "", text.to_owned());
         let said = notes.into_iter().fold(said, Diagnostic::note);
         return eprint!("{}", render_json(&Files::new(), &[said]));
     }
-    eprintln!("{severity}: {}", super::shown(text));
-    notes.into_iter().for_each(|n| eprintln!("   = note: {}", super::shown(&n)));
+    eprintln!("{severity}: {}", super::escape_for_terminal(text));
+    notes.into_iter().for_each(|n| eprintln!("   = note: {}", super::escape_for_terminal(&n)));
 }
 
 /// A line of what there is to say besides.
 pub(super) fn line(text: &str) {
-    if super::json() { say(Severity::Note, text, None) } else { eprintln!("{}", super::shown(text)) }
+    if super::json() {
+        print_message(Severity::Note, text, None)
+    } else {
+        eprintln!("{}", super::escape_for_terminal(text))
+    }
 }
 
 /// What was launched of a kernel, by all processes of the program.
@@ -342,7 +351,7 @@ struct Report {
 
 impl Report {
     /// Takes out the findings that are suppressed.
-    fn suppress(&mut self, args: &FindingArgs) -> Result<(), Failure> {
+    fn remove_suppressed(&mut self, args: &FindingArgs) -> Result<(), Failure> {
         let findings: Vec<Value> = self.findings.iter().map(|r| r["finding"].clone()).collect();
         let mut told = args.told(&findings)?.into_iter();
         self.findings.retain(|_| told.next().unwrap_or(true));
@@ -351,7 +360,7 @@ impl Report {
     }
 
     /// Writes what is wanted of faults, findings and mistakes for other tools.
-    fn publish(&self, args: &FindingArgs) -> Result<(), Failure> {
+    fn write_reports(&self, args: &FindingArgs) -> Result<(), Failure> {
         let of_kernels =
             self.faults.iter().map(|r| (r, "fault")).chain(self.findings.iter().map(|r| (r, "finding")));
         let mut diagnostics: Vec<Value> = of_kernels
@@ -401,7 +410,10 @@ impl Report {
             if r["finding"].is_object() {
                 let said = r["diagnostic"].as_str().and_then(|d| serde_json::from_str::<Value>(d).ok());
                 let said = said.unwrap_or_default();
-                results::complete(&mut r["finding"], said["message"].as_str().unwrap_or_default());
+                results::add_message_and_address(
+                    &mut r["finding"],
+                    said["message"].as_str().unwrap_or_default(),
+                );
             }
             // Another process of the program may have found the same.
             if list.iter().all(|other: &Value| other["key"].is_null() || other["key"] != r["key"]) {
@@ -416,7 +428,7 @@ impl Report {
     }
 
     /// Prints what was found, statistics and a summary; how much was found. Faults were told when they happened.
-    fn tell(&self, args: &Args) -> usize {
+    fn print_findings(&self, args: &Args) -> usize {
         let again =
             |r: &Value, what: &str| r["times"].as_u64().filter(|n| *n > 1).map(|n| format!("in {n} {what}"));
         let text = |r: &Value| r["text"].as_str().unwrap_or_default().to_owned();
@@ -431,34 +443,34 @@ impl Report {
                 eprintln!("{told}");
                 continue;
             }
-            eprintln!("{}", super::shown(text(r).trim_end()));
+            eprintln!("{}", super::escape_for_terminal(text(r).trim_end()));
             note.into_iter().for_each(|n| eprintln!("   = note: {n}"));
             eprintln!();
         }
         for r in &self.mistakes {
             let calls =
                 r["calls"].as_array().into_iter().flatten().filter_map(|c| Some(c.as_str()?.to_owned()));
-            say(Severity::Error, &text(r), calls.chain(again(r, "calls")));
+            print_message(Severity::Error, &text(r), calls.chain(again(r, "calls")));
         }
         for r in &self.notes {
-            say(Severity::Note, &text(r), None);
+            print_message(Severity::Note, &text(r), None);
         }
         if args.stats {
-            self.statistics();
+            self.print_statistics();
         }
         let all = self.faults.len() + self.findings.len() + self.mistakes.len();
-        if args.checks() {
-            let (checked, not_checked) = args.coverage();
+        if args.looks_for_findings() {
+            let (checked, not_checked) = args.checked_and_unchecked();
             line(&format!("checked: {}", checked.join("; ")));
             line(&format!("not checked: {}", not_checked.join("; ")));
         }
-        if args.checks() || all > 0 {
-            line(&self.summary());
+        if args.looks_for_findings() || all > 0 {
+            line(&self.summary_line());
         }
         all
     }
 
-    fn summary(&self) -> String {
+    fn summary_line(&self) -> String {
         let tell = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let launches: u64 = self.kernels.values().map(|k| k.launches).sum();
         let mistakes = match self.mistakes.len() {
@@ -479,7 +491,7 @@ impl Report {
     }
 
     /// What was launched, the longest first.
-    fn statistics(&self) {
+    fn print_statistics(&self) {
         let mut rows: Vec<(&String, &Launches)> = self.kernels.iter().collect();
         rows.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
         line(&format!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items"));
@@ -490,7 +502,7 @@ impl Report {
 
     /// For `--json`.
     fn json(&self, exit: Option<i32>, args: &Args) -> Value {
-        let (checked, not_checked) = args.coverage();
+        let (checked, not_checked) = args.checked_and_unchecked();
         let kernels: Vec<Value> = self
             .kernels
             .iter()

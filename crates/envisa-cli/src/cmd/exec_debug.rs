@@ -1,7 +1,7 @@
 //! `envisa exec --debug`: debugs a launch of a program, which waits until the debugger ends.
 
 use super::debug;
-use super::exec::{line, say};
+use super::exec::{line, print_message};
 use super::{Exit, Failure};
 use envisa::diag::Severity;
 use envisa_debug::dap;
@@ -41,7 +41,7 @@ pub(super) fn run(
     launched: Launched,
 ) -> Result<io::Result<ExitStatus>, Failure> {
     let listener = match face {
-        Face::Port(port) => Some(debug::bound(port)?),
+        Face::Port(port) => Some(debug::bind_listener(port)?),
         _ => None,
     };
     if let Face::Stdio = face {
@@ -65,13 +65,13 @@ pub(super) fn run(
         let done = match (face, &listener) {
             (_, Some((listener, at))) => {
                 line(&format!("envisa exec: the program waits at a launch; listening on {at}"));
-                attached(listener, &job, &launched).map(|()| Exit::Fine)
+                serve_attached_client(listener, &job, &launched).map(|()| Exit::Fine)
             }
             (Face::Terminal(commands), _) => debug::of_kept(&job, &launched, commands),
             _ => Ok(Exit::Fine),
         };
         if let Err(Failure(why)) = done {
-            say(Severity::Error, &format!("the launch cannot be debugged: {why}"), None);
+            print_message(Severity::Error, &format!("the launch cannot be debugged: {why}"), None);
         }
         if let Err(e) = go_on(&launch) {
             return Ok(Err(e));
@@ -80,7 +80,11 @@ pub(super) fn run(
 }
 
 /// Serves the next client that attaches.
-fn attached(listener: &std::net::TcpListener, job: &Path, launched: &Launched) -> Result<(), Failure> {
+fn serve_attached_client(
+    listener: &std::net::TcpListener,
+    job: &Path,
+    launched: &Launched,
+) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure(e.to_string());
     let (client, _) = listener.accept().map_err(failed)?;
     let input = client.try_clone().map_err(failed)?;

@@ -39,13 +39,13 @@ pub fn run(args: Args) -> Done {
     };
     let found = find(&query);
     if found.is_empty() {
-        return match explained(&query) {
+        return match code_or_rule_page(&query) {
             Some(_) if args.json => Err(Failure(format!("{query}: only instructions are explained as JSON"))),
             Some(page) => {
                 io::print(&page)?;
                 Ok(Exit::Fine)
             }
-            None => Err(Failure(unknown(&query))),
+            None => Err(Failure(unknown_query_message(&query))),
         };
     }
     let mut out = String::new();
@@ -77,28 +77,28 @@ fn find(query: &str) -> Vec<Op> {
         };
         let Ok(opcode) = u8::from_str_radix(op, 16) else { return Vec::new() };
         let sub_given = hex.contains('.');
-        return all(|d| d.opcode == opcode && (!sub_given || d.sub == sub && sub.is_some()));
+        return ops_where(|d| d.opcode == opcode && (!sub_given || d.sub == sub && sub.is_some()));
     }
     // A mnemonic may stand for several rows, one of them of the same name.
-    let by_name = all(|d| d.name.eq_ignore_ascii_case(&q) || d.forms.iter().any(|f| f.head == q));
+    let by_name = ops_where(|d| d.name.eq_ignore_ascii_case(&q) || d.forms.iter().any(|f| f.head == q));
     if !by_name.is_empty() {
         return by_name;
     }
     // `lsc_load.ugm`, `barrier ` and the like: what stands before the first dot or blank.
     let head = q.split(['.', ' ']).next().unwrap_or("");
-    all(|d| d.forms.iter().any(|f| f.head == head) || d.page.eq_ignore_ascii_case(&q))
+    ops_where(|d| d.forms.iter().any(|f| f.head == head) || d.page.eq_ignore_ascii_case(&q))
 }
 
-fn all(test: impl Fn(&InstDesc) -> bool) -> Vec<Op> {
+fn ops_where(test: impl Fn(&InstDesc) -> bool) -> Vec<Op> {
     Op::ALL.iter().copied().filter(|op| test(op.desc())).collect()
 }
 
 /// The page of a diagnostic's code, or of a rule of the verifier.
-fn explained(query: &str) -> Option<String> {
+fn code_or_rule_page(query: &str) -> Option<String> {
     let code = query.trim().to_ascii_uppercase();
     if let Some(rule) = envisa::verify::rule::find(query.trim()).or_else(|| envisa::verify::rule::find(&code))
     {
-        return Some(crate::cmd::check::explain(rule));
+        return Some(crate::cmd::check::explain_rule(rule));
     }
     let info = envisa::text::code(&code).or_else(|| envisa::diag::code(&code))?;
     let kind = match info.code.as_bytes().first() {
@@ -107,11 +107,11 @@ fn explained(query: &str) -> Option<String> {
         _ => "error",
     };
     let width = envisa::diag::TextOptions::default().width.min(100);
-    Some(format!("{} {} ({kind})\n\n{}\n", info.code, info.title, wrapped(info.text, width)))
+    Some(format!("{} {} ({kind})\n\n{}\n", info.code, info.title, wrap_paragraph(info.text, width)))
 }
 
 /// A paragraph in lines of at most so many characters.
-fn wrapped(text: &str, width: usize) -> String {
+fn wrap_paragraph(text: &str, width: usize) -> String {
     let (mut out, mut column) = (String::new(), 0);
     for word in text.split_whitespace() {
         let n = word.chars().count();
@@ -129,7 +129,7 @@ fn wrapped(text: &str, width: usize) -> String {
     out
 }
 
-fn unknown(query: &str) -> String {
+fn unknown_query_message(query: &str) -> String {
     let is_code = |q: &str| q.len() == 5 && q.starts_with(['E', 'W', 'F', 'V', 'e', 'w', 'f', 'v']);
     if is_code(query) && query[1..].bytes().all(|b| b.is_ascii_digit()) {
         return format!("there is no code `{query}`");
@@ -146,7 +146,7 @@ fn list() -> String {
     let mut out = String::new();
     for op in Op::ALL {
         let d = op.desc();
-        let _ = writeln!(out, "{:<9} {:<26} {}", code(d), d.name, d.brief);
+        let _ = writeln!(out, "{:<9} {:<26} {}", format_opcode(d), d.name, d.brief);
     }
     let _ = writeln!(out, "\n{} instructions; `envisa explain NAME` shows more.", Op::ALL.len());
     out
@@ -158,7 +158,7 @@ fn list_json() -> String {
 }
 
 /// `0x4e.03`.
-fn code(d: &InstDesc) -> String {
+fn format_opcode(d: &InstDesc) -> String {
     match d.sub {
         Some(sub) => format!("0x{:02x}.{sub:02x}", d.opcode),
         None => format!("0x{:02x}", d.opcode),
@@ -166,7 +166,7 @@ fn code(d: &InstDesc) -> String {
 }
 
 fn page(d: &InstDesc, out: &mut String) {
-    let _ = writeln!(out, "{} = {}", d.name, code(d));
+    let _ = writeln!(out, "{} = {}", d.name, format_opcode(d));
     let _ = writeln!(out, "{}\n", d.brief);
 
     let _ = writeln!(out, "Binary format");
@@ -197,8 +197,8 @@ fn page(d: &InstDesc, out: &mut String) {
     if !d.forms.is_empty() {
         let _ = writeln!(out, "\nText");
         for form in d.forms {
-            let _ = writeln!(out, "  {}", syntax(d, form));
-            let _ = writeln!(out, "  {}", example(d, form));
+            let _ = writeln!(out, "  {}", template_as_syntax(d, form));
+            let _ = writeln!(out, "  {}", example_line(d, form));
         }
     }
     let _ = writeln!(out, "\nProperties");
@@ -220,23 +220,24 @@ fn page(d: &InstDesc, out: &mut String) {
         SourceModifiers::Logic => "(~)",
     };
     let _ = writeln!(out, "  source modifiers  {source}");
-    let _ = writeln!(out, "  platforms         {}", platforms(d.platforms));
+    let _ = writeln!(out, "  platforms         {}", format_platforms(d.platforms));
     if !matches!(d.effect, Effect::None) {
-        let _ = writeln!(out, "  effect            {}", effect(d.effect));
+        let _ = writeln!(out, "  effect            {}", effect_name(d.effect));
     }
     if let Some(text) = out_of_bounds(d.out_of_bounds) {
         let _ = writeln!(out, "  out of bounds     {text}");
     }
-    if let Some(versions) = versions(d) {
+    if let Some(versions) = format_versions(d) {
         let _ = writeln!(out, "  format versions   {versions}");
     }
     for map in d.type_maps {
         let on = if map.platforms == Platforms::ALL {
             String::new()
         } else {
-            format!("   ({})", platforms(map.platforms))
+            format!("   ({})", format_platforms(map.platforms))
         };
-        let _ = writeln!(out, "  types             {} <- {}{on}", types(map.dst), types(map.src));
+        let _ =
+            writeln!(out, "  types             {} <- {}{on}", format_types(map.dst), format_types(map.src));
     }
     if !d.page.is_empty() {
         let _ = writeln!(out, "  page              {}", d.page);
@@ -262,12 +263,12 @@ fn describe(slot: &Slot, out: &mut String) {
         let _ = write!(line, " (from {}.{} on)", slot.since.0, slot.since.1);
     }
     if slot.types != TypeSet::NONE && slot.types != TypeSet::ANY {
-        let _ = write!(line, " [{}]", types(slot.types));
+        let _ = write!(line, " [{}]", format_types(slot.types));
     }
     out.push_str(line.trim_end());
     out.push('\n');
     match slot.kind {
-        SlotKind::Field { enc, .. } => encoding(enc, "", out),
+        SlotKind::Field { enc, .. } => push_encoding(enc, "", out),
         SlotKind::Packed { parts, .. } => {
             for part in parts {
                 let bits = if part.bits == 1 {
@@ -276,7 +277,7 @@ fn describe(slot: &Slot, out: &mut String) {
                     format!("bits {}..{}", part.lo + part.bits - 1, part.lo)
                 };
                 let _ = writeln!(out, "      {} ({bits})", part.name);
-                encoding(part.enc, "  ", out);
+                push_encoding(part.enc, "  ", out);
             }
         }
         SlotKind::Vector(classes) => {
@@ -292,8 +293,8 @@ fn describe(slot: &Slot, out: &mut String) {
             let _ = writeln!(
                 out,
                 "      {shape}; T0 (SLM): {}; T5 (stateless): {}",
-                platforms(allowed.slm),
-                platforms(allowed.stateless)
+                format_platforms(allowed.slm),
+                format_platforms(allowed.stateless)
             );
             address_of_state(allowed.address, out);
         }
@@ -302,13 +303,13 @@ fn describe(slot: &Slot, out: &mut String) {
     }
 }
 
-fn encoding(enc: Enc, indent: &str, out: &mut String) {
+fn push_encoding(enc: Enc, indent: &str, out: &mut String) {
     match enc {
         Enc::Values(values) | Enc::ExecLike(values) => {
             for v in values {
                 let mut line = format!("      {indent}{:<5} {}", format!("0x{:x}", v.code), v.text);
                 if v.platforms != Platforms::ALL {
-                    let _ = write!(line, "   ({})", platforms(v.platforms));
+                    let _ = write!(line, "   ({})", format_platforms(v.platforms));
                 }
                 if !v.doc.is_empty() {
                     let _ = write!(line, "   {}", v.doc);
@@ -332,7 +333,7 @@ fn address_of_state(on: Platforms, out: &mut String) {
         let _ = writeln!(
             out,
             "      or the address of its state in a register, `V5`, `(V5, 3)` with an index, from {major}.{minor} on: {}",
-            platforms(on)
+            format_platforms(on)
         );
     }
 }
@@ -378,14 +379,14 @@ fn class_names(classes: Classes) -> Vec<&'static str> {
     .collect()
 }
 
-fn types(set: TypeSet) -> String {
+fn format_types(set: TypeSet) -> String {
     if set == TypeSet::ANY {
         return "any".into();
     }
     set.iter().map(|t| t.name()).collect::<Vec<_>>().join(" ")
 }
 
-fn platforms(set: Platforms) -> String {
+fn format_platforms(set: Platforms) -> String {
     if set == Platforms::ALL {
         return "all".into();
     }
@@ -396,7 +397,7 @@ fn platforms(set: Platforms) -> String {
 }
 
 /// Format versions of the binary that have the instruction, if not all do.
-fn versions(d: &InstDesc) -> Option<String> {
+fn format_versions(d: &InstDesc) -> Option<String> {
     let v = d.versions;
     if v == Versions::ALL {
         None
@@ -407,7 +408,7 @@ fn versions(d: &InstDesc) -> Option<String> {
     }
 }
 
-fn effect(e: Effect) -> &'static str {
+fn effect_name(e: Effect) -> &'static str {
     match e {
         Effect::None => "none",
         Effect::Read => "reads memory",
@@ -432,8 +433,8 @@ fn out_of_bounds(o: OutOfBounds) -> Option<&'static str> {
 }
 
 /// A template as people write syntax: `[(P)] scatter.<elt_size> <exec> …`.
-fn syntax(d: &InstDesc, form: &Form) -> String {
-    let text = fill(d, form, |what| match what {
+fn template_as_syntax(d: &InstDesc, form: &Form) -> String {
+    let text = fill_template(d, form, |what| match what {
         "pred" => "[(<P>)]".into(),
         other => format!("<{}>", other.trim_start_matches('@').trim_end_matches("...")),
     });
@@ -448,9 +449,9 @@ fn syntax(d: &InstDesc, form: &Form) -> String {
 }
 
 /// A line of code that fits the template.
-fn example(d: &InstDesc, form: &Form) -> String {
+fn example_line(d: &InstDesc, form: &Form) -> String {
     let mut reg = 32;
-    let text = fill(d, form, |what| sample(d, what, &mut reg));
+    let text = fill_template(d, form, |what| sample_operand(d, what, &mut reg));
     // Optional suffixes are left out.
     let mut out = String::new();
     let mut depth = 0;
@@ -471,7 +472,7 @@ fn example(d: &InstDesc, form: &Form) -> String {
 }
 
 /// Replaces each `{…}` of the template.
-fn fill(_d: &InstDesc, form: &Form, mut with: impl FnMut(&str) -> String) -> String {
+fn fill_template(_d: &InstDesc, form: &Form, mut with: impl FnMut(&str) -> String) -> String {
     let mut out = String::new();
     let mut rest = form.template;
     while let Some(open) = rest.find('{') {
@@ -490,7 +491,7 @@ fn is_quad(d: &InstDesc) -> bool {
         .is_some_and(|i| matches!(d.slots[i].kind, SlotKind::Field { enc: Enc::Hex { .. }, .. }))
 }
 
-fn sample(d: &InstDesc, what: &str, reg: &mut u32) -> String {
+fn sample_operand(d: &InstDesc, what: &str, reg: &mut u32) -> String {
     let mut next = || {
         *reg += 1;
         *reg
@@ -631,11 +632,11 @@ fn to_json(d: &InstDesc) -> Json {
         "platforms": names(d.platforms),
         "exec_sizes": (0..6).filter(|l| d.exec_sizes >> l & 1 == 1).map(|l| 1 << l).collect::<Vec<u32>>(),
         "out_of_bounds": out_of_bounds(d.out_of_bounds),
-        "effect": effect(d.effect),
-        "examples": d.forms.iter().map(|f| example(d, f)).collect::<Vec<_>>(),
+        "effect": effect_name(d.effect),
+        "examples": d.forms.iter().map(|f| example_line(d, f)).collect::<Vec<_>>(),
         "mnemonics": d.forms.iter().map(|f| f.head).collect::<Vec<_>>(),
-        "format_versions": versions(d),
-        "text": d.forms.iter().map(|f| syntax(d, f)).collect::<Vec<_>>(),
+        "format_versions": format_versions(d),
+        "text": d.forms.iter().map(|f| template_as_syntax(d, f)).collect::<Vec<_>>(),
         "type_maps": d.type_maps.iter().map(|m| json!({
             "platforms": names(m.platforms), "dst": type_names(m.dst), "src": type_names(m.src)
         })).collect::<Vec<_>>(),

@@ -55,9 +55,9 @@ pub fn run(args: &Args) -> Done {
         report.diagnostics.push(Diagnostic::error(load::KIND, format!("{name}: is not a zebin")));
         return report.finish();
     }
-    let Some(file) = load::container(&name, &bytes, &mut report) else { return report.finish() };
+    let Some(file) = load::load_zebin(&name, &bytes, &mut report) else { return report.finish() };
     let mut texts: Vec<(String, Vec<u8>)> = Vec::new();
-    for kernel in load::chosen(&file, args.kernel.as_deref())? {
+    for kernel in load::select_kernels(&file, args.kernel.as_deref())? {
         match load::kernel_units("", &file, kernel) {
             Ok(units) => {
                 for (label, text) in units {

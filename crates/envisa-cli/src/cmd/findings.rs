@@ -55,14 +55,14 @@ impl FindingArgs {
         if let Some(path) = &self.write_baseline {
             let mut text = "# CODE KERNEL STATEMENT, one finding a line\n".to_owned();
             for f in findings {
-                let _ = writeln!(text, "{} {} {}", word(f, "code"), word(f, "kernel"), lasting(f));
+                let _ = writeln!(text, "{} {} {}", word(f, "code"), word(f, "kernel"), stable_location(f));
             }
             io::write(path, text.as_bytes())?;
         }
         let Some(path) = &self.suppress else { return Ok(vec![true; findings.len()]) };
         let bytes = files::read(path, MAX_SUPPRESSIONS).map_err(Failure)?;
-        let patterns = patterns(&String::from_utf8_lossy(&bytes), path)?;
-        Ok(findings.iter().map(|f| !patterns.iter().any(|p| p.suppresses(f))).collect())
+        let patterns = parse_suppressions(&String::from_utf8_lossy(&bytes), path)?;
+        Ok(findings.iter().map(|f| !patterns.iter().any(|p| p.matches_finding(f))).collect())
     }
 
     /// Writes the SARIF log of diagnostics, and the annotations of findings and faults with their messages; all are as
@@ -89,7 +89,7 @@ impl FindingArgs {
             io::write(path, sarif_of_json(diagnostics, &tool, &rules).as_bytes())?;
         }
         if self.annotate == Some(Host::Github) {
-            let lines: String = told.iter().map(|(f, said)| annotation(f, said)).collect();
+            let lines: String = told.iter().map(|(f, said)| github_annotation(f, said)).collect();
             io::print(&lines)?;
         }
         Ok(())
@@ -102,7 +102,7 @@ fn word<'a>(finding: &'a Value, key: &str) -> &'a str {
 }
 
 /// `::error file=a.cl,line=3,title=F0001::message`, escaped as GitHub wants it.
-fn annotation(finding: &Value, said: &str) -> String {
+fn github_annotation(finding: &Value, said: &str) -> String {
     let data = |s: &str| s.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
     let property = |s: &str| data(s).replace(':', "%3A").replace(',', "%2C");
     let line = ["source", "visa"].into_iter().map(|k| &finding[k]).find(|l| !l.is_null());
@@ -116,7 +116,7 @@ fn annotation(finding: &Value, said: &str) -> String {
 }
 
 /// Where a finding is: FILE:LINE, or FUNCTION:$N where lines are not known.
-fn place(finding: &Value) -> String {
+fn finding_location(finding: &Value) -> String {
     let line = &finding["source"];
     if line.is_null() {
         return format!("{}:${}", word(finding, "function"), finding["instruction"]);
@@ -126,16 +126,17 @@ fn place(finding: &Value) -> String {
 }
 
 /// The statement of a finding without what its author may change for looks; `None` if its text is not known.
-fn statement(finding: &Value) -> Option<String> {
+fn finding_statement(finding: &Value) -> Option<String> {
     let text = finding["source"]["text"].as_str()?;
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Where a finding is, so that it is found again when lines move: its statement in quotes, else its place.
-fn lasting(finding: &Value) -> String {
-    statement(finding)
-        .filter(|s| !s.is_empty())
-        .map_or_else(|| place(finding), |s| format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\"")))
+fn stable_location(finding: &Value) -> String {
+    finding_statement(finding).filter(|s| !s.is_empty()).map_or_else(
+        || finding_location(finding),
+        |s| format!("\"{}\"", s.replace('\\', "\\\\").replace('"', "\\\"")),
+    )
 }
 
 /// What a line of suppressions says.
@@ -190,17 +191,17 @@ impl Pattern {
         }
     }
 
-    fn suppresses(&self, finding: &Value) -> bool {
-        fits(&self.code, word(finding, "code"))
-            && fits(&self.kernel, word(finding, "kernel"))
+    fn matches_finding(&self, finding: &Value) -> bool {
+        matches_wildcard(&self.code, word(finding, "code"))
+            && matches_wildcard(&self.kernel, word(finding, "kernel"))
             && match &self.at {
-                At::Place(at) => fits(at, &place(finding)),
-                At::Statement(text) => statement(finding).as_ref() == Some(text),
+                At::Place(at) => matches_wildcard(at, &finding_location(finding)),
+                At::Statement(text) => finding_statement(finding).as_ref() == Some(text),
             }
     }
 }
 
-fn patterns(text: &str, path: &Path) -> Result<Vec<Pattern>, Failure> {
+fn parse_suppressions(text: &str, path: &Path) -> Result<Vec<Pattern>, Failure> {
     let mut all = Vec::new();
     for (n, line) in (1..).zip(text.lines()) {
         let said = Pattern::parse(line).map_err(|()| {
@@ -215,7 +216,7 @@ fn patterns(text: &str, path: &Path) -> Result<Vec<Pattern>, Failure> {
 }
 
 /// Does a text fit a pattern, in which `*` stands for anything?
-fn fits(pattern: &str, text: &str) -> bool {
+fn matches_wildcard(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };
     let parts: Vec<&str> = rest.split('*').collect();
@@ -237,14 +238,14 @@ mod tests {
     fn stars_stand_for_anything() {
         let fit =
             [("*", ""), ("a*", "a"), ("a*c", "abc"), ("*.cl:*", "sum.cl:12"), ("a*b*a", "aba"), ("x", "x")];
-        assert!(fit.iter().all(|(p, t)| fits(p, t)), "{fit:?}");
+        assert!(fit.iter().all(|(p, t)| matches_wildcard(p, t)), "{fit:?}");
         let not = [("a", "ab"), ("a*a", "a"), ("*b", "a"), ("a*b*c", "acb"), ("", "x")];
-        assert!(!not.iter().any(|(p, t)| fits(p, t)), "{not:?}");
+        assert!(!not.iter().any(|(p, t)| matches_wildcard(p, t)), "{not:?}");
     }
 
     #[test]
     fn lines_that_say_nothing_are_refused() {
-        let read = |text: &str| patterns(text, Path::new("known"));
+        let read = |text: &str| parse_suppressions(text, Path::new("known"));
         assert_eq!(read("# all\n\nF0004 * sum.cl:3 # known\n").unwrap().len(), 1);
         assert_eq!(read("\nF0004 sum.cl:3\n").unwrap_err().0.split(' ').next(), Some("known:2:"));
         assert!(
@@ -261,18 +262,19 @@ mod tests {
             })
         };
         let old = finding(3, "    s[\"\\n\"[i]] +=  x * 2; // # all");
-        let line = format!("F0004 k {} # known", lasting(&old));
-        let all = patterns(&line, Path::new("known")).unwrap();
+        let line = format!("F0004 k {} # known", stable_location(&old));
+        let all = parse_suppressions(&line, Path::new("known")).unwrap();
         assert_eq!(all.len(), 1, "{line}");
         assert!(
-            all[0].suppresses(&old) && all[0].suppresses(&finding(90, "s[\"\\n\"[i]] += x * 2; // # all"))
+            all[0].matches_finding(&old)
+                && all[0].matches_finding(&finding(90, "s[\"\\n\"[i]] += x * 2; // # all"))
         );
-        assert!(!all[0].suppresses(&finding(3, "s[\"\\n\"[i]] += x * 3; // # all")));
+        assert!(!all[0].matches_finding(&finding(3, "s[\"\\n\"[i]] += x * 3; // # all")));
         // Without its text, a finding is where it stands.
         let mut blind = old.clone();
         blind["source"]["text"] = Value::Null;
-        assert_eq!(lasting(&blind), "sum.cl:3");
+        assert_eq!(stable_location(&blind), "sum.cl:3");
         blind["source"] = Value::Null;
-        assert_eq!(lasting(&blind), "k:$7");
+        assert_eq!(stable_location(&blind), "k:$7");
     }
 }

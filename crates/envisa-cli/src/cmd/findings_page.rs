@@ -3,7 +3,7 @@
 
 use envisa::diag::Files;
 use envisa::{Finding, Footprint, Race};
-use envisa_harness::profile::{STYLE, escape};
+use envisa_harness::profile::{STYLE, escape_html};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ impl Page<'_> {
         out.push_str(
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n",
         );
-        let title = escape(&format!("Checks of {}", self.kernel));
+        let title = escape_html(&format!("Checks of {}", self.kernel));
         let _ = writeln!(
             out,
             "<title>{title}</title>\n<style>{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>"
@@ -51,30 +51,35 @@ impl Page<'_> {
             n => writeln!(out, "<p>{n} findings.</p>"),
         };
         for (n, d) in self.diagnostics.iter().enumerate() {
-            self.finding(&mut out, n, d);
+            self.push_finding(&mut out, n, d);
         }
         self.sources(&mut out);
-        self.maps(&mut out);
+        self.push_buffer_maps(&mut out);
         out.push_str("</body>\n</html>\n");
         out
     }
 
-    fn finding(&self, out: &mut String, n: usize, d: &Value) {
+    fn push_finding(&self, out: &mut String, n: usize, d: &Value) {
         let _ = writeln!(
             out,
             "<section class=\"finding\" id=\"f{n}\">\n<h2>{}: {}</h2>",
-            escape(text(d, "code")),
-            escape(text(d, "message"))
+            escape_html(text(d, "code")),
+            escape_html(text(d, "message"))
         );
         for label in list(d, "labels") {
             let place = format!("{}:{}", text(label, "file"), label["line"]);
-            let _ = writeln!(out, "<p><code>{}</code> {}</p>", escape(&place), escape(text(label, "text")));
+            let _ = writeln!(
+                out,
+                "<p><code>{}</code> {}</p>",
+                escape_html(&place),
+                escape_html(text(label, "text"))
+            );
         }
         if let Some(race) = self.findings.get(n).and_then(|f| f.race.as_ref().map(|r| (f, r))) {
             time_line(out, race);
         }
         for note in list(d, "notes").filter_map(Value::as_str) {
-            let _ = writeln!(out, "<p>{}</p>", escape(note));
+            let _ = writeln!(out, "<p>{}</p>", escape_html(note));
         }
         out.push_str("</section>\n");
     }
@@ -95,10 +100,10 @@ impl Page<'_> {
             if !below.keys().any(|k| k.0 == file.name()) {
                 continue;
             }
-            let _ = writeln!(out, "<h2>{}</h2>\n<pre class=\"source\">", escape(file.name()));
+            let _ = writeln!(out, "<h2>{}</h2>\n<pre class=\"source\">", escape_html(file.name()));
             for line in 1..=file.line_count() {
                 let code = file.line_text(line);
-                let _ = writeln!(out, "<span class=\"n\">{line}</span>{}", escape(&code));
+                let _ = writeln!(out, "<span class=\"n\">{line}</span>{}", escape_html(&code));
                 for (n, d, label) in below.get(&(file.name(), line.into())).into_iter().flatten() {
                     let primary = label["primary"] == true;
                     let said = match (primary, text(label, "text")) {
@@ -106,8 +111,11 @@ impl Page<'_> {
                         (false, said) => said.to_owned(),
                     };
                     let class = if primary { "here" } else { "here other" };
-                    let _ =
-                        write!(out, "<div class=\"{class}\"><a href=\"#f{n}\">{}</a></div>", escape(&said));
+                    let _ = write!(
+                        out,
+                        "<div class=\"{class}\"><a href=\"#f{n}\">{}</a></div>",
+                        escape_html(&said)
+                    );
                 }
             }
             out.push_str("</pre>\n");
@@ -115,7 +123,7 @@ impl Page<'_> {
     }
 
     /// Each buffer as a row of cells: what of it was read, written, or neither.
-    fn maps(&self, out: &mut String) {
+    fn push_buffer_maps(&self, out: &mut String) {
         let Some(footprint) = self.footprint.filter(|_| !self.buffers.is_empty()) else { return };
         out.push_str("<h2>Buffers</h2>\n<p><svg width=\"420\" height=\"14\">");
         for (n, (class, what)) in
@@ -138,8 +146,8 @@ impl Page<'_> {
             let _ = writeln!(
                 out,
                 "<p>{}: {bytes} bytes, {each} a cell</p>\n<svg class=\"map\" data-buffer=\"{}\" width=\"{}\" height=\"{}\">",
-                escape(&b.name),
-                escape(&b.name),
+                escape_html(&b.name),
+                escape_html(&b.name),
                 ROW * CELL,
                 cells.div_ceil(ROW) * CELL
             );
@@ -200,7 +208,7 @@ fn time_line(out: &mut String, (f, race): (&Finding, &Race)) {
             out,
             "<text x=\"0\" y=\"{}\">{}</text><line x1=\"0\" y1=\"{y}\" x2=\"{width}\" y2=\"{y}\" stroke=\"currentColor\"/>",
             y - 12,
-            escape(&who)
+            escape_html(&who)
         );
         let before = orderings.unwrap_or(0).min(most);
         for k in 0..before {
@@ -218,7 +226,7 @@ fn time_line(out: &mut String, (f, race): (&Finding, &Race)) {
             "<circle cx=\"{x}\" cy=\"{y}\" r=\"6\" fill=\"#c33\"/><text x=\"{}\" y=\"{}\">line {line}: {} it</text>",
             x + 12,
             y + 16,
-            escape(does)
+            escape_html(does)
         );
     }
     out.push_str("\n</svg>\n");

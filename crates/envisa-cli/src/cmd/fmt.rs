@@ -35,7 +35,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args) -> Done {
     if args.output.is_some() && args.inputs.len() > 1 {
-        return Err(Failure("`-o` goes with a single input".to_owned()));
+        return Err(Failure("`-o` can only be given with a single input".to_owned()));
     }
     let mut report = Report::default();
     let mut would_change = String::new();
@@ -59,7 +59,7 @@ pub fn run(args: Args) -> Done {
                 continue;
             }
             kind => {
-                let why = kind.refusal(&name).unwrap_or_default();
+                let why = kind.why_not_runnable(&name).unwrap_or_default();
                 report.diagnostics.push(Diagnostic::error(load::KIND, why));
                 continue;
             }
@@ -91,7 +91,7 @@ pub fn run(args: Args) -> Done {
 
 /// Writes the texts of a zebin's kernels, formatted.
 fn zebin(name: &str, bytes: &[u8], args: &Args, report: &mut Report) -> Result<(), Failure> {
-    let Some(file) = load::container(name, bytes, report) else { return Ok(()) };
+    let Some(file) = load::load_zebin(name, bytes, report) else { return Ok(()) };
     let mut out = String::new();
     for kernel in file.kernels() {
         match load::kernel_units(name, &file, kernel) {

@@ -57,7 +57,7 @@ pub fn run(args: Args) -> Done {
             let mut described = describe(unit, object, &legal);
             let is_kernel = object.kind == ObjectKind::Kernel;
             if let (Some(file), Some(name), true) = (&metadata, &unit.kernel, is_kernel) {
-                described["launch"] = launch(file, name);
+                described["launch"] = kernel_launch_as_json(file, name);
             }
             objects.push(described);
         }
@@ -68,7 +68,7 @@ pub fn run(args: Args) -> Done {
     } else {
         let mut out = String::new();
         for object in &objects {
-            human(object, &mut out);
+            print_for_people(object, &mut out);
         }
         out
     };
@@ -91,27 +91,27 @@ fn left_json(name: &str, left: &envisa::binary::Recovered) -> String {
             }
             json!({
                 "name": o.tables.name,
-                "kind": kind(&o.tables),
+                "kind": object_kind(&o.tables),
                 "damaged": true,
                 "instructions": o.insts.len(),
                 "operands_missing": o.insts.iter().map(|i| u64::from(i.missing)).sum::<u64>(),
                 "mix": mix,
                 "variables": o.tables.vars.len(),
-                "inputs": inputs(&o.tables),
+                "inputs": inputs_as_json(&o.tables),
             })
         })
         .collect();
     format!("{:#}\n", json!({"file": name, "objects": objects}))
 }
 
-fn kind(object: &Object) -> &'static str {
+fn object_kind(object: &Object) -> &'static str {
     match object.kind {
         ObjectKind::Kernel => "kernel",
         ObjectKind::Function => "function",
     }
 }
 
-fn inputs(object: &Object) -> Vec<Json> {
+fn inputs_as_json(object: &Object) -> Vec<Json> {
     let one = |i: &envisa::isa::Input| {
         let name = match i.kind & 7 {
             0 => object.var_name(i.id).to_owned(),
@@ -157,7 +157,7 @@ fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
     let version = unit.module.version;
     json!({
         "name": object.name,
-        "kind": kind(object),
+        "kind": object_kind(object),
         "version": format!("{}.{}", version.0, version.1),
         "simd_size": object.attr("SimdSize").and_then(Attr::int),
         "instructions": count,
@@ -169,10 +169,10 @@ fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
         "samplers": object.samplers.len(),
         "surfaces": object.surfaces.len(),
         "labels": object.labels.len(),
-        "inputs": inputs(object),
+        "inputs": inputs_as_json(object),
         "attributes": object.attrs.iter().map(|a| {
             let name = object.strings.get(a.name).unwrap_or("?").to_owned();
-            (name, attribute(object, a))
+            (name, attribute_as_json(object, a))
         }).collect::<serde_json::Map<_, _>>(),
         "legal_on": legal.iter().map(|p| p.name()).collect::<Vec<_>>(),
         "native_code_bytes": object.native.iter().map(|n| n.code.len()).sum::<usize>(),
@@ -180,7 +180,7 @@ fn describe(unit: &Loaded, object: &Object, legal: &[Platform]) -> Json {
 }
 
 /// What a kernel of a zebin takes and needs, as its metadata has it.
-fn launch(file: &ZebinFile, name: &str) -> Json {
+fn kernel_launch_as_json(file: &ZebinFile, name: &str) -> Json {
     let Some(kernel) = file.ze_info.kernel(name) else { return Json::Null };
     let env = &kernel.execution_env;
     let args: Vec<Json> = file
@@ -228,7 +228,7 @@ fn human_launch(l: &Json, out: &mut String) {
     };
     let mut line = |what: &str, text: Option<String>| {
         if let Some(text) = text.filter(|t| !t.is_empty()) {
-            let _ = writeln!(out, "  {what:<13} {}", crate::cmd::shown(&text));
+            let _ = writeln!(out, "  {what:<13} {}", crate::cmd::escape_for_terminal(&text));
         }
     };
     line("device", l["device"].as_str().map(str::to_owned));
@@ -259,7 +259,7 @@ fn family_or_name(d: &'static InstDesc) -> &'static str {
     d.forms.first().map_or(d.name, |f| f.head)
 }
 
-fn attribute(object: &Object, a: &Attr) -> Json {
+fn attribute_as_json(object: &Object, a: &Attr) -> Json {
     let name = object.strings.get(a.name).unwrap_or("");
     let is_text = matches!(name, "OutputAsmPath" | "AsmName");
     match a.int() {
@@ -275,7 +275,7 @@ fn root_bytes(object: &Object) -> u64 {
     object.vars.iter().filter(|v| v.alias < predefined::FIRST_VAR).map(|v| u64::from(v.bytes())).sum()
 }
 
-fn human(o: &Json, out: &mut String) {
+fn print_for_people(o: &Json, out: &mut String) {
     let text = |key: &str| o[key].as_str().unwrap_or("").to_owned();
     let number = |key: &str| o[key].as_u64().unwrap_or(0);
     if !out.is_empty() {

@@ -59,11 +59,11 @@ pub fn run(args: &Args) -> Done {
     let name = load::display(&args.input);
     let kind = Kind::of(Path::new(&name), &bytes);
     let text = match kind {
-        Kind::Zebin => match load::container(&name, &bytes, &mut report) {
+        Kind::Zebin => match load::load_zebin(&name, &bytes, &mut report) {
             Some(file) => Some(of_zebin(args, &name, &file, &bytes, None)?),
             None => None,
         },
-        Kind::OpenClC | Kind::SpirV => match built(args, &mut report)? {
+        Kind::OpenClC | Kind::SpirV => match compile_source(args, &mut report)? {
             Some(b) => Some(of_zebin(args, &name, &b.zebin, &b.bytes, Some(args.device.as_str()))?),
             None => None,
         },
@@ -88,7 +88,7 @@ fn path_in_job(args: &Args) -> String {
 }
 
 /// The only kernel, or the one that is asked for.
-fn only<'a, T>(name: &str, kernels: &'a [T], called: impl Fn(&T) -> &str) -> Result<&'a T, Failure> {
+fn choose_kernel<'a, T>(name: &str, kernels: &'a [T], called: impl Fn(&T) -> &str) -> Result<&'a T, Failure> {
     let all: Vec<&str> = kernels.iter().map(&called).collect();
     match (kernels, all.first()) {
         ([kernel], _) => Ok(kernel),
@@ -97,7 +97,7 @@ fn only<'a, T>(name: &str, kernels: &'a [T], called: impl Fn(&T) -> &str) -> Res
             all.len(),
             all.join(", ")
         ))),
-        (_, None) => Err(Failure(format!("{name}: has no kernels"))),
+        (_, None) => Err(Failure(format!("{name} has no kernels"))),
     }
 }
 
@@ -109,8 +109,8 @@ fn of_zebin(
     bytes: &[u8],
     device: Option<&str>,
 ) -> Result<String, Failure> {
-    let kernels = load::chosen(file, args.kernel.as_deref())?;
-    let kernel = *only(name, &kernels, |k| &k.name)?;
+    let kernels = load::select_kernels(file, args.kernel.as_deref())?;
+    let kernel = *choose_kernel(name, &kernels, |k| &k.name)?;
     // One that cannot be run has a job all the same, with a guess at its dimensions.
     let source = Source::Zebin(bytes);
     let platform = source.platform().ok().flatten();
@@ -134,7 +134,7 @@ fn by_hand(
     let is_kernel = |k: &&str| args.kernel.as_deref().is_none_or(|n| n == *k);
     let all = module.objects.iter().filter(|o| o.kind == ObjectKind::Kernel).map(|o| o.name.as_str());
     let kernels: Vec<&str> = all.filter(is_kernel).collect();
-    let kernel = *only(name, &kernels, |k| k)?;
+    let kernel = *choose_kernel(name, &kernels, |k| k)?;
     let legal = [Platform::Skl].into_iter().chain(Platform::ALL).find(|p| load::legal_on(module, *p));
     let Some(platform) = asked.or(legal) else {
         let why = format!("{name}: is legal on no platform; `envisa check --platform` says why");
@@ -149,7 +149,7 @@ fn by_hand(
 }
 
 /// Compiles a source; what is wrong with it goes to the report.
-fn built(args: &Args, report: &mut Report) -> Result<Option<Built>, Failure> {
+fn compile_source(args: &Args, report: &mut Report) -> Result<Option<Built>, Failure> {
     let mut build = Build::new(&args.input, &args.device);
     if let Some(path) = &args.ocloc {
         build = build.ocloc(path);
@@ -157,8 +157,13 @@ fn built(args: &Args, report: &mut Report) -> Result<Option<Built>, Failure> {
     match build.run() {
         Ok(built) => Ok(Some(built)),
         Err(BuildError::Failed { messages, status, device }) => {
-            report.diagnostics =
-                envisa_ocloc::failure(&status, &device, &messages, &args.input, &mut report.files);
+            report.diagnostics = envisa_ocloc::failure_as_diagnostics(
+                &status,
+                &device,
+                &messages,
+                &args.input,
+                &mut report.files,
+            );
             Ok(None)
         }
         Err(e) => Err(Failure(e.to_string())),

@@ -1,7 +1,7 @@
 //! `envisa levelzero`: the driver for every program, not only those that `envisa exec` starts.
 
 use super::exec::driver_named;
-use super::opencl::{Verb, failed};
+use super::opencl::{Verb, file_failure};
 use super::{Done, Exit, Failure};
 use std::path::Path;
 
@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Done {
 }
 
 /// Whether there is nothing of this name, or a link to the driver.
-fn ours(link: &Path) -> Result<bool, Failure> {
+fn is_absent_or_our_link(link: &Path) -> Result<bool, Failure> {
     match std::fs::read_link(link) {
         Ok(to) if to.file_name().is_some_and(|n| n == DRIVER) => Ok(true),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -45,14 +45,14 @@ fn ours(link: &Path) -> Result<bool, Failure> {
     }
 }
 
-fn install(folder: &Path, given: Option<&Path>) -> Done {
+fn install_driver(folder: &Path, given: Option<&Path>) -> Done {
     let driver = driver_named(DRIVER, "envisa-levelzero", given)?;
     let link = folder.join(LINK);
-    std::fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
-    if ours(&link)? {
-        std::fs::remove_file(&link).map_err(|e| failed(&link, &e))?;
+    std::fs::create_dir_all(folder).map_err(|e| file_failure(folder, &e))?;
+    if is_absent_or_our_link(&link)? {
+        std::fs::remove_file(&link).map_err(|e| file_failure(&link, &e))?;
     }
-    std::os::unix::fs::symlink(&driver, &link).map_err(|e| failed(&link, &e))?;
+    std::os::unix::fs::symlink(&driver, &link).map_err(|e| file_failure(&link, &e))?;
     println!("{} -> {}", link.display(), driver.display());
     if folder == Path::new(FOLDER) {
         println!("programs find it once `ldconfig` has run");
@@ -64,10 +64,10 @@ fn install(folder: &Path, given: Option<&Path>) -> Done {
 
 fn remove(folder: &Path) -> Done {
     let link = folder.join(LINK);
-    if !ours(&link)? {
+    if !is_absent_or_our_link(&link)? {
         return Err(Failure(format!("{}: there is no such link", link.display())));
     }
-    std::fs::remove_file(&link).map_err(|e| failed(&link, &e))?;
+    std::fs::remove_file(&link).map_err(|e| file_failure(&link, &e))?;
     println!("{} removed", link.display());
     Ok(Exit::Fine)
 }
@@ -84,12 +84,12 @@ mod tests {
         let place = folder.path().join("lib");
         let link = place.join(LINK);
         for _ in 0..2 {
-            assert!(install(&place, Some(&driver)).is_ok());
+            assert!(install_driver(&place, Some(&driver)).is_ok());
             assert_eq!(std::fs::read_link(&link).unwrap(), driver);
         }
         assert!(remove(&place).is_ok() && !link.exists() && remove(&place).is_err());
         std::fs::write(&link, "another's").unwrap();
-        assert!(install(&place, Some(&driver)).is_err() && remove(&place).is_err());
+        assert!(install_driver(&place, Some(&driver)).is_err() && remove(&place).is_err());
         assert_eq!(std::fs::read(&link).unwrap(), b"another's");
     }
 }

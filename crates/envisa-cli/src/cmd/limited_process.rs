@@ -33,7 +33,7 @@ impl Ended {
     }
 
     /// How it ended, in words, where it did not succeed.
-    pub fn why(&self) -> String {
+    pub fn describe_failure(&self) -> String {
         match self.code {
             Some(124 | 137) => "took too long".into(),
             Some(code) => format!("exit code {code}"),
@@ -50,7 +50,7 @@ pub fn run(
     seconds: u32,
     environment: &[(String, String)],
 ) -> Option<Ended> {
-    Running::start(words, folder, seconds, environment, Stdio::null())?.watched(seconds, false)
+    Running::start(words, folder, seconds, environment, Stdio::null())?.wait_with_timeout(seconds, false)
 }
 
 /// As [`run`], for a command that does so many things one by one and prints something for each: it is ended when it prints nothing for
@@ -63,11 +63,11 @@ pub fn run_while_it_prints(
     environment: &[(String, String)],
 ) -> Option<Ended> {
     let most = u32::try_from(things + 1).unwrap_or(u32::MAX).saturating_mul(silence);
-    Running::start(words, folder, most, environment, Stdio::piped())?.watched(silence, true)
+    Running::start(words, folder, most, environment, Stdio::piped())?.wait_with_timeout(silence, true)
 }
 
 /// A shell that runs its arguments, with limits.
-fn bounded(by: &str) -> Command {
+fn shell_with_limits(by: &str) -> Command {
     let mut command = Command::new("sh");
     let bounds = format!("ulimit -v {ADDRESSES}; ulimit -f {FILE}; ulimit -c 0; exec {by}\"$@\"");
     command.args(["-c", &bounds, "sh"]);
@@ -84,7 +84,7 @@ pub struct Resident {
 impl Resident {
     /// Starts one with limits on its address space; it ends when its standard input does.
     pub fn start(words: &[OsString], environment: &[(String, String)]) -> Option<Resident> {
-        let mut command = bounded("");
+        let mut command = shell_with_limits("");
         command.args(words).envs(environment.iter().map(|(k, v)| (k, v)));
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
@@ -143,7 +143,7 @@ impl Running {
         let (out, err) = (files.path().join("out"), files.path().join("err"));
         // `timeout` gives it a process group of its own, and ends all of that, also if nobody watches it any more.
         let most = seconds.saturating_mul(BUSIEST);
-        let child = bounded(&format!("timeout -k 1 {most} "))
+        let child = shell_with_limits(&format!("timeout -k 1 {most} "))
             .args(words)
             .current_dir(folder)
             .envs(environment.iter().map(|(k, v)| (k, v)))
@@ -156,7 +156,7 @@ impl Running {
     }
 
     /// Waits for the end of the command, which it brings about after so many seconds: since the start, or since something was printed.
-    fn watched(mut self, seconds: u32, since_print: bool) -> Option<Ended> {
+    fn wait_with_timeout(mut self, seconds: u32, since_print: bool) -> Option<Ended> {
         let look = |taken: Duration, late: bool| {
             let most = if late { Duration::from_millis(200) } else { Duration::from_millis(20) };
             (taken / 16).clamp(Duration::from_millis(1), most)
@@ -167,22 +167,22 @@ impl Running {
         let (mut last, mut most) = (start, had);
         loop {
             if let Some(status) = self.child.try_wait().ok()? {
-                return self.ended(status);
+                return self.exit_result(status);
             }
             let now = if since_print { std::fs::metadata(&self.out).map_or(0, |m| m.len()) } else { 0 };
             if now != printed {
-                (printed, start, had) = (now, Instant::now(), self.used().time);
+                (printed, start, had) = (now, Instant::now(), self.used_resources().time);
             }
             let taken = start.elapsed();
             if taken > limit {
-                let used = self.used();
+                let used = self.used_resources();
                 if used.time > most || used.is_ready {
                     (last, most) = (Instant::now(), used.time);
                 }
                 if used.time.saturating_sub(had) > limit || last.elapsed() > IDLE {
                     self.kill();
                     let status = self.child.wait().ok()?;
-                    return self.ended(status).map(|ended| Ended { code: Some(124), ..ended });
+                    return self.exit_result(status).map(|ended| Ended { code: Some(124), ..ended });
                 }
             }
             std::thread::sleep(look(taken, taken > limit));
@@ -190,7 +190,7 @@ impl Running {
     }
 
     /// What the command and all that it started have used.
-    fn used(&self) -> Used {
+    fn used_resources(&self) -> Used {
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let all = processes.filter_map(|p| Used::read(&p.path().join("stat")));
         let none = Used { group: self.child.id(), time: Duration::ZERO, is_ready: false };
@@ -209,7 +209,7 @@ impl Running {
         }
     }
 
-    fn ended(&self, status: ExitStatus) -> Option<Ended> {
+    fn exit_result(&self, status: ExitStatus) -> Option<Ended> {
         let text = |path: &Path| {
             let mut bytes = Vec::new();
             let file = File::open(path).ok()?;

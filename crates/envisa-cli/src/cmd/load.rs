@@ -27,7 +27,7 @@ pub struct Loaded {
 ///
 /// # Errors
 /// Where the file cannot be read at all.
-pub fn any(
+pub fn load_file(
     path: &Path,
     platform: Option<Platform>,
     report: &mut Report,
@@ -35,7 +35,7 @@ pub fn any(
     Ok(bytes(&display(path), io::read(path)?, platform, report))
 }
 
-/// As [`any`], of a file's content.
+/// As [`load_file`], of a file's content.
 pub fn bytes(
     name: &str,
     bytes: Vec<u8>,
@@ -44,10 +44,10 @@ pub fn bytes(
 ) -> Option<Vec<Loaded>> {
     match Kind::of(Path::new(name), &bytes) {
         Kind::Zebin => zebin(name, &bytes, platform, report),
-        Kind::Isa => binary(name, bytes, platform, report).map(|l| vec![l]),
+        Kind::Isa => load_binary(name, bytes, platform, report).map(|l| vec![l]),
         Kind::Text | Kind::PlainText => text(name, bytes, platform, report).map(|l| vec![l]),
         other => {
-            report.diagnostics.extend(other.refusal(name).map(|why| Diagnostic::error(KIND, why)));
+            report.diagnostics.extend(other.why_not_runnable(name).map(|why| Diagnostic::error(KIND, why)));
             None
         }
     }
@@ -61,7 +61,7 @@ const MOST_UNWRITTEN: usize = 4;
 
 /// Reports registers that a kernel reads and that nothing in it writes. On a device without images, the compiler leaves out the
 /// accesses that would write some of them; such a kernel does not run at all.
-pub fn unwritten(kernel: &envisa::Kernel, diagnostics: &mut Vec<Diagnostic>) {
+pub fn report_unwritten_registers(kernel: &envisa::Kernel, diagnostics: &mut Vec<Diagnostic>) {
     if kernel.missing_image().is_some() {
         return;
     }
@@ -80,7 +80,7 @@ pub fn unwritten_of(name: &str, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>)
         if let Some(message) = kernel.missing_image() {
             diagnostics.push(Diagnostic::warning("W0825", message));
         }
-        unwritten(&kernel, diagnostics);
+        report_unwritten_registers(&kernel, diagnostics);
     }
 }
 
@@ -91,11 +91,15 @@ pub fn display(path: &Path) -> String {
 
 /// Reads vISA text. The module comes back if it is complete.
 pub fn text(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &mut Report) -> Option<Loaded> {
-    units(&[(name.to_owned(), bytes)], platform, report)
+    load_texts(&[(name.to_owned(), bytes)], platform, report)
 }
 
 /// Reads several texts into one module.
-fn units(texts: &[(String, Vec<u8>)], platform: Option<Platform>, report: &mut Report) -> Option<Loaded> {
+fn load_texts(
+    texts: &[(String, Vec<u8>)],
+    platform: Option<Platform>,
+    report: &mut Report,
+) -> Option<Loaded> {
     let mut ids = Vec::new();
     for (name, bytes) in texts {
         ids.push(report.files.add_text(name.clone(), bytes.clone()));
@@ -123,7 +127,12 @@ fn units(texts: &[(String, Vec<u8>)], platform: Option<Platform>, report: &mut R
 }
 
 /// Reads a CISA binary.
-pub fn binary(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &mut Report) -> Option<Loaded> {
+pub fn load_binary(
+    name: &str,
+    bytes: Vec<u8>,
+    platform: Option<Platform>,
+    report: &mut Report,
+) -> Option<Loaded> {
     let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
     let read = envisa::binary::read_with(&bytes, &options);
     let id = report.files.add_binary(name, bytes);
@@ -141,7 +150,7 @@ pub fn binary(name: &str, bytes: Vec<u8>, platform: Option<Platform>, report: &m
 
 /// Reads the vISA texts of a zebin: a module for each kernel.
 fn zebin(name: &str, bytes: &[u8], platform: Option<Platform>, report: &mut Report) -> Option<Vec<Loaded>> {
-    let file = container(name, bytes, report)?;
+    let file = load_zebin(name, bytes, report)?;
     let id = report.files.add_binary(name, Vec::new());
     let mut modules = Vec::new();
     for kernel in file.kernels() {
@@ -152,14 +161,14 @@ fn zebin(name: &str, bytes: &[u8], platform: Option<Platform>, report: &mut Repo
                 continue;
             }
         };
-        let loaded = units(&unit, platform, report);
+        let loaded = load_texts(&unit, platform, report);
         modules.extend(loaded.map(|l| Loaded { kernel: Some(kernel.name.clone()), ..l }));
     }
     Some(modules)
 }
 
 /// Reads a zebin's container; its warnings and what is wrong with it go to the report.
-pub fn container(name: &str, bytes: &[u8], report: &mut Report) -> Option<ZebinFile> {
+pub fn load_zebin(name: &str, bytes: &[u8], report: &mut Report) -> Option<ZebinFile> {
     let id = report.files.add_binary(name, Vec::new());
     match ZebinFile::parse(bytes) {
         Ok(file) => {
@@ -195,7 +204,7 @@ pub fn kernel_units(name: &str, file: &ZebinFile, kernel: &Kernel) -> Result<Vec
 ///
 /// # Errors
 /// Where there is no such kernel.
-pub fn chosen<'a>(file: &'a ZebinFile, name: Option<&str>) -> Result<Vec<&'a Kernel>, Failure> {
+pub fn select_kernels<'a>(file: &'a ZebinFile, name: Option<&str>) -> Result<Vec<&'a Kernel>, Failure> {
     let found: Vec<&Kernel> = file.kernels().filter(|k| name.is_none_or(|n| n == k.name)).collect();
     match name {
         Some(name) if found.is_empty() => {
@@ -214,7 +223,7 @@ pub fn legal_on(module: &Module, platform: Platform) -> bool {
 }
 
 /// What a damaged binary still shows, as lines of text.
-pub fn recovered(
+pub fn recover_binary_text(
     name: &str,
     bytes: &[u8],
     platform: Option<Platform>,

@@ -43,7 +43,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A message for the terminal: names of the input are part of it, and must not steer the terminal.
-pub fn shown(message: &str) -> String {
+pub fn escape_for_terminal(message: &str) -> String {
     let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     message
         .chars()
@@ -149,12 +149,12 @@ pub fn text_options(stream: &impl anstream::stream::RawStream) -> TextOptions {
 pub const USAGE: &str = "E0800";
 
 /// Says why a command could not do its work at all.
-pub fn failed(message: &str) {
+pub fn print_failure(message: &str) {
     if json() {
         let d = Diagnostic::error(USAGE, message.to_owned());
         let _ = std::io::stderr().lock().write_all(render_json(&Files::new(), &[d]).as_bytes());
     } else {
-        anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", shown(message));
+        anstream::eprintln!("\x1b[1;31merror\x1b[0m: {}", escape_for_terminal(message));
     }
 }
 
@@ -167,7 +167,7 @@ pub fn usage(e: &clap::Error) -> Exit {
     }
     if json() {
         let text = e.render().to_string();
-        failed(text.trim_start_matches("error: ").trim_end());
+        print_failure(text.trim_start_matches("error: ").trim_end());
     } else {
         let _ = e.print();
     }

@@ -1,6 +1,6 @@
 //! `envisa opencl`: the driver for every program, not only those that `envisa exec` starts.
 
-use super::exec::driver;
+use super::exec::find_driver;
 use super::{Done, Exit, Failure};
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ impl Verb {
     ) -> Done {
         let folder = |p: &Place| p.folder.clone().unwrap_or_else(|| default.into());
         match self {
-            Verb::Install { place, driver } => install(&folder(place), driver.as_deref()),
+            Verb::Install { place, driver } => install_driver(&folder(place), driver.as_deref()),
             Verb::Remove { place } => remove(&folder(place)),
         }
     }
@@ -72,7 +72,7 @@ pub fn run(args: &Args) -> Done {
 }
 
 /// What cannot be done to a file, and what would help.
-pub(super) fn failed(path: &Path, e: &std::io::Error) -> Failure {
+pub(super) fn file_failure(path: &Path, e: &std::io::Error) -> Failure {
     let hint = match e.kind() {
         std::io::ErrorKind::PermissionDenied => "; as root, or into a folder of your own with --folder",
         _ => "",
@@ -80,11 +80,11 @@ pub(super) fn failed(path: &Path, e: &std::io::Error) -> Failure {
     Failure(format!("{}: {e}{hint}", path.display()))
 }
 
-fn install(folder: &Path, given: Option<&Path>) -> Done {
-    let driver = driver(given)?;
+fn install_driver(folder: &Path, given: Option<&Path>) -> Done {
+    let driver = find_driver(given)?;
     let path = folder.join(FILE);
-    std::fs::create_dir_all(folder).map_err(|e| failed(folder, &e))?;
-    std::fs::write(&path, format!("{}\n", driver.display())).map_err(|e| failed(&path, &e))?;
+    std::fs::create_dir_all(folder).map_err(|e| file_failure(folder, &e))?;
+    std::fs::write(&path, format!("{}\n", driver.display())).map_err(|e| file_failure(&path, &e))?;
     println!("{} -> {}", path.display(), driver.display());
     if folder != Path::new(FOLDER) {
         println!("programs find it with OCL_ICD_VENDORS={}", folder.display());
@@ -94,7 +94,7 @@ fn install(folder: &Path, given: Option<&Path>) -> Done {
 
 fn remove(folder: &Path) -> Done {
     let path = folder.join(FILE);
-    std::fs::remove_file(&path).map_err(|e| failed(&path, &e))?;
+    std::fs::remove_file(&path).map_err(|e| file_failure(&path, &e))?;
     println!("{} removed", path.display());
     Ok(Exit::Fine)
 }

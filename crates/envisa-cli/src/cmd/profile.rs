@@ -51,13 +51,20 @@ impl ProfileArgs {
         };
         if let Some(path) = &self.profile {
             let page = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
-            stage(path, if page { profile::page(counted) } else { super::shown(&profile::table(counted)) })?;
+            stage(
+                path,
+                if page {
+                    profile::page(counted)
+                } else {
+                    super::escape_for_terminal(&profile::hot_lines_table(counted))
+                },
+            )?;
         }
         if let Some(path) = &self.profile_json {
             stage(path, profile::json(counted))?;
         }
         if let (Some(path), Some(trace)) = (&self.trace, &counted.trace) {
-            stage(path, profile::events(counted, trace))?;
+            stage(path, profile::trace_events(counted, trace))?;
         }
         for file in staged {
             file.publish()?;

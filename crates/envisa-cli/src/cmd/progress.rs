@@ -21,7 +21,7 @@ pub struct Line {
 }
 
 /// What a run reports to, if standard error is a terminal; it is shown as long as the line lives.
-pub fn show() -> (Option<&'static Progress>, Line) {
+pub fn show_progress() -> (Option<&'static Progress>, Line) {
     if !std::io::stderr().is_terminal() {
         return (None, Line { stop: None, thread: None });
     }

@@ -67,7 +67,7 @@ impl Results {
         }
     }
 
-    fn checked(&self) -> Vec<&'static str> {
+    fn checked_names(&self) -> Vec<&'static str> {
         let own = (self.build == CheckBuild::Own).then_some(OWN_BUILD);
         CHECKED.into_iter().chain(own).chain(self.hints.then_some(HINTS)).collect()
     }
@@ -94,7 +94,7 @@ impl Results {
             out.push('\n');
         }
         for d in &self.delivered {
-            one(d, self.outcome.fault.is_some(), &mut out);
+            push_result(d, self.outcome.fault.is_some(), &mut out);
         }
         if let Some(summary) = &self.outcome.statistics {
             let _ = write!(out, "{summary}");
@@ -108,7 +108,7 @@ impl Results {
             }
         }
         if self.outcome.findings.is_some() {
-            let _ = writeln!(out, "checked: {}", self.checked().join("; "));
+            let _ = writeln!(out, "checked: {}", self.checked_names().join("; "));
             let _ = writeln!(out, "not checked: {}", self.not_checked().join("; "));
         }
         out
@@ -144,7 +144,7 @@ impl Results {
         if let Some(findings) = &self.outcome.findings {
             all["findings"] = findings.iter().map(finding).collect();
             all["suppressed"] = self.suppressed.into();
-            all["checked"] = self.checked().into();
+            all["checked"] = self.checked_names().into();
             let more = self.outcome.not_checked.iter().cloned();
             all["not_checked"] = self.not_checked().into_iter().map(str::to_owned).chain(more).collect();
         }
@@ -179,15 +179,15 @@ fn element(d: &Delivered, i: usize) -> Option<Json> {
 }
 
 /// Results for people, of a run without a fault.
-pub fn delivered(all: &[Delivered]) -> String {
+pub fn results_for_people(all: &[Delivered]) -> String {
     let mut out = String::new();
     for d in all {
-        one(d, false, &mut out);
+        push_result(d, false, &mut out);
     }
     out
 }
 
-fn one(d: &Delivered, faulted: bool, out: &mut String) {
+fn push_result(d: &Delivered, faulted: bool, out: &mut String) {
     if d.shown > 0 {
         let elements: Vec<String> = (0..d.shown).filter_map(|i| d.value.display(i)).collect();
         let rest = if d.shown < d.value.len() { ", …" } else { "" };
@@ -222,14 +222,14 @@ fn one(d: &Delivered, faulted: bool, out: &mut String) {
     }
 }
 
-fn finding(f: &Finding) -> Json {
+fn finding_as_json(f: &Finding) -> Json {
     let mut all = serde_json::to_value(f).unwrap_or(Json::Null);
-    complete(&mut all, &f.message());
+    add_message_and_address(&mut all, &f.message());
     all
 }
 
 /// Adds to a finding its sentence, and the address that its subject names: `shared local memory at 0x80`.
-pub(super) fn complete(finding: &mut Json, message: &str) {
+pub(super) fn add_message_and_address(finding: &mut Json, message: &str) {
     let subject = finding["subject"].as_str().unwrap_or_default();
     let address = subject.split_once("0x").filter(|(before, _)| before.is_empty() || before.ends_with(' '));
     let digits =

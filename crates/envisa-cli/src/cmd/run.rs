@@ -110,7 +110,7 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// The number of host threads; 0 for one per core.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = jobs)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = parse_jobs)]
     jobs: usize,
     /// The engine that runs the kernel: native code, if the CPU and the kernel allow it (`jit`), the interpreter
     /// (`interp`), or a choice by the cost of the launch (`auto`). `--stats` and `--profile` use the interpreter.
@@ -206,25 +206,25 @@ pub struct BareArgs {
     pub slm: Option<u64>,
 }
 
-fn jobs(text: &str) -> Result<usize, String> {
+fn parse_jobs(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n) if n <= MAX_JOBS => Ok(n),
-        _ => Err(format!("a number of host threads, 0 to {MAX_JOBS}")),
+        _ => Err(format!("expected a number of host threads, 0 to {MAX_JOBS}")),
     }
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Done {
     if args.serve {
-        return elsewhere::serve(&|words| {
+        return elsewhere::serve_jobs(&|words| {
             let args = crate::run_args(words)?;
-            job(&args).map_err(|e| e.to_string())?.map_err(|e| e.to_string())
+            job_from_arguments(&args).map_err(|e| e.to_string())?.map_err(|e| e.to_string())
         });
     }
     let mut report = Report::default();
-    let job = match job(args)? {
+    let job = match job_from_arguments(args)? {
         Ok(job) => job,
-        Err(e) => return refused(e, report),
+        Err(e) => return report_refusal(e, report),
     };
     if let Some(driver) = &args.driver {
         if args.json || args.report.is_some() || args.dump_native.is_some() {
@@ -245,24 +245,28 @@ pub fn run(args: &Args) -> Done {
     }
     let mut ready = match Ready::new(&job) {
         Ok(ready) => ready,
-        Err(e) => return refused(e, report),
+        Err(e) => return report_refusal(e, report),
     };
     if let Some(file) = &args.dump_native {
-        let listing = ready.kernel().native_listing().map_err(|e| Failure(format!("no native code: {e}")))?;
+        let listing = ready
+            .kernel()
+            .native_listing()
+            .map_err(|e| Failure(format!("there is no native code to list: {e}")))?;
         io::write(file, listing.as_bytes())?;
     }
     if !ready.compiler_messages().is_empty() {
         let mut said = Report::default();
-        said.diagnostics = envisa_ocloc::diagnostics(ready.compiler_messages(), &job.file, &mut said.files);
+        said.diagnostics =
+            envisa_ocloc::messages_as_diagnostics(ready.compiler_messages(), &job.file, &mut said.files);
         said.finish()?;
     }
     for warning in ready.warnings() {
         report.diagnostics.push(Diagnostic::warning("W0820", warning.clone()));
     }
     if ready.kernel().is_compiled() {
-        load::unwritten(ready.kernel(), &mut report.diagnostics);
+        load::report_unwritten_registers(ready.kernel(), &mut report.diagnostics);
     }
-    let (progress, line) = progress::show();
+    let (progress, line) = progress::show_progress();
     let watch = Interrupt::new(job.timeout)?;
     let outcome = ready.run(progress, Some(&watch.cancel));
     drop(line);
@@ -270,10 +274,10 @@ pub fn run(args: &Args) -> Done {
     let why = watch.end();
     let mut outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(e) => return refused(e, report),
+        Err(e) => return report_refusal(e, report),
     };
-    let suppressed = settle(&args.findings, &mut outcome)?;
-    let delivered = ready.deliver(&outcome).map_err(|e| Failure(e.to_string()))?;
+    let suppressed = remove_suppressed(&args.findings, &mut outcome)?;
+    let delivered = ready.deliver_results(&outcome).map_err(|e| Failure(e.to_string()))?;
     if let Some(what) = &outcome.not_checked {
         report.diagnostics.push(Diagnostic::warning("W0821", what.clone()));
     }
@@ -298,7 +302,7 @@ pub fn run(args: &Args) -> Done {
     let hints = job.check_hints;
     let build = ready.check_build();
     let results = Results { outcome, delivered, suppressed, faults_only, hints, local_variables, build };
-    publish(args, &report, &ready, &results.outcome)?;
+    write_reports(args, &report, &ready, &results.outcome)?;
     if args.json {
         io::print(&results.json())?;
     } else if piped {
@@ -314,7 +318,7 @@ pub fn run(args: &Args) -> Done {
 }
 
 /// Takes out the findings that are suppressed; gives how many those are.
-fn settle(args: &FindingArgs, outcome: &mut Outcome) -> Result<usize, Failure> {
+fn remove_suppressed(args: &FindingArgs, outcome: &mut Outcome) -> Result<usize, Failure> {
     let Some(findings) = &mut outcome.findings else { return Ok(0) };
     let told = args.told(&findings.iter().map(json_of).collect::<Vec<_>>())?;
     let before = findings.len();
@@ -324,7 +328,7 @@ fn settle(args: &FindingArgs, outcome: &mut Outcome) -> Result<usize, Failure> {
 }
 
 /// Writes what is wanted of findings and the fault.
-fn publish(args: &Args, report: &Report, ready: &Ready, outcome: &Outcome) -> Result<(), Failure> {
+fn write_reports(args: &Args, report: &Report, ready: &Ready, outcome: &Outcome) -> Result<(), Failure> {
     let of_the_run: Vec<Diagnostic> =
         report.diagnostics.iter().filter(|d| d.code.starts_with('F')).cloned().collect();
     let lines = render_json(&report.files, &of_the_run);
@@ -355,7 +359,7 @@ fn json_of(value: &impl serde::Serialize) -> Value {
 }
 
 /// Tells why nothing ran.
-fn refused(e: JobError, mut report: Report) -> Done {
+fn report_refusal(e: JobError, mut report: Report) -> Done {
     match e {
         JobError::Text(diagnostics, files) => {
             report.files = Arc::unwrap_or_clone(files);
@@ -383,7 +387,7 @@ fn refused(e: JobError, mut report: Report) -> Done {
 }
 
 /// The job of the command line.
-pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
+pub fn job_from_arguments(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     let is_job = args.file.extension().is_some_and(|e| e == "toml");
     let mut job = if is_job {
         match Job::read(&args.file) {
@@ -438,7 +442,7 @@ pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
     job.no_verify |= args.no_verify;
     let mut seen = Vec::new();
     for text in &args.args {
-        let (name, value) = pair("--arg", text, "NAME=VALUE")?;
+        let (name, value) = split_pair("--arg", text, "NAME=VALUE")?;
         if seen.contains(&name) {
             return Err(Failure(format!("argument `{name}` is given twice")));
         }
@@ -461,7 +465,7 @@ pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
         job.outputs.push(Output { arg: name.into(), print: Some(count), ..Output::default() });
     }
     for text in &args.expects {
-        let (name, want) = pair("--expect", text, "NAME=VALUE[,BOUND]")?;
+        let (name, want) = split_pair("--expect", text, "NAME=VALUE[,BOUND]")?;
         // A list of values has commas of its own.
         let bound = want.rsplit_once(',').filter(|(_, b)| b.trim().starts_with(|c: char| c.is_alphabetic()));
         let (want, check) = match bound {
@@ -475,13 +479,13 @@ pub fn job(args: &Args) -> Result<Result<Job, JobError>, Failure> {
         job.outputs.push(Output { arg: name.into(), expect: Some(want.into()), check, ..Output::default() });
     }
     for text in &args.outs {
-        let (name, file) = pair("--out", text, "NAME=FILE")?;
+        let (name, file) = split_pair("--out", text, "NAME=FILE")?;
         job.outputs.push(Output { arg: name.into(), file: Some(file.into()), ..Output::default() });
     }
     Ok(Ok(job))
 }
 
-fn pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
+fn split_pair<'a>(option: &str, text: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name, value)),
         _ => Err(Failure(format!("{option} {text}: expected {form}"))),

@@ -31,7 +31,7 @@ pub struct Man {
 }
 
 /// Runs `completions`.
-pub fn completions(args: &Completions) -> Done {
+pub fn run_completions(args: &Completions) -> Done {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut with_names(Cli::command()), "envisa", &mut script);
     io::print(&String::from_utf8_lossy(&script))?;
@@ -62,7 +62,9 @@ fn with_names(command: clap::Command) -> clap::Command {
 
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let mut out = Vec::new();
-    clap_mangen::Man::new(command).render(&mut out).map_err(|e| Failure(format!("the page: {e}")))?;
+    clap_mangen::Man::new(command)
+        .render(&mut out)
+        .map_err(|e| Failure(format!("the manual page cannot be rendered: {e}")))?;
     Ok(out)
 }
 
@@ -82,7 +84,7 @@ fn subcommands() -> Vec<(String, clap::Command)> {
 ///
 /// # Errors
 /// Where there is no such subcommand, or a page cannot be written.
-pub fn man(args: &Man) -> Done {
+pub fn run_man(args: &Man) -> Done {
     if let Some(folder) = &args.output {
         std::fs::create_dir_all(folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
         io::write(&folder.join("envisa.1"), &page(Cli::command())?)?;
@@ -95,7 +97,9 @@ pub fn man(args: &Man) -> Done {
         None => Cli::command(),
         Some(name) => match subcommands().into_iter().find(|(n, _)| n == name) {
             Some((_, command)) => command,
-            None => return Err(Failure(format!("there is no subcommand `{name}`"))),
+            None => {
+                return Err(Failure(format!("there is no subcommand `{name}`: `envisa --help` lists them")));
+            }
         },
     };
     io::print(&String::from_utf8_lossy(&page(command)?))?;

@@ -49,14 +49,14 @@ pub struct Smith {
 ///
 /// # Errors
 /// Files that cannot be written.
-pub fn smith(args: &Smith) -> Done {
+pub fn run_smith(args: &Smith) -> Done {
     for n in args.first..args.first.saturating_add(args.programs) {
         let (name, text) = if args.visa {
             (format!("m{n}.visaasm"), module(n)?)
         } else {
             let k = kernel(n, Knobs { double: args.double, size: args.size.map(usize::from) });
             if let Some(folder) = &args.output {
-                write(folder, &format!("k{n}.toml"), &job(&k))?;
+                write(folder, &format!("k{n}.toml"), &job_text(&k))?;
             }
             (format!("k{n}.cl"), PREAMBLE.to_owned() + &k.text())
         };
@@ -79,7 +79,7 @@ fn module(seed: u64) -> Result<String, Failure> {
 }
 
 /// The arguments of a random kernel, as jobs and the command line have them.
-pub fn arguments(k: &Kernel) -> Vec<(&'static str, String)> {
+pub fn kernel_arguments(k: &Kernel) -> Vec<(&'static str, String)> {
     let n = k.number;
     vec![
         ("in", format!("rand:u32:{INPUT}:{n}")),
@@ -95,28 +95,28 @@ pub fn arguments(k: &Kernel) -> Vec<(&'static str, String)> {
 }
 
 /// What a random kernel leaves: arguments and their elements.
-pub fn outputs(k: &Kernel) -> [(&'static str, usize); 3] {
+pub fn kernel_outputs(k: &Kernel) -> [(&'static str, usize); 3] {
     [("out", k.items() * k.stored()), ("shared", SHARED), ("scratch", OWN * k.items())]
 }
 
 /// Work-items in all, and of a group.
-pub fn sizes(k: &Kernel) -> [[usize; 3]; 2] {
+pub fn launch_sizes(k: &Kernel) -> [[usize; 3]; 2] {
     [std::array::from_fn(|d| k.local[d] * k.groups[d]), k.local]
 }
 
-fn job(k: &Kernel) -> String {
-    let [global, local] = sizes(k);
+fn job_text(k: &Kernel) -> String {
+    let [global, local] = launch_sizes(k);
     let mut text = format!(
         "file = \"k{n}.cl\"\nkernel = \"k{n}\"\noptions = \"-cl-std=CL3.0\"\nglobal = {global:?}\nlocal = {local:?}\n\n[args]\n",
         n = k.number
     );
-    for (name, value) in arguments(k) {
+    for (name, value) in kernel_arguments(k) {
         let _ = match value.parse::<i64>() {
             Ok(number) => writeln!(text, "{name} = {number}"),
             Err(_) => writeln!(text, "{name} = \"{value}\""),
         };
     }
-    for (name, elements) in outputs(k) {
+    for (name, elements) in kernel_outputs(k) {
         let _ = writeln!(text, "\n[[outputs]]\narg = \"{name}\"\nprint = {elements}");
     }
     text
@@ -143,7 +143,7 @@ pub struct Mutate {
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The kind of error to plant.
-    #[arg(long, value_name = "KIND", value_parser = kind)]
+    #[arg(long, value_name = "KIND", value_parser = parse_mutation_kind)]
     kind: Option<Kind>,
     /// The number of the place to change, from 0.
     #[arg(short = 'n', value_name = "N", default_value_t = 0)]
@@ -156,7 +156,7 @@ pub struct Mutate {
     output: Option<PathBuf>,
 }
 
-fn kind(text: &str) -> Result<Kind, String> {
+fn parse_mutation_kind(text: &str) -> Result<Kind, String> {
     let known = || Kind::ALL.map(Kind::name).join(", ");
     Kind::ALL.into_iter().find(|k| k.name() == text).ok_or_else(|| format!("expected one of {}", known()))
 }
@@ -165,7 +165,7 @@ fn kind(text: &str) -> Result<Kind, String> {
 ///
 /// # Errors
 /// A file without vISA, or without what could be made wrong that way.
-pub fn mutate(args: &Mutate) -> Done {
+pub fn run_mutate(args: &Mutate) -> Done {
     let bytes = io::read(&args.file)?;
     let shown = args.file.display();
     let wrong = |e: &dyn std::fmt::Display| Failure(format!("{shown}: {e}"));
@@ -189,7 +189,10 @@ pub fn mutate(args: &Mutate) -> Done {
         return Ok(Exit::Fine);
     }
     let Some(plant) = all.get(args.number) else {
-        return Err(Failure(format!("{shown}: there are {} of these, counted from 0", all.len())));
+        return Err(Failure(format!(
+            "{shown}: the number is too large: {} places can be changed, counted from 0 (`--list` shows them)",
+            all.len()
+        )));
     };
     let made = plant.of(&text).into_bytes();
     let made = match zebin {

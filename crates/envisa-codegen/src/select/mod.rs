@@ -80,7 +80,7 @@ pub(crate) struct Select<'a> {
 ///
 /// # Errors
 /// What has none.
-pub(crate) fn select(given: &Given<'_>) -> Result<Selected, Unsupported> {
+pub(crate) fn select_instructions(given: &Given<'_>) -> Result<Selected, Unsupported> {
     let (m, entry) = Function::new();
     let f = given.func;
     let n = f.value_count();

@@ -40,8 +40,8 @@ impl<W: Write> Server<W> {
             "setExceptionBreakpoints" => {
                 let all = a["filters"].as_array().map_or(&[][..], |f| f);
                 s.breakpoints.nan = all.iter().any(|f| f == "nan");
-                let wanted = all.iter().filter_map(Value::as_str).flat_map(finding_stops::kinds);
-                let checked = s.options().check.then(|| finding_stops::kinds("finding"));
+                let wanted = all.iter().filter_map(Value::as_str).flat_map(finding_stops::kinds_by_name);
+                let checked = s.options().check.then(|| finding_stops::kinds_by_name("finding"));
                 s.breakpoints.findings = wanted.chain(checked.into_iter().flatten()).collect();
                 Ok(
                     json!({ "breakpoints": all.iter().map(|_| json!({ "verified": true })).collect::<Vec<_>>() }),
@@ -50,9 +50,9 @@ impl<W: Write> Server<W> {
             "dataBreakpointInfo" => data_info(s, shown, a),
             "setDataBreakpoints" => set_data(s, a),
             "breakpointLocations" => self.locations(s, a),
-            "threads" => Ok(json!({ "threads": threads(s) })),
+            "threads" => Ok(json!({ "threads": list_threads(s) })),
             "stackTrace" => self.stack(s, a),
-            "scopes" => scopes(s, shown, a),
+            "scopes" => list_scopes(s, shown, a),
             "variables" => {
                 let number = a["variablesReference"].as_u64().unwrap_or(0);
                 let behind = shown.get(number).cloned().ok_or("this number is no longer valid")?;
@@ -67,7 +67,7 @@ impl<W: Write> Server<W> {
                 s.focus = focus;
                 let text = |key: &str| a[key].as_str().unwrap_or_default().to_owned();
                 let value = s.assign(&text("expression"), &text("value"), frame)?;
-                Ok(assigned(s, &value))
+                Ok(assignment_response(s, &value))
             }
             "exceptionInfo" => self.exception(s),
             "source" => source(s, a),
@@ -134,7 +134,7 @@ impl<W: Write> Server<W> {
         for b in &wanted {
             let made = file.clone().and_then(|file| {
                 let line = (b["line"].as_u64().unwrap_or(0) as u32 + 1).saturating_sub(self.base);
-                let when = when(b)?;
+                let when = parse_breakpoint_condition(b)?;
                 let (found, starts) = s
                     .lines
                     .starts(file, line)
@@ -267,7 +267,7 @@ fn of_text(s: &Session<'_, '_>, path: &Path) -> Option<usize> {
     s.lines.files.iter().position(|f| !f.visa && f.text.and_then(text) == Some(wanted.trim_ascii_end()))
 }
 
-fn when(b: &Value) -> Result<When, String> {
+fn parse_breakpoint_condition(b: &Value) -> Result<When, String> {
     let text = |key: &str| b[key].as_str().unwrap_or_default();
     When::of(text("condition"), text("hitCondition"), text("logMessage"))
 }
@@ -277,7 +277,7 @@ fn set_functions(s: &mut Session<'_, '_>, a: &Value) -> Answer {
     let mut all = Vec::new();
     for b in a["breakpoints"].as_array().cloned().unwrap_or_default() {
         let name = b["name"].as_str().unwrap_or_default().to_owned();
-        let made = when(&b).and_then(|when| Ok((commands::entry(s, &name)?, when)));
+        let made = parse_breakpoint_condition(&b).and_then(|when| Ok((commands::entry(s, &name)?, when)));
         all.push(match made {
             Ok((pc, when)) => {
                 json!({ "id": s.breakpoints.add(Kind::Function, vec![pc], when, name), "verified": true })
@@ -292,7 +292,7 @@ fn set_instructions(s: &mut Session<'_, '_>, a: &Value) -> Answer {
     s.breakpoints.all.retain(|b| b.kind != Kind::Instruction);
     let mut all = Vec::new();
     for b in a["breakpoints"].as_array().cloned().unwrap_or_default() {
-        let made = when(&b).and_then(|when| {
+        let made = parse_breakpoint_condition(&b).and_then(|when| {
             let at = address(&b["instructionReference"])? as i64 + b["offset"].as_i64().unwrap_or(0);
             let pc = u32::try_from(at).ok().filter(|pc| (*pc as usize) < s.program().code().len());
             Ok((pc.ok_or_else(|| format!("there is no instruction {at:#x}"))?, when))
@@ -314,7 +314,7 @@ fn address(reference: &Value) -> Result<u64, String> {
     hex.unwrap_or_else(|| text.parse()).map_err(|_| format!("`{text}` is not an address"))
 }
 
-fn threads(s: &Session<'_, '_>) -> Vec<Value> {
+fn list_threads(s: &Session<'_, '_>) -> Vec<Value> {
     let [x, y, z] = s.paused.group().id;
     let one = |i: usize| {
         let t = &s.paused.threads()[i];
@@ -353,7 +353,7 @@ fn lane_of(s: &Session<'_, '_>, thread: usize) -> Focus {
     Focus { thread, lane: mask.trailing_zeros() % 32 }
 }
 
-fn scopes(s: &Session<'_, '_>, shown: &mut Shown, a: &Value) -> Answer {
+fn list_scopes(s: &Session<'_, '_>, shown: &mut Shown, a: &Value) -> Answer {
     let (focus, frame) = of_frame(s, a);
     let all: Vec<Value> = SCOPES
         .iter()
@@ -390,10 +390,10 @@ fn set_variable(s: &mut Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
         }
     };
     let value = s.assign(&path, a["value"].as_str().unwrap_or_default(), frame)?;
-    Ok(assigned(s, &value))
+    Ok(assignment_response(s, &value))
 }
 
-fn assigned(s: &Session<'_, '_>, value: &crate::eval::Value) -> Value {
+fn assignment_response(s: &Session<'_, '_>, value: &crate::eval::Value) -> Value {
     let types = s.types.borrow();
     json!({ "value": types.show(value.ty, &value.bytes), "type": types.name(value.ty), "variablesReference": 0 })
 }
@@ -416,21 +416,21 @@ fn data_info(s: &Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
             let size = s.types.borrow().bytes(*ty).max(1);
             let i = name.trim_matches(['[', ']']).parse::<u64>().ok().filter(|i| *i < bytes / size);
             let i = i.ok_or("the buffer has no such element")?;
-            return Ok(info(Place::Flat(address + i * size), size, s.focus.thread, name));
+            return Ok(data_breakpoint_info(Place::Flat(address + i * size), size, s.focus.thread, name));
         }
         _ => name.to_owned(),
     };
     let (focus, frame) = of_frame(s, a);
     match s.evaluate(&path, focus, frame) {
         Ok(value) => match value.place {
-            Some(place) => Ok(info(place, value.bytes.len() as u64, focus.thread, &path)),
+            Some(place) => Ok(data_breakpoint_info(place, value.bytes.len() as u64, focus.thread, &path)),
             None => Ok(json!({ "dataId": null, "description": format!("`{path}` is in no memory") })),
         },
         Err(why) => Ok(json!({ "dataId": null, "description": why })),
     }
 }
 
-fn info(place: Place, bytes: u64, thread: usize, name: &str) -> Value {
+fn data_breakpoint_info(place: Place, bytes: u64, thread: usize, name: &str) -> Value {
     let (kind, at) = place.parts();
     json!({ "dataId": format!("{kind}:{at}:{bytes}:{thread}:{name}"), "description": name,
         "accessTypes": ["read", "write", "readWrite"], "canPersist": false })
@@ -440,7 +440,7 @@ fn set_data(s: &mut Session<'_, '_>, a: &Value) -> Answer {
     s.breakpoints.watched.clear();
     let mut all = Vec::new();
     for b in a["breakpoints"].as_array().cloned().unwrap_or_default() {
-        let made = watch(&b, s.paused.clock());
+        let made = new_data_breakpoint(&b, s.paused.clock());
         all.push(match made {
             Ok(watch) => json!({ "id": s.breakpoints.watch(watch), "verified": true }),
             Err(why) => json!({ "verified": false, "message": why }),
@@ -450,7 +450,7 @@ fn set_data(s: &mut Session<'_, '_>, a: &Value) -> Answer {
 }
 
 /// A data breakpoint that is set now.
-fn watch(b: &Value, now: u64) -> Result<Watch, String> {
+fn new_data_breakpoint(b: &Value, now: u64) -> Result<Watch, String> {
     let text = b["dataId"].as_str().unwrap_or_default();
     let parts: Vec<&str> = text.splitn(5, ':').collect();
     let number = |i: usize| parts.get(i).and_then(|p| p.parse::<u64>().ok());
@@ -467,7 +467,7 @@ fn watch(b: &Value, now: u64) -> Result<Watch, String> {
     let access = b["accessType"].as_str().unwrap_or("write");
     let name = parts.get(4).unwrap_or(&"").to_string();
     let (thread, reads, writes) = (thread as usize, access != "write", access != "read");
-    Ok(Watch { thread, reads, writes, ..Watch::new(name, place, bytes, when(b)?, now) })
+    Ok(Watch { thread, reads, writes, ..Watch::new(name, place, bytes, parse_breakpoint_condition(b)?, now) })
 }
 
 fn read_memory(s: &Session<'_, '_>, a: &Value) -> Answer {
@@ -487,12 +487,12 @@ fn read_memory(s: &Session<'_, '_>, a: &Value) -> Answer {
         }
     }
     let missing = count - bytes.len() as u64;
-    Ok(json!({ "address": format!("{at:#x}"), "data": base64(&bytes), "unreadableBytes": missing }))
+    Ok(json!({ "address": format!("{at:#x}"), "data": encode_base64(&bytes), "unreadableBytes": missing }))
 }
 
 fn write_memory(s: &mut Session<'_, '_>, a: &Value) -> Answer {
     let at = address(&a["memoryReference"])?.wrapping_add_signed(a["offset"].as_i64().unwrap_or(0));
-    let bytes = unbase64(a["data"].as_str().unwrap_or_default()).ok_or("the data are not base64")?;
+    let bytes = decode_base64(a["data"].as_str().unwrap_or_default()).ok_or("the data are not base64")?;
     let place = s.pointed(at);
     s.change(place, &bytes)?;
     Ok(json!({ "bytesWritten": bytes.len() }))
@@ -500,7 +500,7 @@ fn write_memory(s: &mut Session<'_, '_>, a: &Value) -> Answer {
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-fn base64(bytes: &[u8]) -> String {
+fn encode_base64(bytes: &[u8]) -> String {
     let one =
         |chunk: &[u8]| {
             let word = (0..3).fold(0u32, |w, i| w << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
@@ -513,7 +513,7 @@ fn base64(bytes: &[u8]) -> String {
     bytes.chunks(3).flat_map(one).collect()
 }
 
-fn unbase64(text: &str) -> Option<Vec<u8>> {
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').bytes().map(|c| DIGITS.iter().position(|d| *d == c));
     let digits: Vec<u32> = digits.map(|d| d.map(|d| d as u32)).collect::<Option<_>>()?;
     let mut bytes = Vec::new();
@@ -556,10 +556,10 @@ mod tests {
     fn bytes_as_base64() {
         for n in 0..10u8 {
             let bytes: Vec<u8> = (0..n).map(|i| i.wrapping_mul(77)).collect();
-            assert_eq!(unbase64(&base64(&bytes)), Some(bytes));
+            assert_eq!(decode_base64(&encode_base64(&bytes)), Some(bytes));
         }
-        assert_eq!(base64(b"Man"), "TWFu");
-        assert_eq!(base64(b"M"), "TQ==");
-        assert_eq!(unbase64("!"), None);
+        assert_eq!(encode_base64(b"Man"), "TWFu");
+        assert_eq!(encode_base64(b"M"), "TQ==");
+        assert_eq!(decode_base64("!"), None);
     }
 }

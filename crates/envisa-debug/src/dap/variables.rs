@@ -243,7 +243,7 @@ impl Shown {
                     }
                     v
                 }
-                Err(why) => unknown(&label, &why),
+                Err(why) => variable_without_value(&label, &why),
             });
         }
         all
@@ -263,7 +263,7 @@ impl Shown {
                     let value = s.value_of(&v, frame, focus.lane, &s.types.borrow());
                     all.push(match value {
                         Ok(value) => self.variable(s, &v.name, &v.name, &value),
-                        Err(why) => unknown(&v.name, &format!("<{why}>")),
+                        Err(why) => variable_without_value(&v.name, &format!("<{why}>")),
                     });
                 }
                 all
@@ -293,7 +293,7 @@ impl Shown {
                 };
                 parts.map(one).collect()
             }
-            Scope::Masks => masks(s, focus, frame),
+            Scope::Masks => mask_variables(s, focus, frame),
             Scope::Buffers => {
                 let env = &s.stage.view().env;
                 let unknown = s.types.borrow().unknown();
@@ -329,7 +329,7 @@ impl Shown {
         let mut all = Vec::new();
         for (a, given) in arguments.iter().zip(s.stage.given()) {
             let Some(given) = given else {
-                all.push(unknown(&a.name, "<not given>"));
+                all.push(variable_without_value(&a.name, "<not given>"));
                 continue;
             };
             let of = a.type_name.trim_end_matches('*');
@@ -376,7 +376,7 @@ impl Shown {
         }
         if all.is_empty() {
             for v in s.stage.local_variables() {
-                all.push(unknown(&v.name, &format!("{} bytes from {} on", v.bytes, v.offset)));
+                all.push(variable_without_value(&v.name, &format!("{} bytes from {} on", v.bytes, v.offset)));
             }
         }
         all
@@ -384,11 +384,11 @@ impl Shown {
 }
 
 /// A variable without a value.
-fn unknown(name: &str, why: &str) -> Json {
+fn variable_without_value(name: &str, why: &str) -> Json {
     json!({ "name": name, "value": why, "variablesReference": 0 })
 }
 
-fn masks(s: &Session<'_, '_>, focus: Focus, frame: &Frame) -> Vec<Json> {
+fn mask_variables(s: &Session<'_, '_>, focus: Focus, frame: &Frame) -> Vec<Json> {
     let Some(t) = s.paused.threads().get(focus.thread) else { return Vec::new() };
     let one = |name: &str, value: String| json!({ "name": name, "value": value, "variablesReference": 0 });
     let simd = s.program().simd() as usize;

@@ -1,6 +1,6 @@
 //! Parses arguments, by the types that the kernel takes.
 
-use super::{JobError, MEMORY_LIMIT, data};
+use super::{JobError, MEMORY_LIMIT, read_value_data};
 use crate::images;
 use crate::values::{ElemType, FileKind, HostValue, ValueSpec, ValueType, parse_scalar, shape_of};
 use envisa::isa::Type;
@@ -85,11 +85,13 @@ impl Target {
             ArgumentKind::Sampler => sampler(text),
             ArgumentKind::Local => match ValueSpec::parse(text) {
                 Ok(ValueSpec::Local(bytes)) => Ok((Arg::local(bytes), None)),
-                _ => usage(format!("it is local memory{ty}; write local:BYTES, not `{text}`")),
+                _ => {
+                    usage(format!("the kernel takes local memory{ty} here; write local:BYTES, not `{text}`"))
+                }
             },
             ArgumentKind::Value { bytes, payload_bytes } => {
                 if text.starts_with("image:") || text.starts_with("sampler:") {
-                    return usage(format!("it is a value{ty}; `{text}` is none"));
+                    return usage(format!("the kernel takes a value{ty} here, and `{text}` is none"));
                 }
                 let stated = Some(u64::from(bytes)).filter(|n| *n > 0);
                 value(&self.type_name, stated, u64::from(payload_bytes), text).map(|v| (v.into(), None))
@@ -97,7 +99,7 @@ impl Target {
             // By the addresses of their states.
             ArgumentKind::Input { bytes: 8 } if text.starts_with("image:") => self.image(device, text),
             ArgumentKind::Input { bytes: 8 } if text.starts_with("sampler:") => sampler(text),
-            ArgumentKind::Input { .. } => self.input(device, kernel, text),
+            ArgumentKind::Input { .. } => self.general_input(device, kernel, text),
             ArgumentKind::Surface => self.surface(device, text),
             _ if text.starts_with("image:") => usage(format!("it is a buffer{ty}, not an image")),
             _ if text.starts_with("sampler:") => usage(format!("it is a buffer{ty}, not a sampler")),
@@ -106,23 +108,29 @@ impl Target {
     }
 
     /// A buffer with a value's content.
-    fn held(&self, device: &Device, value: &HostValue) -> Result<(Arg, Option<Held>), JobError> {
+    fn new_buffer_with_value(
+        &self,
+        device: &Device,
+        value: &HostValue,
+    ) -> Result<(Arg, Option<Held>), JobError> {
         let buffer = device.buffer_from(&format!("buffer {}", self.name), &value.bytes)?;
-        Ok(self.hold(buffer, value.elem, value.shape.clone()))
+        Ok(self.buffer_argument(buffer, value.elem, value.shape.clone()))
     }
 
-    fn hold(&self, buffer: Buffer, elem: ElemType, shape: Vec<u64>) -> (Arg, Option<Held>) {
+    fn buffer_argument(&self, buffer: Buffer, elem: ElemType, shape: Vec<u64>) -> (Arg, Option<Held>) {
         let arg = Arg::from(&buffer);
         (arg, Some(Held { name: self.name.clone(), key: self.key.clone(), buffer, elem, shape }))
     }
 
     /// The buffer of another argument, from a byte on.
-    pub(super) fn same(&self, other: &Held, offset: u64) -> Result<(Arg, Held), JobError> {
+    pub(super) fn shared_buffer_argument(&self, other: &Held, offset: u64) -> Result<(Arg, Held), JobError> {
         if !matches!(
             self.kind,
             ArgumentKind::Buffer | ArgumentKind::Unused | ArgumentKind::Surface | ArgumentKind::Input { .. }
         ) {
-            return Err(JobError::Usage("only a buffer can be that of another argument".into()));
+            return Err(JobError::Usage(
+                "only a buffer argument can share the buffer of another argument".into(),
+            ));
         }
         let buffer = other.buffer.slice(offset..other.buffer.len())?;
         let elem = pointed_type(&self.type_name).unwrap_or(other.elem);
@@ -141,14 +149,14 @@ impl Target {
         let spec = ValueSpec::parse(text).map_err(JobError::usage)?;
         let value = match &spec {
             ValueSpec::Local(_) => {
-                return Err(JobError::Usage(format!("it is a buffer{ty}, not local memory")));
+                return Err(JobError::Usage(format!("the kernel takes a buffer{ty} here, not local memory")));
             }
             ValueSpec::Number(number) => {
                 if parse_scalar(ElemType::U64, number).is_ok_and(|b| b == [0; 8]) {
                     return Ok((Arg::Null, None));
                 }
                 return Err(JobError::Usage(format!(
-                    "it is a buffer{ty}; `{number}` is none (0 is the null pointer)"
+                    "the kernel takes a buffer{ty} here, and `{number}` is none (0 is the null pointer)"
                 )));
             }
             // Before any data are made.
@@ -158,7 +166,10 @@ impl Target {
                 if let Some(elem) = pointed
                     && elem != given.elem
                 {
-                    return Err(JobError::Usage(format!("it points to {elem}{ty}, not to {}", given.elem)));
+                    return Err(JobError::Usage(format!(
+                        "the kernel takes a pointer to {elem}{ty} here, not to {}",
+                        given.elem
+                    )));
                 }
                 // Made in place: the largest values are.
                 if let ValueSpec::Generated { count, .. } = &spec
@@ -166,7 +177,7 @@ impl Target {
                 {
                     let name = format!("buffer {}", self.name);
                     let buffer = device.buffer_with(&name, bytes, |bytes| spec.generate(bytes))?;
-                    return Ok(self.hold(buffer, given.elem, shape_of(*given, *count)));
+                    return Ok(self.buffer_argument(buffer, given.elem, shape_of(*given, *count)));
                 }
                 spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?
             }
@@ -181,27 +192,32 @@ impl Target {
         } else {
             vec![(value.bytes.len() / elem.size()) as u64]
         };
-        self.held(device, &HostValue { elem, shape, bytes: value.bytes })
+        self.new_buffer_with_value(device, &HostValue { elem, shape, bytes: value.bytes })
     }
 
     /// `image:SHAPE:FORMAT=VALUE`, or a picture that says its own size.
     fn image(&self, device: &Device, text: &str) -> Result<(Arg, Option<Held>), JobError> {
         let (desc, texels) = match text.strip_prefix("image:").and_then(|t| t.split_once('=')) {
-            Some((image, value)) => (images::parse_image(image).map_err(JobError::Usage)?, data(value)?),
+            Some((image, value)) => {
+                (images::parse_image(image).map_err(JobError::Usage)?, read_value_data(value)?)
+            }
             None if text.starts_with('@') => {
-                let value = data(text)?;
+                let value = read_value_data(text)?;
                 let desc: Result<ImageDesc, String> = images::of_picture(&value);
                 (desc.map_err(JobError::Usage)?, value)
             }
             None => {
                 return Err(JobError::Usage(format!(
-                    "it is an image: write image:2d:W,H:rgba:unorm8=VALUE or @FILE.png, not `{text}`"
+                    "the kernel takes an image here: write image:2d:W,H:rgba:unorm8=VALUE or @FILE.png, not `{text}`"
                 )));
             }
         };
-        if !images::fits(&desc, &self.type_name) {
+        if !images::accepts_image_argument(&desc, &self.type_name) {
             let is = images::type_name(&desc);
-            return Err(JobError::Usage(format!("it is an {}; an {is} is given", self.type_name)));
+            return Err(JobError::Usage(format!(
+                "the kernel takes an {} here, but an {is} is given",
+                self.type_name
+            )));
         }
         if texels.bytes.len() as u64 != desc.bytes() {
             return Err(JobError::Usage(format!(
@@ -212,14 +228,18 @@ impl Target {
         }
         let buffer = device.buffer_from(&format!("image {}", self.name), &texels.bytes)?;
         let arg = Arg::from(device.image(&desc, &buffer)?);
-        let (_, held) = self.hold(buffer, images::elem(desc.format), images::shape(&desc));
+        let (_, held) = self.buffer_argument(
+            buffer,
+            images::element_type_of_format(desc.format),
+            images::array_shape(&desc),
+        );
         Ok((arg, held))
     }
 
     /// What a surface of hand-written code is bound to.
     fn surface(&self, device: &Device, text: &str) -> Result<(Arg, Option<Held>), JobError> {
         let value = match text.strip_prefix("buffer:") {
-            Some(value) => data(value)?,
+            Some(value) => read_value_data(value)?,
             None => match ValueSpec::parse(text).map_err(JobError::usage)? {
                 ValueSpec::Number(_) | ValueSpec::Local(_) => {
                     return Err(JobError::Usage(format!(
@@ -229,13 +249,18 @@ impl Target {
                 spec => spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?,
             },
         };
-        self.held(device, &value)
+        self.new_buffer_with_value(device, &value)
     }
 
     /// A general input of hand-written code: its bytes, or the address of a buffer.
-    fn input(&self, device: &Device, kernel: &Kernel, text: &str) -> Result<(Arg, Option<Held>), JobError> {
+    fn general_input(
+        &self,
+        device: &Device,
+        kernel: &Kernel,
+        text: &str,
+    ) -> Result<(Arg, Option<Held>), JobError> {
         if let Some(value) = text.strip_prefix("buffer:") {
-            return self.held(device, &data(value)?);
+            return self.new_buffer_with_value(device, &read_value_data(value)?);
         }
         let variable = kernel.variable(&self.name);
         let spec = ValueSpec::parse(text).map_err(JobError::usage)?;
@@ -256,7 +281,7 @@ impl Target {
         let address = variable.is_some_and(|v| matches!(v.ty, Type::Uq | Type::Q) && v.elements == 1)
             && !matches!(spec, ValueSpec::Literal { .. });
         let value = spec.materialize(MEMORY_LIMIT).map_err(JobError::usage)?;
-        if address { self.held(device, &value) } else { Ok((value.bytes.into(), None)) }
+        if address { self.new_buffer_with_value(device, &value) } else { Ok((value.bytes.into(), None)) }
     }
 }
 
@@ -274,8 +299,11 @@ fn sampler(text: &str) -> Result<(Arg, Option<Held>), JobError> {
 /// pointer's type, arrays their own, and a picture's pixels may be one whole number each.
 fn read_as(wanted: ElemType, a_ty: &str, path: &Path, value: &HostValue) -> Result<ElemType, JobError> {
     let alike = value.elem.size() == wanted.size() && value.elem.is_float() == wanted.is_float();
-    let wrong =
-        |held: String| Err(JobError::Usage(format!("it points to {wanted}{a_ty}, the file holds {held}")));
+    let wrong = |held: String| {
+        Err(JobError::Usage(format!(
+            "the kernel takes a pointer to {wanted}{a_ty} here, but the file holds {held}"
+        )))
+    };
     match FileKind::of(path) {
         FileKind::Raw if value.bytes.len().is_multiple_of(wanted.size()) => Ok(wanted),
         FileKind::Raw => wrong(format!("{} bytes, no multiple of {}", value.bytes.len(), wanted.size())),

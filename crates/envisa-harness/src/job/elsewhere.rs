@@ -1,8 +1,8 @@
 //! Jobs that another OpenCL implementation runs: what is passed for its kernel's parameters, and what comes back.
 
 use super::arguments::{value, vector_type};
-use super::results::delivered;
-use super::{Delivered, FRESH, Job, JobError, data};
+use super::results::deliver_outputs;
+use super::{Delivered, FRESH, Job, JobError, read_value_data};
 use crate::values::{HostValue, ValueSpec};
 use envisa::diag::did_you_mean;
 
@@ -47,7 +47,7 @@ impl Job {
             let Some((_, text)) = self.args.iter().find(|(k, _)| is(k, i)) else {
                 return Err(JobError::Usage(format!("argument `{}` is missing", p.name)));
             };
-            all.push(of(p, &text.text()).map_err(|e| e.of_argument(p.name))?);
+            all.push(argument_to_pass(p, &text.text()).map_err(|e| e.of_argument(p.name))?);
         }
         Ok(all)
     }
@@ -56,27 +56,29 @@ impl Job {
     ///
     /// # Errors
     /// Where an output names something else, or a file cannot be read or written.
-    pub fn delivered(&self, contents: &[(&str, HostValue)]) -> Result<Vec<Delivered>, JobError> {
-        delivered(&self.outputs, false, |output| {
+    pub fn deliver_contents(&self, contents: &[(&str, HostValue)]) -> Result<Vec<Delivered>, JobError> {
+        deliver_outputs(&self.outputs, false, |output| {
             let found = contents.iter().find(|(name, _)| *name == output.arg);
             let (name, value) = found.ok_or_else(|| {
-                JobError::Usage(format!("argument `{}` is no buffer: it has no result", output.arg))
+                JobError::Usage(format!("argument `{}` is not a buffer, so it has no result", output.arg))
             })?;
             Ok(((*name).to_owned(), value.clone()))
         })
     }
 }
 
-fn of(p: &Parameter<'_>, text: &str) -> Result<Given, JobError> {
+fn argument_to_pass(p: &Parameter<'_>, text: &str) -> Result<Given, JobError> {
     if p.local {
         return match ValueSpec::parse(text) {
             Ok(ValueSpec::Local(bytes)) => Ok(Given::Local(bytes)),
-            _ => Err(JobError::Usage(format!("it is local memory; write local:BYTES, not `{text}`"))),
+            _ => Err(JobError::Usage(format!(
+                "the kernel takes local memory here; write local:BYTES, not `{text}`"
+            ))),
         };
     }
     if p.type_name.ends_with('*') {
         let fresh = text.strip_prefix(FRESH).map(|rest| format!("zeros:{rest}"));
-        return data(fresh.as_deref().unwrap_or(text)).map(Given::Buffer);
+        return read_value_data(fresh.as_deref().unwrap_or(text)).map(Given::Buffer);
     }
     // A vector of three takes the place of four.
     let stated = vector_type(p.type_name)

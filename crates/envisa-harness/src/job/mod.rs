@@ -255,7 +255,7 @@ impl Job {
                     e.utf8_error().valid_up_to()
                 ))
             })?;
-        let mut job: Job = toml::from_str(&text).map_err(|e| KeySpans::refused(&name, &text, &e))?;
+        let mut job: Job = toml::from_str(&text).map_err(|e| KeySpans::toml_error(&name, &text, &e))?;
         job.places = KeySpans::of(&name, &text);
         job.check_values()?;
         let folder = path.parent().unwrap_or(Path::new(""));
@@ -265,14 +265,16 @@ impl Job {
         }
         for arg in job.args.values_mut() {
             match arg {
-                ArgText::Text(text) | ArgText::Image { value: text, .. } => rebase(text, folder),
+                ArgText::Text(text) | ArgText::Image { value: text, .. } => {
+                    rebase_file_argument(text, folder)
+                }
                 _ => {}
             }
         }
         for output in &mut job.outputs {
             output.file = output.file.take().map(|f| folder.join(f));
             if let Some(expect) = &mut output.expect {
-                rebase(expect, folder);
+                rebase_file_argument(expect, folder);
             }
         }
         Ok(job)
@@ -399,7 +401,8 @@ impl Job {
             }
             Err(BuildError::Failed { status, device, messages }) => {
                 let mut files = Files::new();
-                let said = envisa_ocloc::failure(&status, &device, &messages, &self.file, &mut files);
+                let said =
+                    envisa_ocloc::failure_as_diagnostics(&status, &device, &messages, &self.file, &mut files);
                 Err(JobError::Text(said, Arc::new(files)))
             }
             Err(e @ (BuildError::Unresolved { .. } | BuildError::Zebin(_))) => {
@@ -433,7 +436,7 @@ pub enum CheckBuild {
 }
 
 /// Makes the file of `@FILE` relative to a folder.
-fn rebase(text: &mut String, folder: &Path) {
+fn rebase_file_argument(text: &mut String, folder: &Path) {
     if let Some(file) = text.strip_prefix('@') {
         *text = format!("@{}", folder.join(file).display());
     }
@@ -459,7 +462,7 @@ impl Ready {
     /// # Errors
     /// What does not fit: [`JobError`].
     pub fn new(job: &Job) -> Result<Ready, JobError> {
-        Ready::of(job).map_err(|e| job.places.locate(e))
+        Ready::of(job).map_err(|e| job.places.locate_argument_error(e))
     }
 
     fn of(job: &Job) -> Result<Ready, JobError> {
@@ -469,11 +472,14 @@ impl Ready {
             )));
         }
         if job.jobs > MAX_JOBS {
-            return Err(JobError::Usage(format!("{} host threads: at most {MAX_JOBS}", job.jobs)));
+            return Err(JobError::Usage(format!(
+                "{} host threads are too many; at most {MAX_JOBS} can be used",
+                job.jobs
+            )));
         }
         let source = job.module()?;
         let kind = Kind::of(&job.file, &source.bytes);
-        if let Some(why) = kind.refusal(&source.name) {
+        if let Some(why) = kind.why_not_runnable(&source.name) {
             return Err(JobError::Input(why));
         }
         let form = match kind {
@@ -549,13 +555,13 @@ impl Ready {
             self.held.extend(held);
         }
         for (target, text) in same {
-            let made = self.same(&target, &text[SAME.len()..]);
+            let made = self.shared_buffer_argument(&target, &text[SAME.len()..]);
             let (arg, held) = made.map_err(|e| e.of_argument(&target.name))?;
             launch = launch.arg(target.key, arg);
             self.held.push(held);
         }
         for output in &self.outputs {
-            if self.held(&output.arg).is_none() && self.kernel.variable(&output.arg).is_some() {
+            if self.buffer_of_argument(&output.arg).is_none() && self.kernel.variable(&output.arg).is_some() {
                 self.variables.push(output.arg.clone());
             }
         }
@@ -564,9 +570,9 @@ impl Ready {
     }
 
     /// `arg:NAME[+BYTES]`: the buffer of another argument, from a byte on.
-    fn same(&self, target: &Target, of: &str) -> Result<(Arg, Held), JobError> {
+    fn shared_buffer_argument(&self, target: &Target, of: &str) -> Result<(Arg, Held), JobError> {
         let (of, offset) = same_buffer(of)?;
-        let Some(other) = self.held(of) else {
+        let Some(other) = self.buffer_of_argument(of) else {
             Target::of(&self.kernel, of)?;
             return Err(JobError::Usage(format!("argument `{of}` has no buffer of its own")));
         };
@@ -574,11 +580,11 @@ impl Ready {
         if offset > bytes {
             return Err(JobError::Usage(format!("`{of}` has {bytes} bytes, fewer than {offset}")));
         }
-        target.same(other, offset)
+        target.shared_buffer_argument(other, offset)
     }
 
     /// The buffer of an argument, by name or by index.
-    fn held(&self, key: &str) -> Option<&Held> {
+    fn buffer_of_argument(&self, key: &str) -> Option<&Held> {
         let by_name = self.held.iter().find(|h| h.name == key);
         by_name.or_else(|| {
             let index = ArgKey::Index(key.parse().ok()?);
@@ -685,6 +691,6 @@ fn same_buffer(text: &str) -> Result<(&str, u64), JobError> {
 }
 
 /// The data of a value's text.
-fn data(text: &str) -> Result<HostValue, JobError> {
+fn read_value_data(text: &str) -> Result<HostValue, JobError> {
     ValueSpec::parse(text).and_then(|s| s.materialize(MEMORY_LIMIT)).map_err(JobError::usage)
 }

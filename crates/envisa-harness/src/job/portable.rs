@@ -52,17 +52,17 @@ impl Portable {
                     _ => continue,
                 };
                 if let Some(path) = file.strip_prefix('@') {
-                    *file = all.content(key, &folder.join(path), types.get(key).copied())?;
+                    *file = all.portable_content(key, &folder.join(path), types.get(key).copied())?;
                 }
             }
         }
-        table.insert("outputs".into(), toml::Value::Array(outputs(&table)));
+        table.insert("outputs".into(), toml::Value::Array(outputs_or_all_buffers(&table)));
         all.job = toml::to_string(&table).map_err(|e| e.to_string())?;
         Ok(all)
     }
 
     /// What stands for a file's content: its elements, if it is raw and small and their type is known, or the name of a file.
-    fn content(&mut self, key: &str, path: &Path, elem: Option<ElemType>) -> Result<String, String> {
+    fn portable_content(&mut self, key: &str, path: &Path, elem: Option<ElemType>) -> Result<String, String> {
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
         let length = std::fs::metadata(path).map_err(|e| format!("{}: {e}", path.display()))?.len();
         if let Some(elem) = elem
@@ -138,10 +138,10 @@ fn program(file: &Path, kernel: &str, job: &mut toml::Table) -> Result<(String, 
     if options.exists() && !job.contains_key("options") {
         job.insert("options".into(), text(&options)?.trim().into());
     }
-    Ok(("program.cl".into(), text(&source)?, pointed(&zebin, kernel)))
+    Ok(("program.cl".into(), text(&source)?, pointed_types(&zebin, kernel)))
 }
 
-fn pointed(zebin: &ZebinFile, kernel: &str) -> Types {
+fn pointed_types(zebin: &ZebinFile, kernel: &str) -> Types {
     let Some(kernel) = zebin.kernels().find(|k| kernel.is_empty() || k.name == kernel) else {
         return Types::new();
     };
@@ -154,7 +154,7 @@ fn pointed(zebin: &ZebinFile, kernel: &str) -> Types {
 }
 
 /// The outputs of a job, or all its buffers where it names none; each is printed whole, and neither written nor compared.
-fn outputs(job: &toml::Table) -> Vec<toml::Value> {
+fn outputs_or_all_buffers(job: &toml::Table) -> Vec<toml::Value> {
     let named = |arg: toml::Value| {
         toml::Value::Table(toml::Table::from_iter([("arg".into(), arg), ("print".into(), ALL.into())]))
     };

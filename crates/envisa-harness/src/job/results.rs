@@ -1,7 +1,7 @@
 //! Compares outputs with expected values, and writes them: all of them or none.
 
 use super::arguments::{Target, elem_of};
-use super::{JobError, Output, Ready, data};
+use super::{JobError, Output, Ready, read_value_data};
 use crate::compare::{self, Check, Comparison};
 use crate::files::Staged;
 use crate::values::{ElemType, HostValue, ValueSpec, check_file};
@@ -33,9 +33,9 @@ pub(super) struct Form {
 
 impl Ready {
     /// Type and shape of what an output names.
-    fn form(&self, output: &Output) -> Result<Form, JobError> {
+    fn output_form(&self, output: &Output) -> Result<Form, JobError> {
         let name = &output.arg;
-        if let Some(h) = self.held(name) {
+        if let Some(h) = self.buffer_of_argument(name) {
             return Ok(Form { name: h.name.clone(), elem: h.elem, shape: h.shape.clone() });
         }
         let Some(v) = self.kernel.variable(name) else {
@@ -58,21 +58,23 @@ impl Ready {
 
     /// Content of what an output names; of a variable, when the first thread ended.
     fn bytes(&self, name: &str, outcome: &Outcome) -> Result<Vec<u8>, JobError> {
-        if let Some(h) = self.held(name) {
+        if let Some(h) = self.buffer_of_argument(name) {
             return Ok(h.buffer.to_vec());
         }
         let place = self.variables.iter().position(|v| v == name);
         let first = outcome.registers.first();
         let bytes = place.and_then(|i| first.and_then(|f| f.variables.get(i)));
-        bytes.cloned().ok_or_else(|| JobError::Usage(format!("no thread ended: `{name}` has no content")))
+        bytes
+            .cloned()
+            .ok_or_else(|| JobError::Usage(format!("`{name}` has no content, because no thread ended")))
     }
 
     /// Content of an argument, with its type.
     ///
     /// # Errors
     /// Where there is no such argument, or it is neither buffer nor image.
-    pub fn content(&self, key: &str) -> Result<HostValue, JobError> {
-        match self.held(key) {
+    pub fn argument_content(&self, key: &str) -> Result<HostValue, JobError> {
+        match self.buffer_of_argument(key) {
             Some(h) => Ok(HostValue { elem: h.elem, shape: h.shape.clone(), bytes: h.buffer.to_vec() }),
             None => Err(JobError::Usage(format!("argument `{key}` is neither buffer nor image"))),
         }
@@ -82,7 +84,7 @@ impl Ready {
     pub(super) fn check_outputs(&self) -> Result<(), JobError> {
         let mut taken: Vec<&PathBuf> = Vec::new();
         for output in &self.outputs {
-            let Form { elem, mut shape, .. } = self.form(output)?;
+            let Form { elem, mut shape, .. } = self.output_form(output)?;
             let here = |e: String| JobError::Usage(format!("output `{}`: {e}", output.arg));
             if let Some(given) = &output.shape {
                 let count = |s: &[u64]| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
@@ -124,17 +126,17 @@ impl Ready {
     ///
     /// # Errors
     /// Where a file cannot be read or written.
-    pub fn deliver(&self, outcome: &Outcome) -> Result<Vec<Delivered>, JobError> {
+    pub fn deliver_results(&self, outcome: &Outcome) -> Result<Vec<Delivered>, JobError> {
         let content = |output: &Output| {
-            let Form { name, elem, shape } = self.form(output)?;
+            let Form { name, elem, shape } = self.output_form(output)?;
             Ok((name, HostValue { elem, shape, bytes: self.bytes(&output.arg, outcome)? }))
         };
-        delivered(&self.outputs, outcome.fault.is_some(), content)
+        deliver_outputs(&self.outputs, outcome.fault.is_some(), content)
     }
 }
 
 /// Outputs with the names and contents of what they are of.
-pub(super) fn delivered(
+pub(super) fn deliver_outputs(
     outputs: &[Output],
     faulted: bool,
     content: impl Fn(&Output) -> Result<(String, HostValue), JobError>,
@@ -151,7 +153,7 @@ pub(super) fn delivered(
             && !faulted
         {
             let check = Check::parse(output.check.as_deref().unwrap_or("exact")).map_err(JobError::Usage)?;
-            let want = data(text).map_err(|e| e.of_argument(&output.arg))?;
+            let want = read_value_data(text).map_err(|e| e.of_argument(&output.arg))?;
             comparison = Some((check, compare::compare(&want, &value, check)));
         }
         let file = output.file.clone().filter(|_| !faulted);

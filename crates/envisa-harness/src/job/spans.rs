@@ -28,7 +28,7 @@ impl KeySpans {
         let mut spans = BTreeMap::new();
         if let Ok(table) = DeTable::parse(text) {
             for (key, value) in table.get_ref() {
-                walk(key.get_ref(), value.get_ref(), value.span(), &mut spans);
+                collect_spans(key.get_ref(), value.get_ref(), value.span(), &mut spans);
             }
         }
         KeySpans { file: file.to_owned(), text: text.to_owned(), spans }
@@ -40,12 +40,12 @@ impl KeySpans {
     }
 
     /// An error about a key of the file, which points to it; `None` if the key does not stand there.
-    fn error(&self, path: &str, message: String) -> Option<JobError> {
+    fn error_at_key(&self, path: &str, message: String) -> Option<JobError> {
         let span = self.spans.get(path)?.clone();
-        Some(self.spanned(message, Some(span)))
+        Some(self.error_with_span(message, Some(span)))
     }
 
-    fn spanned(&self, message: String, span: Option<Range<usize>>) -> JobError {
+    fn error_with_span(&self, message: String, span: Option<Range<usize>>) -> JobError {
         let mut files = Files::new();
         let id: FileId = files.add_text(self.file.clone(), self.text.clone());
         let mut d = Diagnostic::error(JOB, message);
@@ -56,30 +56,35 @@ impl KeySpans {
     }
 
     /// What the reader of TOML says.
-    pub(super) fn refused(file: &str, text: &str, e: &toml::de::Error) -> JobError {
+    pub(super) fn toml_error(file: &str, text: &str, e: &toml::de::Error) -> JobError {
         let places = KeySpans { file: file.to_owned(), text: text.to_owned(), spans: BTreeMap::new() };
-        places.spanned(e.message().to_owned(), e.span())
+        places.error_with_span(e.message().to_owned(), e.span())
     }
 
     /// Makes an error about an argument point to where the file gives it.
-    pub(super) fn locate(&self, e: JobError) -> JobError {
+    pub(super) fn locate_argument_error(&self, e: JobError) -> JobError {
         let JobError::Usage(message) = &e else { return e };
         let named = message.strip_prefix("argument `").and_then(|rest| rest.split_once('`'));
-        let found = named.and_then(|(name, _)| self.error(&format!("args.{name}"), message.clone()));
+        let found = named.and_then(|(name, _)| self.error_at_key(&format!("args.{name}"), message.clone()));
         found.unwrap_or(e)
     }
 }
 
-fn walk(path: &str, value: &DeValue<'_>, span: Range<usize>, out: &mut BTreeMap<String, Range<usize>>) {
+fn collect_spans(
+    path: &str,
+    value: &DeValue<'_>,
+    span: Range<usize>,
+    out: &mut BTreeMap<String, Range<usize>>,
+) {
     match value {
         DeValue::Table(table) => {
             for (key, value) in table {
-                walk(&format!("{path}.{}", key.get_ref()), value.get_ref(), value.span(), out);
+                collect_spans(&format!("{path}.{}", key.get_ref()), value.get_ref(), value.span(), out);
             }
         }
         DeValue::Array(items) => {
             for (i, item) in items.iter().enumerate() {
-                walk(&format!("{path}.{i}"), item.get_ref(), item.span(), out);
+                collect_spans(&format!("{path}.{i}"), item.get_ref(), item.span(), out);
             }
         }
         _ => {}
@@ -91,18 +96,18 @@ impl Job {
     /// What is wrong with its values whatever the kernel is, at its place in the file.
     pub(super) fn check_values(&self) -> Result<(), JobError> {
         let at = |path: String, message: String| {
-            self.places.error(&path, message.clone()).unwrap_or(JobError::Usage(message))
+            self.places.error_at_key(&path, message.clone()).unwrap_or(JobError::Usage(message))
         };
         if let Some(Err(e)) = self.platform.as_deref().map(envisa::platform) {
             return Err(at("platform".into(), e.to_string()));
         }
         for (name, arg) in &self.args {
-            if let Err(message) = argument(arg) {
+            if let Err(message) = check_argument(arg) {
                 return Err(at(format!("args.{name}"), message));
             }
         }
         for (i, output) in self.outputs.iter().enumerate() {
-            if let Err((key, message)) = self::output(output) {
+            if let Err((key, message)) = self::check_output(output) {
                 return Err(at(format!("outputs.{i}.{key}"), message));
             }
         }
@@ -124,7 +129,7 @@ fn value(text: &str) -> Result<(), String> {
     ValueSpec::parse(text).map(drop).map_err(|e| e.to_string())
 }
 
-fn argument(arg: &ArgText) -> Result<(), String> {
+fn check_argument(arg: &ArgText) -> Result<(), String> {
     match arg {
         ArgText::Int(_) | ArgText::Float(_) => Ok(()),
         ArgText::Text(text) => value(text),
@@ -136,14 +141,14 @@ fn argument(arg: &ArgText) -> Result<(), String> {
     }
 }
 
-fn output(output: &Output) -> Result<(), (&'static str, String)> {
+fn check_output(output: &Output) -> Result<(), (&'static str, String)> {
     if let Some(check) = &output.check {
         Check::parse(check).map_err(|e| ("check", e))?;
     }
     match output.expect.as_deref().map(ValueSpec::parse) {
         Some(Err(e)) => Err(("expect", e.to_string())),
         Some(Ok(ValueSpec::Number(_) | ValueSpec::Local(_))) => {
-            Err(("expect", "it is not an array; write TYPE:NUMBER,… or fill:TYPE:N:X".into()))
+            Err(("expect", "the expected value is not an array; write TYPE:NUMBER,… or fill:TYPE:N:X".into()))
         }
         _ => Ok(()),
     }

@@ -45,9 +45,9 @@ pub fn template(
     };
     let items = global.iter().fold(1u64, |n, g| n.saturating_mul(*g)).min(1 << 24);
 
-    let mut out = head(file, &kernel.name);
+    let mut out = template_head(file, &kernel.name);
     if let Some(device) = device {
-        let _ = writeln!(out, "device = {}", quoted(device));
+        let _ = writeln!(out, "device = {}", toml_quoted(device));
     }
     let _ = writeln!(out, "global = {global:?}");
     match local {
@@ -81,14 +81,14 @@ pub fn template(
             outputs.push(name);
         }
     }
-    out + &results(&outputs)
+    out + &template_outputs(&outputs)
 }
 
 /// The text of a job that runs a kernel of hand-written vISA by the rules of a platform: one thread, every input with a
 /// value of its variable's type, every buffer as an output, for nothing says which of them the kernel only reads.
 pub fn template_by_hand(file: &str, platform: Platform, kernel: &envisa::Kernel) -> String {
-    let mut out = head(file, kernel.name());
-    let _ = writeln!(out, "platform = {}", quoted(platform.name()));
+    let mut out = template_head(file, kernel.name());
+    let _ = writeln!(out, "platform = {}", toml_quoted(platform.name()));
     out.push_str("# groups = [1]            # thread groups, in one to three dimensions\n");
     out.push_str("# threads = 1             # of each group\n");
     out.push_str(OPTIONS);
@@ -110,16 +110,16 @@ pub fn template_by_hand(file: &str, platform: Platform, kernel: &envisa::Kernel)
             outputs.push(arg.name.clone());
         }
     }
-    out + &results(&outputs)
+    out + &template_outputs(&outputs)
 }
 
 /// The first lines of a job.
-fn head(file: &str, kernel: &str) -> String {
+fn template_head(file: &str, kernel: &str) -> String {
     format!(
         "# Runs {} with `envisa run`. Sizes and values are guesses: put yours.\nfile = {}\nkernel = {}\n",
         one_line(kernel),
-        quoted(file),
-        quoted(kernel)
+        toml_quoted(file),
+        toml_quoted(kernel)
     )
 }
 
@@ -130,10 +130,10 @@ const OPTIONS: &str = "\
 ";
 
 /// The outputs of a job.
-fn results(names: &[String]) -> String {
+fn template_outputs(names: &[String]) -> String {
     let mut out = String::new();
     for name in names {
-        let _ = write!(out, "\n[[outputs]]\narg = {}\nprint = 8\n", quoted(name));
+        let _ = write!(out, "\n[[outputs]]\narg = {}\nprint = 8\n", toml_quoted(name));
         out.push_str("# file = \"result.npy\"     # or .png, or any other name for raw bytes\n");
         out.push_str("# expect = \"@want.npy\"    # compared, as `check` says: \"exact\", \"ulp 2\", \"rel 1e-6\", …\n");
     }
@@ -179,7 +179,9 @@ impl Class {
 /// The value of an argument of hand-written code as TOML, whether the kernel may write it, and what it is.
 fn value_by_hand(kernel: &envisa::Kernel, arg: &Argument) -> (String, bool, String) {
     match arg.kind {
-        ArgumentKind::Surface => (quoted(&format!("zeros:u32:{COUNT}")), true, "surface: a buffer".into()),
+        ArgumentKind::Surface => {
+            (toml_quoted(&format!("zeros:u32:{COUNT}")), true, "surface: a buffer".into())
+        }
         ArgumentKind::Sampler => (SAMPLER.into(), false, "sampler".into()),
         ArgumentKind::Input { bytes } => {
             let elem = kernel.variable(&arg.name).and_then(|v| elem_of(v.ty));
@@ -187,16 +189,16 @@ fn value_by_hand(kernel: &envisa::Kernel, arg: &Argument) -> (String, bool, Stri
             match elem {
                 Some(e) if e.size() == 8 && bytes == 8 && !e.is_float() => {
                     let about = "8 bytes: the address of a buffer, or `u64:N` for a number".into();
-                    (quoted(&format!("zeros:u8:{BYTES}")), true, about)
+                    (toml_quoted(&format!("zeros:u8:{BYTES}")), true, about)
                 }
                 Some(e) => {
                     let fill = if e.is_float() { "rand" } else { "iota" };
-                    (quoted(&format!("{fill}:{e}:{}", (bytes as usize / e.size()).max(1))), false, about)
+                    (toml_quoted(&format!("{fill}:{e}:{}", (bytes as usize / e.size()).max(1))), false, about)
                 }
-                None => (quoted(&format!("zeros:u8:{bytes}")), false, about),
+                None => (toml_quoted(&format!("zeros:u8:{bytes}")), false, about),
             }
         }
-        _ => (quoted("u8:0"), false, arg.type_name.clone()),
+        _ => (toml_quoted("u8:0"), false, arg.type_name.clone()),
     }
 }
 
@@ -215,7 +217,7 @@ fn value(arg: &KernelArgument<'_>, items: u64, row: u64) -> (String, bool) {
     match Class::of(arg) {
         Class::Local => {
             let size = ty.strip_suffix('*').and_then(vector_type).map_or(4, |v| v.size() as u64);
-            (quoted(&format!("local:{}", 256 * size)), false)
+            (toml_quoted(&format!("local:{}", 256 * size)), false)
         }
         Class::Sampler => (SAMPLER.into(), false),
         Class::Image(ty) => {
@@ -227,22 +229,22 @@ fn value(arg: &KernelArgument<'_>, items: u64, row: u64) -> (String, bool) {
             let image = format!("{shape}:rgba:unorm8");
             let fill = if result { "zeros" } else { "rand" };
             let value = format!("{fill}:u8:{}", texels * 4);
-            (format!("{{ image = {}, value = {} }}", quoted(&image), quoted(&value)), result)
+            (format!("{{ image = {}, value = {} }}", toml_quoted(&image), toml_quoted(&value)), result)
         }
         Class::Buffer => {
             let pointed = ty.strip_suffix('*').and_then(vector_type);
             let pointed = pointed.map_or_else(|| "u8".into(), |v: ValueType| v.to_string());
             let fill = if result { "zeros" } else { "rand" };
-            (quoted(&format!("{fill}:{pointed}:{items}")), result)
+            (toml_quoted(&format!("{fill}:{pointed}:{items}")), result)
         }
         Class::Value => {
             let bytes = arg.info.and_then(|i| i.type_and_size().1).unwrap_or(4);
             let value = match vector_type(ty) {
                 Some(v) if v.lanes == 1 && v.elem.is_float() => "1.0".into(),
                 Some(v) if v.lanes == 1 => number(&name(arg), row),
-                Some(v) => quoted(&format!("{v}:{}", vec!["1"; usize::from(v.lanes)].join(","))),
+                Some(v) => toml_quoted(&format!("{v}:{}", vec!["1"; usize::from(v.lanes)].join(","))),
                 // A structure: its bytes.
-                None => quoted(&format!("u8:{}", vec!["0"; bytes.clamp(1, 1 << 12) as usize].join(","))),
+                None => toml_quoted(&format!("u8:{}", vec!["0"; bytes.clamp(1, 1 << 12) as usize].join(","))),
             };
             (value, false)
         }
@@ -265,7 +267,7 @@ fn name(arg: &KernelArgument<'_>) -> String {
 }
 
 /// A basic string of TOML.
-fn quoted(text: &str) -> String {
+fn toml_quoted(text: &str) -> String {
     toml::Value::String(one_line(text)).to_string()
 }
 
@@ -276,5 +278,5 @@ fn one_line(text: &str) -> String {
 
 fn key(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if bare { name.to_owned() } else { quoted(name) }
+    if bare { name.to_owned() } else { toml_quoted(name) }
 }

@@ -1,6 +1,6 @@
 //! The profile as a page: one file without network, its columns sorted by a click.
 
-use super::{COLUMNS, columns, model, summary};
+use super::{COLUMNS, describe_cost_model, format_columns, summary_line};
 use envisa::{Counts, Profile};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -33,21 +33,21 @@ pub fn page(p: &Profile) -> String {
     let _ = writeln!(
         out,
         "<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
-        escape(&format!("Profile of {}", p.kernel))
+        escape_html(&format!("Profile of {}", p.kernel))
     );
     let _ = writeln!(
         out,
         "<h1>{}</h1>\n<p>{}</p>",
-        escape(&format!("Profile of {}", p.kernel)),
-        escape(&summary(p))
+        escape_html(&format!("Profile of {}", p.kernel)),
+        escape_html(&summary_line(p))
     );
-    let _ = writeln!(out, "<p>Counted by: {}.</p>", escape(&model(p)));
+    let _ = writeln!(out, "<p>Counted by: {}.</p>", escape_html(&describe_cost_model(p)));
     let all = p.total.executed;
     if p.lines.is_empty() {
         out.push_str("<p>The module does not record its source lines; compile it with -g.</p>\n");
     } else {
         out.push_str("<h2>Lines, the hottest first</h2>\n");
-        head(&mut out, true, &["place", "source"]);
+        push_table_head(&mut out, true, &["place", "source"]);
         for l in &p.lines {
             let place = format!("{}:{}", l.file, l.line);
             row(&mut out, &l.counts, all, &[&place, l.text.as_deref().unwrap_or_default()]);
@@ -57,8 +57,8 @@ pub fn page(p: &Profile) -> String {
     let counts: HashMap<(&str, u32), &Counts> =
         p.lines.iter().map(|l| ((l.file.as_str(), l.line), &l.counts)).collect();
     for text in &p.texts {
-        let _ = writeln!(out, "<h2>{}</h2>", escape(&text.file));
-        head(&mut out, false, &["line", "source"]);
+        let _ = writeln!(out, "<h2>{}</h2>", escape_html(&text.file));
+        push_table_head(&mut out, false, &["line", "source"]);
         for (n, line) in (1..).zip(&text.lines) {
             let number = n.to_string();
             match counts.get(&(text.file.as_str(), n)) {
@@ -68,7 +68,7 @@ pub fn page(p: &Profile) -> String {
                         out,
                         "<tr><td colspan=\"{}\"></td><td class=\"text\">{n}</td><td class=\"text\">{}</td></tr>",
                         COLUMNS.len(),
-                        escape(line)
+                        escape_html(line)
                     );
                 }
             }
@@ -76,7 +76,7 @@ pub fn page(p: &Profile) -> String {
         out.push_str("</tbody></table>\n");
     }
     out.push_str("<h2>Instructions, the hottest first</h2>\n");
-    head(&mut out, true, &["instruction", "vISA", "source"]);
+    push_table_head(&mut out, true, &["instruction", "vISA", "source"]);
     for i in &p.instructions {
         let at = format!("{}:${}", i.place.function, i.place.instruction);
         let line = i.place.source.as_ref().map_or(String::new(), |s| format!("{}:{}", s.file, s.line));
@@ -86,7 +86,7 @@ pub fn page(p: &Profile) -> String {
     out
 }
 
-fn head(out: &mut String, sorted: bool, texts: &[&str]) {
+fn push_table_head(out: &mut String, sorted: bool, texts: &[&str]) {
     let class = if sorted { " class=\"sort\"" } else { "" };
     let _ = write!(out, "<table{class}><thead><tr>");
     for (name, what) in COLUMNS {
@@ -112,7 +112,7 @@ fn row(out: &mut String, c: &Counts, all: u64, texts: &[&str]) {
         c.waited,
     ];
     out.push_str("<tr>");
-    for (i, (cell, key)) in columns(c, all).iter().zip(keys).enumerate() {
+    for (i, (cell, key)) in format_columns(c, all).iter().zip(keys).enumerate() {
         let bad = match i {
             3 => c.divergent_branches > 0,
             5 => c.cache_lines > 2 * c.least_cache_lines,
@@ -123,13 +123,13 @@ fn row(out: &mut String, c: &Counts, all: u64, texts: &[&str]) {
         let _ = write!(out, "<td{class} data-key=\"{key}\">{cell}</td>");
     }
     for text in texts {
-        let _ = write!(out, "<td class=\"text\">{}</td>", escape(text));
+        let _ = write!(out, "<td class=\"text\">{}</td>", escape_html(text));
     }
     out.push_str("</tr>\n");
 }
 
 /// A text as HTML, in elements and attributes: names and lines are foreign.
-pub fn escape(text: &str) -> String {
+pub fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -148,12 +148,12 @@ pub fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::escape;
+    use super::escape_html;
 
     #[test]
     fn foreign_names_stay_text() {
         assert_eq!(
-            escape("<img src=x onerror='a&b'>\"\u{1b}"),
+            escape_html("<img src=x onerror='a&b'>\"\u{1b}"),
             "&lt;img src=x onerror=&#39;a&amp;b&#39;&gt;&quot;\u{fffd}"
         );
     }

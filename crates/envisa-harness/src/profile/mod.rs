@@ -4,9 +4,9 @@ mod html;
 mod text;
 mod trace;
 
-pub use html::{STYLE, escape, page};
-pub use text::table;
-pub use trace::events;
+pub use html::{STYLE, escape_html, page};
+pub use text::hot_lines_table;
+pub use trace::trace_events;
 
 use envisa::Profile;
 use serde_json::Value as Json;
@@ -22,17 +22,17 @@ pub fn json(profile: &Profile) -> String {
 }
 
 /// `12.3`, of a hundred.
-fn percent(part: u64, of: u64) -> String {
+fn format_percent(part: u64, of: u64) -> String {
     if of == 0 { "-".to_owned() } else { format!("{:.1}", 100.0 * part as f64 / of as f64) }
 }
 
 /// `64 of 4`: what it took, and the least; `-` where there was nothing.
-fn against(taken: u64, least: u64) -> String {
+fn format_used_of_least(taken: u64, least: u64) -> String {
     if taken == 0 { "-".to_owned() } else { format!("{taken} / {least}") }
 }
 
 /// A number, `-` for none.
-fn some(n: u64) -> String {
+fn format_count(n: u64) -> String {
     if n == 0 { "-".to_owned() } else { n.to_string() }
 }
 
@@ -49,21 +49,21 @@ const COLUMNS: [(&str, &str); 8] = [
 ];
 
 /// The columns of a line or an instruction.
-fn columns(c: &envisa::Counts, all: u64) -> [String; 8] {
+fn format_columns(c: &envisa::Counts, all: u64) -> [String; 8] {
     [
         c.executed.to_string(),
-        percent(c.executed, all),
-        percent(c.channels, c.possible_channels),
+        format_percent(c.executed, all),
+        format_percent(c.channels, c.possible_channels),
         if c.branches == 0 { "-".to_owned() } else { format!("{} / {}", c.divergent_branches, c.branches) },
-        some(c.bytes_read + c.bytes_written),
-        against(c.cache_lines, c.least_cache_lines),
-        against(c.bank_steps, c.least_bank_steps),
+        format_count(c.bytes_read + c.bytes_written),
+        format_used_of_least(c.cache_lines, c.least_cache_lines),
+        format_used_of_least(c.bank_steps, c.least_bank_steps),
         if c.barrier_waits == 0 { "-".to_owned() } else { c.waited.to_string() },
     ]
 }
 
 /// What costs are counted by, in sentences.
-fn model(profile: &Profile) -> String {
+fn describe_cost_model(profile: &Profile) -> String {
     let m = &profile.model;
     format!(
         "cache lines of {} bytes; {} banks of {} bytes in shared local memory; a thread executes one instruction a step, and waits at a barrier until the last one comes",
@@ -72,7 +72,7 @@ fn model(profile: &Profile) -> String {
 }
 
 /// What ran, in a line.
-fn summary(p: &Profile) -> String {
+fn summary_line(p: &Profile) -> String {
     let many = |n: u64, what: &str| if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") };
     format!(
         "kernel {} on {}: {} in {}, {} executed, channel use {} %",
@@ -81,6 +81,6 @@ fn summary(p: &Profile) -> String {
         many(p.threads, "thread"),
         many(p.groups, "group"),
         many(p.total.executed, "instruction"),
-        percent(p.total.channels, p.total.possible_channels)
+        format_percent(p.total.channels, p.total.possible_channels)
     )
 }

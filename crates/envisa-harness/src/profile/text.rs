@@ -1,6 +1,6 @@
 //! The profile as a table.
 
-use super::{COLUMNS, columns, model, summary};
+use super::{COLUMNS, describe_cost_model, format_columns, summary_line};
 use envisa::Profile;
 use std::fmt::Write as _;
 
@@ -10,20 +10,20 @@ const ROWS: usize = 20;
 const QUOTED: usize = 80;
 
 /// The lines and the instructions that were executed most.
-pub fn table(p: &Profile) -> String {
-    let mut out = format!("profile: {}\nmodel: {}\n", summary(p), model(p));
+pub fn hot_lines_table(p: &Profile) -> String {
+    let mut out = format!("profile: {}\nmodel: {}\n", summary_line(p), describe_cost_model(p));
     if p.lines.is_empty() {
         out.push_str("(no lines: the module does not record its source lines; compile it with -g)\n");
     } else {
         let rows = p.lines.iter().map(|l| {
             let text = l.text.as_deref().unwrap_or_default();
-            (columns(&l.counts, p.total.executed), format!("{}:{}  {text}", l.file, l.line))
+            (format_columns(&l.counts, p.total.executed), format!("{}:{}  {text}", l.file, l.line))
         });
         rows_of("source", rows.collect(), &mut out);
     }
     let rows = p.instructions.iter().map(|i| {
         (
-            columns(&i.counts, p.total.executed),
+            format_columns(&i.counts, p.total.executed),
             format!("{}:${}  {}", i.place.function, i.place.instruction, i.text),
         )
     });

@@ -1,11 +1,11 @@
 //! What threads did when, in the trace-event format that Perfetto and Chrome read.
 
-use super::{FORMAT, summary};
+use super::{FORMAT, summary_line};
 use envisa::{Place, Profile, Trace};
 use serde_json::{Value as Json, json};
 
 /// The events: a process for each group, a thread for each thread. A microsecond is an executed instruction.
-pub fn events(profile: &Profile, trace: &Trace) -> String {
+pub fn trace_events(profile: &Profile, trace: &Trace) -> String {
     let mut events: Vec<Json> = Vec::new();
     let (mut group, mut pid) = (None, 0);
     for t in &trace.threads {
@@ -24,7 +24,7 @@ pub fn events(profile: &Profile, trace: &Trace) -> String {
             .push(json!({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": name}}));
         for s in &t.spans {
             let (at, instruction) =
-                (shown(&s.place), format!("{}:${}", s.place.function, s.place.instruction));
+                (format_place(&s.place), format!("{}:${}", s.place.function, s.place.instruction));
             let name = match s.what {
                 "call" => format!("call of {instruction}"),
                 what => format!("{what} {at}"),
@@ -40,7 +40,7 @@ pub fn events(profile: &Profile, trace: &Trace) -> String {
         "displayTimeUnit": "ms",
         "otherData": {
             "format": FORMAT,
-            "run": summary(profile),
+            "run": summary_line(profile),
             "time": "a microsecond is one executed instruction; groups are shown as if all had begun at once",
             "groups left out": trace.groups_left_out,
             "spans left out": trace.spans_left_out,
@@ -51,7 +51,7 @@ pub fn events(profile: &Profile, trace: &Trace) -> String {
 }
 
 /// Where it is: the line of the source, else of the vISA, else the instruction.
-fn shown(place: &Place) -> String {
+fn format_place(place: &Place) -> String {
     match (&place.source, &place.visa) {
         (Some(line), _) => format!("{}:{}", line.file, line.line),
         (None, Some(line)) => format!("{}:{}", line.file, line.line),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use super::{ElemType, HostValue, ValueError, allocate, npy};
+use super::{ElemType, HostValue, ValueError, allocate_within_limit, npy};
 use crate::files::{self, Staged};
 
 impl HostValue {
@@ -18,13 +18,13 @@ impl HostValue {
         let file = File::open(path).map_err(io)?;
         // What has no size of its own may have no end either.
         let limit = if file.metadata().map_err(io)?.is_file() { limit } else { limit.min(files::MAX_STREAM) };
-        foreign(path, &FOREIGN)?;
+        refuse_foreign_format(path, &FOREIGN)?;
         match FileKind::of(path) {
             FileKind::Npy => npy::read(path, file, limit),
             FileKind::Png => read_png(path, file, limit),
             FileKind::Raw => {
                 let bytes = file.metadata().map_err(io)?.len();
-                let mut out = allocate(&path.display().to_string(), bytes, limit)?;
+                let mut out = allocate_within_limit(&path.display().to_string(), bytes, limit)?;
                 // `take` also bounds a file that grows.
                 file.take(limit.saturating_add(1)).read_to_end(&mut out).map_err(io)?;
                 if out.len() as u64 > limit {
@@ -63,7 +63,7 @@ impl HostValue {
     /// As [`HostValue::write`].
     pub fn stage(&self, path: &Path) -> Result<Staged, ValueError> {
         let picture = match FileKind::of(path) {
-            FileKind::Png => Some(self.png(path)?),
+            FileKind::Png => Some(self.encode_png(path)?),
             _ => None,
         };
         let staged = files::stage(path, |mut w| match (FileKind::of(path), &picture) {
@@ -75,7 +75,7 @@ impl HostValue {
     }
 
     /// The content of a picture.
-    fn png(&self, path: &Path) -> Result<Vec<u8>, ValueError> {
+    fn encode_png(&self, path: &Path) -> Result<Vec<u8>, ValueError> {
         let (color, depth, [width, height]) = png_form(path, self.elem, &self.shape)?;
         let bad = |why: String| ValueError::Format { path: path.to_owned(), why };
         let mut out = Vec::new();
@@ -140,7 +140,7 @@ pub fn check_file(path: &Path, elem: ElemType, shape: &[u64]) -> Result<(), Valu
     if path.is_dir() {
         return Err(ValueError::Write { why: format!("{}: is a folder", path.display()) });
     }
-    foreign(path, &[&FOREIGN[..], &TEXTS[..]].concat())?;
+    refuse_foreign_format(path, &[&FOREIGN[..], &TEXTS[..]].concat())?;
     if let FileKind::Png = FileKind::of(path) {
         png_form(path, elem, shape)?;
     }
@@ -178,7 +178,7 @@ const FOREIGN: [&str; 19] = [
 const TEXTS: [&str; 5] = ["csv", "tsv", "txt", "json", "toml"];
 
 /// Refuses a name that promises another format than raw bytes, which would be read or written.
-fn foreign(path: &Path, names: &[&str]) -> Result<(), ValueError> {
+fn refuse_foreign_format(path: &Path, names: &[&str]) -> Result<(), ValueError> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     if !names.contains(&extension.as_str()) {
         return Ok(());
@@ -211,7 +211,7 @@ fn read_png(path: &Path, file: File, limit: u64) -> Result<HostValue, ValueError
         return Err(bad(why));
     }
     let bytes = reader.output_buffer_size().map_or(u64::MAX, |n| n as u64);
-    let mut out = allocate(&path.display().to_string(), bytes, limit)?;
+    let mut out = allocate_within_limit(&path.display().to_string(), bytes, limit)?;
     out.resize(bytes as usize, 0);
     let info = reader.next_frame(&mut out).map_err(|e| bad(e.to_string()))?;
     out.truncate(info.buffer_size());

@@ -367,7 +367,7 @@ pub fn parse_scalar(ty: ElemType, text: &str) -> Result<Vec<u8>, ValueError> {
     let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
     let magnitude = match hex {
         Some(h) => u128::from_str_radix(h, 16),
-        None if digits.starts_with(['+', '-']) => return Err(fail("two signs".to_owned())),
+        None if digits.starts_with(['+', '-']) => return Err(fail("the number has two signs".to_owned())),
         None => digits.parse::<u128>(),
     }
     .map_err(|e| {
@@ -384,7 +384,7 @@ pub fn parse_scalar(ty: ElemType, text: &str) -> Result<Vec<u8>, ValueError> {
     let bits = ty.size() * 8;
     let is_pattern = hex.is_some() && !negative && value < (1i128 << bits);
     if !(lo..=hi).contains(&value) && !is_pattern {
-        return Err(fail(format!("the range is {lo} to {hi}")));
+        return Err(fail(format!("the number must be in the range {lo} to {hi}")));
     }
     Ok(value.to_le_bytes()[..ty.size()].to_vec())
 }
@@ -491,7 +491,7 @@ impl ValueSpec {
         let mut part = Vec::new();
         for out in out.chunks_mut(PART * ty.elem.size()) {
             part.clear();
-            elements.append(&mut part, (out.len() / ty.elem.size()) as u64);
+            elements.append_scalars(&mut part, (out.len() / ty.elem.size()) as u64);
             out.copy_from_slice(&part);
         }
     }
@@ -513,10 +513,10 @@ impl ValueSpec {
             }
             ValueSpec::Generated { ty, count, generator } => {
                 let bytes = count.checked_mul(ty.size() as u64).unwrap_or(u64::MAX);
-                let mut out = allocate(&format!("{ty}:{count}"), bytes, limit)?;
+                let mut out = allocate_within_limit(&format!("{ty}:{count}"), bytes, limit)?;
                 // `allocate` bounded the product, so it fits.
                 let scalars = *count * u64::from(ty.lanes);
-                Elements::new(ty.elem, generator).append(&mut out, scalars);
+                Elements::new(ty.elem, generator).append_scalars(&mut out, scalars);
                 Ok(HostValue { elem: ty.elem, shape: shape_of(*ty, *count), bytes: out })
             }
         }
@@ -551,7 +551,7 @@ fn parse_range(elem: ElemType, text: &str) -> Result<RandRange, ValueError> {
     }
 }
 
-fn allocate(what: &str, bytes: u64, limit: u64) -> Result<Vec<u8>, ValueError> {
+fn allocate_within_limit(what: &str, bytes: u64, limit: u64) -> Result<Vec<u8>, ValueError> {
     let too_large = || ValueError::TooLarge { what: what.to_owned(), bytes, limit };
     if bytes > limit {
         return Err(too_large());
@@ -584,7 +584,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Appends the next so many scalars.
-    fn append(&mut self, out: &mut Vec<u8>, scalars: u64) {
+    fn append_scalars(&mut self, out: &mut Vec<u8>, scalars: u64) {
         let (elem, size) = (self.elem, self.elem.size());
         let first = self.next;
         self.next += scalars;

@@ -105,14 +105,14 @@ fn read_header(reader: &mut impl Read) -> std::io::Result<String> {
         other => return Err(Error::other(format!("version {other} of the format is unknown"))),
     };
     if len > HEADER_LIMIT {
-        return Err(Error::other(format!("it claims {len} bytes")));
+        return Err(Error::other(format!("the header claims to have {len} bytes")));
     }
     let mut text = Vec::new();
     reader.take(len).read_to_end(&mut text)?;
     if text.len() as u64 != len {
-        return Err(Error::other("it is truncated"));
+        return Err(Error::other("the header is truncated"));
     }
-    String::from_utf8(text).map_err(|_| Error::other("it is not text"))
+    String::from_utf8(text).map_err(|_| Error::other("the header is not text"))
 }
 
 impl Header {
@@ -122,11 +122,11 @@ impl Header {
         let (mut descr, mut fortran, mut shape) = (None, None, None);
         p.expect('{')?;
         while !p.take('}') {
-            let key = p.string()?;
+            let key = p.read_string()?;
             p.expect(':')?;
             let twice = match key {
-                "descr" => descr.replace(p.descr()?).is_some(),
-                "fortran_order" => fortran.replace(p.boolean()?).is_some(),
+                "descr" => descr.replace(p.read_descr()?).is_some(),
+                "fortran_order" => fortran.replace(p.read_boolean()?).is_some(),
                 "shape" => shape.replace(p.shape()?).is_some(),
                 other => return Err(format!("the header has an unknown key, '{}'", other.escape_default())),
             };
@@ -194,17 +194,21 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, c: char) -> Result<(), String> {
-        if self.take(c) { Ok(()) } else { Err(format!("the header should have a `{c}` {}", self.place())) }
+        if self.take(c) {
+            Ok(())
+        } else {
+            Err(format!("the header should have a `{c}` {}", self.describe_position()))
+        }
     }
 
     /// Where it stands, for messages.
-    fn place(&self) -> String {
+    fn describe_position(&self) -> String {
         let next: String = self.rest.trim_start().chars().take(12).collect();
         if next.is_empty() { "at its end".to_owned() } else { format!("before `{}`", next.escape_default()) }
     }
 
     /// A string in single or double quotes. Names of keys and types have no escapes.
-    fn string(&mut self) -> Result<&'a str, String> {
+    fn read_string(&mut self) -> Result<&'a str, String> {
         let quote = if self.take('"') { '"' } else { '\'' };
         if quote == '\'' {
             self.expect('\'')?;
@@ -214,11 +218,11 @@ impl<'a> Parser<'a> {
         Ok(inner)
     }
 
-    fn descr(&mut self) -> Result<&'a str, String> {
+    fn read_descr(&mut self) -> Result<&'a str, String> {
         if self.rest.trim_start().starts_with('[') {
             return Err("records are not supported, only arrays of numbers".to_owned());
         }
-        self.string()
+        self.read_string()
     }
 
     /// A word or number.
@@ -230,8 +234,8 @@ impl<'a> Parser<'a> {
         word
     }
 
-    fn boolean(&mut self) -> Result<bool, String> {
-        let place = self.place();
+    fn read_boolean(&mut self) -> Result<bool, String> {
+        let place = self.describe_position();
         match self.word() {
             "True" => Ok(true),
             "False" => Ok(false),
@@ -245,7 +249,7 @@ impl<'a> Parser<'a> {
         let (mut shape, mut product) = (Vec::new(), 1u64);
         self.expect('(')?;
         while !self.take(')') {
-            let place = self.place();
+            let place = self.describe_position();
             // Version 2 of Python wrote an L behind long numbers.
             let word = self.word();
             let digits = word.strip_suffix('L').unwrap_or(word);
@@ -269,7 +273,7 @@ impl<'a> Parser<'a> {
 mod tests {
     use super::*;
 
-    fn dictionary(version: u8, text: &str, data: &[u8]) -> Vec<u8> {
+    fn npy_file(version: u8, text: &str, data: &[u8]) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
         file.extend([version, 0]);
         match version {
@@ -281,7 +285,7 @@ mod tests {
         file
     }
 
-    fn refused(file: &[u8]) -> String {
+    fn refusal_of(file: &[u8]) -> String {
         read(Path::new("a.npy"), file, 1 << 20).expect_err("it is refused").to_string()
     }
 
@@ -298,7 +302,7 @@ mod tests {
                 let theirs = npyz::NpyFile::new(&file[..]).expect("read");
                 assert_eq!(theirs.shape(), value.shape);
                 assert_eq!(theirs.order(), npyz::Order::C);
-                assert_eq!(theirs.dtype().descr(), format!("'{}'", name(elem)));
+                assert_eq!(theirs.dtype().read_descr(), format!("'{}'", name(elem)));
                 assert_eq!(&file[file.len() - len..], value.bytes);
                 let ours = read(Path::new("a.npy"), &file[..], 1 << 20).expect("read");
                 assert_eq!((ours.elem, ours.shape, ours.bytes), (value.elem, value.shape, value.bytes));
@@ -335,19 +339,19 @@ mod tests {
             (2, "{\"shape\":(2,),\"fortran_order\":False,\"descr\":\"<u2\"}"),
             (3, " { 'descr' : '<u2' , 'shape' : ( 2L , ) , 'fortran_order' : True }  \n"),
         ] {
-            let value = read(Path::new("a"), &dictionary(version, text, &[1, 2, 3, 4])[..], 64).expect(text);
+            let value = read(Path::new("a"), &npy_file(version, text, &[1, 2, 3, 4])[..], 64).expect(text);
             assert_eq!((value.elem, value.shape), (ElemType::U16, vec![2]));
             assert_eq!(value.bytes, [1, 2, 3, 4]);
         }
-        let big = dictionary(1, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", &[1, 2, 3, 4]);
+        let big = npy_file(1, "{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", &[1, 2, 3, 4]);
         assert_eq!(read(Path::new("a"), &big[..], 64).expect("read").bytes, [2, 1, 4, 3]);
-        let scalar = dictionary(1, "{'descr': '|b1', 'fortran_order': False, 'shape': ()}", &[1]);
+        let scalar = npy_file(1, "{'descr': '|b1', 'fortran_order': False, 'shape': ()}", &[1]);
         assert_eq!(read(Path::new("a"), &scalar[..], 64).expect("read").shape, [0u64; 0]);
     }
 
     #[test]
     fn headers_that_are_refused() {
-        let of = |text: &str| refused(&dictionary(1, text, &[0; 64]));
+        let of = |text: &str| refusal_of(&npy_file(1, text, &[0; 64]));
         let with = |descr: &str, order: &str, shape: &str| {
             of(&format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}}}"))
         };
@@ -371,11 +375,11 @@ mod tests {
             (of("{'descr"), "no end"),
             (of("{'shape': (1,), 'fortran_order': False, 'descr': '<i4'} x"), "goes on"),
             (of(""), "`{` at its end"),
-            (refused(b"\x93NUMPY\x04\0\x10\0\0\0"), "version 4"),
-            (refused(b"\x93NUMPY\x02\0\xff\xff\xff\xff"), "claims 4294967295 bytes"),
-            (refused(b"\x93NUMPY\x01\0\x10\0{}"), "truncated"),
-            (refused(b"\x93NUMPX\x01\0\x10\0{}"), "magic"),
-            (refused(b"\x93NUMPY\x01\0\x01\0\xff"), "not text"),
+            (refusal_of(b"\x93NUMPY\x04\0\x10\0\0\0"), "version 4"),
+            (refusal_of(b"\x93NUMPY\x02\0\xff\xff\xff\xff"), "claims 4294967295 bytes"),
+            (refusal_of(b"\x93NUMPY\x01\0\x10\0{}"), "truncated"),
+            (refusal_of(b"\x93NUMPX\x01\0\x10\0{}"), "magic"),
+            (refusal_of(b"\x93NUMPY\x01\0\x01\0\xff"), "not text"),
         ] {
             assert!(message.contains(part), "{message}\n lacks {part}");
         }

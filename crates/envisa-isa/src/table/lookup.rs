@@ -52,7 +52,7 @@ struct Index {
     subs: Vec<[[u16; 2]; SUBS]>,
 }
 
-fn put(cell: &mut [u16; 2], op: Op) {
+fn set_row(cell: &mut [u16; 2], op: Op) {
     let versions = op.desc().versions;
     for (era, version) in [(4, 1), (4, 2)].into_iter().enumerate() {
         // The first row wins where forms tell rows apart (MIN and MAX).
@@ -68,14 +68,14 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
         let desc = op.desc();
         let opcode = desc.opcode as usize;
         match desc.sub {
-            None => put(&mut index.plain[opcode], op),
+            None => set_row(&mut index.plain[opcode], op),
             Some(sub) => {
                 if index.block[opcode] == 0 {
                     index.subs.push([[NONE; 2]; SUBS]);
                     index.block[opcode] = index.subs.len() as u8;
                 }
                 if let Some(cell) = index.subs[index.block[opcode] as usize - 1].get_mut(sub as usize) {
-                    put(cell, op);
+                    set_row(cell, op);
                 }
             }
         }

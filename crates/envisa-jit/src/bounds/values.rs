@@ -43,11 +43,11 @@ impl Known {
     }
 }
 
-fn sum((a, b): Bounds, (c, d): Bounds) -> Option<Bounds> {
+fn sum_bounds((a, b): Bounds, (c, d): Bounds) -> Option<Bounds> {
     Some((a.checked_add(c)?, b.checked_add(d)?))
 }
 
-fn product((a, b): Bounds, (c, d): Bounds) -> Option<Bounds> {
+fn product_bounds((a, b): Bounds, (c, d): Bounds) -> Option<Bounds> {
     let all = [a.checked_mul(c)?, a.checked_mul(d)?, b.checked_mul(c)?, b.checked_mul(d)?];
     Some((*all.iter().min()?, *all.iter().max()?))
 }
@@ -119,8 +119,10 @@ impl Search<'_> {
             Op::Add3 => a.with(b, sum).with(c, sum),
             Op::Mul => a.with(b, product),
             Op::Mad => a.with(b, product).with(c, sum),
-            Op::Mulh if exec == Type::Ud => x.with(y, |a, b| product(a, b).map(|(a, b)| (a >> 32, b >> 32))),
-            Op::Shl => a.then(|a| product(a, [1i64.checked_shl(count? as u32)?; 2].into())),
+            Op::Mulh if exec == Type::Ud => {
+                x.with(y, |a, b| product_bounds(a, b).map(|(a, b)| (a >> 32, b >> 32)))
+            }
+            Op::Shl => a.then(|a| product_bounds(a, [1i64.checked_shl(count? as u32)?; 2].into())),
             Op::Shr => x.then(|x| positive(x).then_some((x.0 >> count?, x.1 >> count?))),
             Op::Asr => x.then(|x| Some((x.0 >> count?, x.1 >> count?))),
             Op::And => match (x, y) {
@@ -178,7 +180,7 @@ impl Search<'_> {
                 (k, _) => k,
             };
             let places = self.places(at, bytes).unwrap_or_default();
-            let halves = written(result, ty);
+            let halves = written_dwords(result, ty);
             for (k, p) in places.into_iter().enumerate() {
                 let mixed = self.cells.get(p.0).kind == CellKind::Mixed;
                 let value = match ty.size() == 8 && mixed {
@@ -205,7 +207,7 @@ impl Search<'_> {
 }
 
 /// A result as dwords have it: of a quad, the lower and the upper one.
-fn written(result: Known, ty: Type) -> [Known; 2] {
+fn written_dwords(result: Known, ty: Type) -> [Known; 2] {
     let few = |(a, b): (i64, i64)| b.checked_sub(a).is_some_and(|n| n < 1 << 32);
     match (ty.size(), result) {
         (4, Known::In(a, b)) if few((a, b)) => [result, Known::Anything],

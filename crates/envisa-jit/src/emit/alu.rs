@@ -42,7 +42,7 @@ pub(super) fn as_words(i: &Inst) -> Inst {
 }
 
 /// Dwords that become quads, and what becomes doubles, are extended when they are read.
-pub(super) fn extended(mut i: Inst) -> Inst {
+pub(super) fn extend_sources(mut i: Inst) -> Inst {
     if let (Op::Mov, ExecType::I32 | ExecType::U32, Dst::Reg { ty: Type::Q | Type::Uq, sat: false, .. }) =
         (i.op, i.exec, i.dst)
         && matches!(i.src[0], Src::Reg { modifier: Modifier::None, .. })
@@ -114,7 +114,7 @@ impl Emit<'_> {
         if points || matches!(i.dst, Dst::Indirect { .. }) {
             return self.indirect(pc, &i);
         }
-        let i = extended(i);
+        let i = extend_sources(i);
         if matches!(i.op, Op::Addc | Op::Subb) {
             return self.carries(pc, &i);
         }
@@ -354,7 +354,7 @@ impl Emit<'_> {
         let all = Width::of(c.bytes);
         // Eight bytes are written with the others of their sixteen.
         let size = one.max(16);
-        let Some((insert, extract, of)) = pieces(c.bytes, size).filter(|_| one >= 8) else {
+        let Some((insert, extract, of)) = piece_moves(c.bytes, size).filter(|_| one >= 8) else {
             return Err("a part of a vector in a register");
         };
         let number = inside / size;
@@ -631,7 +631,7 @@ impl Emit<'_> {
 
 /// How a piece of so many bytes is put into a register of so many, how it is taken out, and how wide it is; neither
 /// takes anything if it is all of it.
-fn pieces(all: u32, piece: u32) -> Option<(Option<Code>, Option<Code>, Width)> {
+fn piece_moves(all: u32, piece: u32) -> Option<(Option<Code>, Option<Code>, Width)> {
     let (insert, extract, of) = match (all, piece) {
         (64, 32) => (
             Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8,

@@ -4,7 +4,7 @@
 use envisa_lower::Atomic;
 use envisa_sem::atomic::AtomicOp;
 
-use super::memory::{PTR, Way, form};
+use super::memory::{PTR, Way, address_form};
 use super::per_channel::{Array, PLACE};
 use super::*;
 use crate::sites::gather_of;
@@ -96,7 +96,7 @@ impl Emit<'_> {
             return Err("an atomic on brain floats");
         }
         let s = gather_of(a);
-        let form = form(self.p, &s)?;
+        let form = address_form(self.p, &s)?;
         if !matches!(u32::from(i.channels), 1 | 8 | 16 | 32) {
             return Err("a message of few channels");
         }
@@ -195,7 +195,7 @@ impl Emit<'_> {
                     self.a.mr(STORE[one.size.max(1)], to.all(), one.wide(DATUM));
                     continue;
                 }
-                for (half, bytes) in halves(part, slot) {
+                for (half, bytes) in data_by_vector(part, slot) {
                     let d = self.data_in(src + slot * part.lane + half, bytes, 0)?;
                     self.lay_out(Width::of(bytes), to.all().plus(behind(part) + half), d);
                     if let Some(changes) = one.changes_if()
@@ -222,7 +222,7 @@ impl Emit<'_> {
             return Ok(());
         }
         for (part, on) in parts.iter().zip(on) {
-            for (half, bytes) in halves(part, slot) {
+            for (half, bytes) in data_by_vector(part, slot) {
                 let to = dst + slot * part.lane + half;
                 let v = match one.collects {
                     Some(parts) => self.collected(parts, part),
@@ -474,7 +474,7 @@ fn add_code(size: usize) -> Code {
 }
 
 /// A part's data by vector: where, from its first byte on, and how many bytes.
-fn halves(part: &Part, slot: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
+fn data_by_vector(part: &Part, slot: u32) -> impl Iterator<Item = (u32, u32)> + use<> {
     let bytes = slot * part.lanes;
     (0..bytes.div_ceil(64)).map(move |h| (64 * h, bytes.min(64)))
 }

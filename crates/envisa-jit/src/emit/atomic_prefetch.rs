@@ -10,9 +10,9 @@ use std::ops::RangeInclusive;
 use envisa_lower::analysis::{Cells, Flow};
 use envisa_lower::{Message, Op, Pc, Program, Space, Src};
 
-use super::memory::{PTR, form};
+use super::memory::{PTR, address_form};
 use super::per_channel::{Array, PLACE};
-use super::row_streams::{gather, loops};
+use super::row_streams::{find_loops, gather};
 use super::*;
 use crate::sites::gather_of;
 use envisa_native_layout::{SITE, site};
@@ -59,10 +59,10 @@ pub(crate) fn lines(p: &Program, flow: &Flow, cells: &Cells) -> Map<Pc, Line> {
     if !p.messages().iter().any(|m| matches!(m, Message::Atomic(_))) {
         return all;
     }
-    for at in loops(p, flow) {
+    for at in find_loops(p, flow) {
         for pc in at.clone() {
             let (Some(s), channels) = (gather(p, pc), p.code()[pc as usize].channels) else { continue };
-            let (Some(data), Ok(of)) = (s.data, form(p, s)) else { continue };
+            let (Some(data), Ok(of)) = (s.data, address_form(p, s)) else { continue };
             let indices = !of.wide && of.and.is_none() && of.scale <= 8 && of.before <= 8;
             if p.code()[pc as usize].first != 0 || !matches!(channels, 16 | 32) || !indices {
                 continue;
@@ -92,8 +92,8 @@ fn goes(p: &Program, at: &RangeInclusive<Pc>, pc: Pc, data: RegOffset) -> Option
         Message::Simt(s) if s.write && s.elements == 1 => (s.clone(), s.space),
         _ => return None,
     };
-    let to = form(p, &s).ok()?;
-    let (shift, base) = made(p, at, s.address, data)?;
+    let to = address_form(p, &s).ok()?;
+    let (shift, base) = address_computation(p, at, s.address, data)?;
     let plain = base.is_none() && to.added.is_none() && to.and.is_none() && to.scale <= 8;
     let alike = to.before == 0 && (to.wide || plain) && !matches!(space, Space::Slm);
     let site = p.code()[pc as usize].aux;
@@ -102,7 +102,7 @@ fn goes(p: &Program, at: &RangeInclusive<Pc>, pc: Pc, data: RegOffset) -> Option
 
 /// How places that begin somewhere are made from data that do: shifted left, and a scalar of two dwords added to them, by
 /// one addition or, dword by dword, two. What is written to other elements is not looked at: what is fetched is a guess.
-fn made(
+fn address_computation(
     p: &Program,
     at: &RangeInclusive<Pc>,
     places: RegOffset,
@@ -127,7 +127,7 @@ fn made(
                 vector(&i.src[0])?
             }
             (Op::Add | Op::Addc, Some((low, bytes, other))) if base.is_none() => {
-                let high = if bytes == 8 { low + 4 } else { upper(&writer, places + 4)? };
+                let high = if bytes == 8 { low + 4 } else { upper_addend(&writer, places + 4)? };
                 base = Some([low, high]);
                 other
             }
@@ -138,7 +138,10 @@ fn made(
 }
 
 /// The scalar that is added to make upper dwords, which are copied perhaps.
-fn upper<'a>(writer: &impl Fn(RegOffset) -> Option<&'a Inst>, mut now: RegOffset) -> Option<RegOffset> {
+fn upper_addend<'a>(
+    writer: &impl Fn(RegOffset) -> Option<&'a Inst>,
+    mut now: RegOffset,
+) -> Option<RegOffset> {
     for _ in 0..MOST_STEPS {
         let i = writer(now)?;
         match (i.op, scalar_and_other(i)) {
@@ -180,14 +183,15 @@ fn step(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, offset: RegOffset) 
             if to == offset && from != to =>
         {
             let by = crate::shape::constant(p, &i.src[1]).filter(|n| (0..32).contains(n))?;
-            added(p, only_writer(p, cells, at, from)?, from)?.checked_mul(1i32.checked_shl(by as u32)?)
+            added_constant(p, only_writer(p, cells, at, from)?, from)?
+                .checked_mul(1i32.checked_shl(by as u32)?)
         }
-        _ => added(p, i, offset),
+        _ => added_constant(p, i, offset),
     }
 }
 
 /// What an instruction adds to what begins there, if it does so.
-fn added(p: &Program, i: &Inst, offset: RegOffset) -> Option<i32> {
+fn added_constant(p: &Program, i: &Inst, offset: RegOffset) -> Option<i32> {
     match (i.op, i.dst, i.src[0]) {
         (Op::Add, Dst::Reg { offset: to, .. }, Src::Reg { offset: from, .. })
             if (to, from) == (offset, offset) =>
@@ -221,7 +225,7 @@ const MOST_LINES: u32 = 32;
 /// Loads of loops in which each channel goes along a row of its own, by where their loop begins: those that no other loop
 /// contains. Sorted.
 pub(crate) fn rows(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
-    let (all, mut first) = (loops(p, flow), Pc::MAX);
+    let (all, mut first) = (find_loops(p, flow), Pc::MAX);
     // By where they end, the last first: those around one come before it.
     let outer = all.iter().rev().filter(|at| {
         let inner = first <= *at.start();
@@ -252,7 +256,7 @@ impl Emit<'_> {
             let (_, pc) = self.rows[k];
             let i = *self.inst(pc);
             let Some(s) = gather(self.p, pc) else { continue };
-            let (Ok(form), Some(first)) = (form(self.p, s), self.first(s.address)) else { continue };
+            let (Ok(form), Some(first)) = (address_form(self.p, s), self.first(s.address)) else { continue };
             let Ok(bytes) = u32::try_from(i64::from(first.step) * i64::from(form.scale << form.before))
             else {
                 continue;

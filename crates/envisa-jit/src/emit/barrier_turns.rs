@@ -267,7 +267,7 @@ impl Changed {
                 all.number.entry(c).or_insert(next);
             }
         }
-        let ends = crate::deferred::blocks(p, flow);
+        let ends = crate::deferred::block_ends(p, flow);
         let mut starts: Vec<Pc> = ends.clone();
         starts.insert(0, 0);
         starts.pop();

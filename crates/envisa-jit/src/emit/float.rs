@@ -34,7 +34,7 @@ macro_rules! fused {
 }
 
 /// The operations on singles or on doubles.
-fn fused(wide: bool, product: bool, addend: bool) -> Fused {
+fn fused_ops(wide: bool, product: bool, addend: bool) -> Fused {
     let [a, b, c, d] = if wide {
         fused! {
             VFMADD132PD VFMADD213PD VFMADD231PD
@@ -119,7 +119,7 @@ impl Emit<'_> {
                     ),
                     false => Opd::Bcast(self.literal(1f32.to_bits())),
                 };
-                return Ok(self.fuse(part, fused(wide, true, true), (a, one, b), true, to, lanes));
+                return Ok(self.fuse(part, fused_ops(wide, true, true), (a, one, b), true, to, lanes));
             }
             _ => sub,
         };
@@ -141,7 +141,7 @@ impl Emit<'_> {
             signs[k] = negated;
             s[k] = self.source_of(i, &src, part, k as u8 + 1)?;
         }
-        let op = fused(part.bytes == 8, signs[0] ^ signs[1], signs[2]);
+        let op = fused_ops(part.bytes == 8, signs[0] ^ signs[1], signs[2]);
         let any = self.swappable(i, 0, 1);
         // Temporaries 1 to 3 hold operands; a copy goes to register 0.
         Ok(self.fuse(part, op, (s[0], s[1], s[2]), any, to, lanes))

@@ -1,6 +1,6 @@
 //! Both halves of a message at once, where each is mostly a row, or a row whose ends are clamped.
 
-use super::memory::{Form, PTR, RA, Way, form};
+use super::memory::{Form, PTR, RA, Way, address_form};
 use super::*;
 use crate::asm::SlowPath;
 use envisa_lower::{Message, Simt};
@@ -138,7 +138,7 @@ impl Emit<'_> {
         stay && whole
             && (next.no_mask || self.all_active(look.pc))
             && (s.address, s.address_bytes, s.write) == (look.address, 4, false)
-            && form(self.p, s).is_ok_and(|f| f.scale << f.before == look.scale)
+            && address_form(self.p, s).is_ok_and(|f| f.scale << f.before == look.scale)
     }
 
     /// How far apart the indices of consecutive elements would be, where both halves of dwords are looked at at once.

@@ -5,7 +5,7 @@
 
 use super::memory::PTR;
 use super::*;
-use crate::image_plans::{Sampled, Source, axes, is_zero, layers, number};
+use crate::image_plans::{Sampled, Source, is_zero, layer_coordinate, number, sampled_axes};
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, TexelSlot};
 use envisa_native_layout::{SITE, site};
@@ -188,7 +188,7 @@ impl Emit<'_> {
                 self.a.jump(Code::Je_rel32_64, none);
             }
             let sums = kind.linear && !kind.mixes_bytes();
-            let most = match (sums, axes(kind.shape)) {
+            let most = match (sums, sampled_axes(kind.shape)) {
                 (true, _) => 22,
                 (false, 3) if kind.linear => 20,
                 _ => 16,
@@ -219,10 +219,10 @@ impl Emit<'_> {
         at: [Option<RegOffset>; 3],
     ) -> Result<(Vec<Along>, Option<V>), Unsupported> {
         let mut along = Vec::new();
-        for (axis, at) in at.into_iter().enumerate().take(axes(p.kind.shape)) {
+        for (axis, at) in at.into_iter().enumerate().take(sampled_axes(p.kind.shape)) {
             along.push(self.along(p, axis as u32, at)?);
         }
-        let layer = layers(p.kind.shape).map(|axis| self.layer(p, at[axis])).transpose()?;
+        let layer = layer_coordinate(p.kind.shape).map(|axis| self.layer(p, at[axis])).transpose()?;
         Ok((along, layer))
     }
 
@@ -514,7 +514,7 @@ impl Emit<'_> {
             self.all_of(&p.part, TEXELS);
             return;
         }
-        let other = if axes(p.kind.shape) > 1 { ROW } else { INSIDE[column] };
+        let other = if sampled_axes(p.kind.shape) > 1 { ROW } else { INSIDE[column] };
         self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(TEXELS), kreg(INSIDE[column]), kreg(other));
     }
 

@@ -431,7 +431,7 @@ impl Emit<'_> {
 
     /// Computes all channels of an instruction, whichever run, into a row that nothing else knows of.
     fn make_row(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Unsupported> {
-        let i = super::alu::extended(*i);
+        let i = super::alu::extend_sources(*i);
         let Dst::Reg { ty, sat, .. } = i.dst else { return Err("an unusual destination") };
         let bytes = super::alu::exec_bytes(i.exec)?;
         let same = ty.size() == bytes && ty.is_float() == super::alu::is_float(i.exec);

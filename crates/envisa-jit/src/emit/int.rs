@@ -3,7 +3,7 @@
 use super::*;
 
 /// Is an integer's source negated? Nothing, where it has another modifier.
-fn negated(s: &Src) -> Option<bool> {
+fn is_negated(s: &Src) -> Option<bool> {
     match s {
         Src::Reg { modifier: Modifier::None, .. } => Some(false),
         Src::Reg { modifier: Modifier::Neg, .. } => Some(true),
@@ -12,7 +12,7 @@ fn negated(s: &Src) -> Option<bool> {
 }
 
 /// The same source without its modifier.
-fn bare(s: &Src) -> Src {
+fn without_modifier(s: &Src) -> Src {
     let mut s = *s;
     if let Src::Reg { modifier, .. } = &mut s {
         *modifier = Modifier::None;
@@ -38,9 +38,9 @@ impl Emit<'_> {
                 return Ok(self.in_register(s, part, to));
             }
             Op::Add => {
-                if negated(&i.src[1]) == Some(true) && negated(&i.src[0]) == Some(false) {
+                if is_negated(&i.src[1]) == Some(true) && is_negated(&i.src[0]) == Some(false) {
                     let a = self.source(i, 0, part, 1)?;
-                    let sb = bare(&i.src[1]);
+                    let sb = without_modifier(&i.src[1]);
                     let b = self.source_of(i, &sb, part, 2)?;
                     let a = self.in_register(a, part, 1);
                     self.a.v3(VPSUBD, w, to, a, b, lanes);

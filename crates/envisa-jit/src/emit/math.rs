@@ -320,7 +320,7 @@ const FAR: Pc = 32;
 
 /// Has an instruction of its own just rounded the first source to integral singles? So compilers make e^x, of powers of
 /// two.
-fn integral(p: &Program, flow: &Flow, cells: &Cells, pc: Pc) -> bool {
+fn is_source_integral(p: &Program, flow: &Flow, cells: &Cells, pc: Pc) -> bool {
     let i = &p.code()[pc as usize];
     let Src::Reg { offset, ty: Type::F, shape: Shape::Contiguous, constant: false, .. } = i.src[0] else {
         return false;
@@ -328,7 +328,7 @@ fn integral(p: &Program, flow: &Flow, cells: &Cells, pc: Pc) -> bool {
     let end = offset + 4 * u32::from(i.channels);
     let all: Option<Vec<CellId>> = (offset..end).step_by(4).map(|at| cells.at(at)).collect();
     let Some(all) = all else { return false };
-    let ends = crate::deferred::blocks(p, flow);
+    let ends = crate::deferred::block_ends(p, flow);
     for before in (pc.saturating_sub(FAR)..pc).rev() {
         if ends[before as usize] != ends[pc as usize] {
             return false;
@@ -354,7 +354,13 @@ struct Places {
 }
 
 /// Gives nodes, which are made in an order, registers; `None` where there are too few.
-fn place(nodes: &[Node], order: &[usize], results: &[usize], vectors: &[V], masks: &[K]) -> Option<Places> {
+fn place_nodes(
+    nodes: &[Node],
+    order: &[usize],
+    results: &[usize],
+    vectors: &[V],
+    masks: &[K],
+) -> Option<Places> {
     // By node: when it is read last.
     let mut last = vec![0; nodes.len()];
     for (at, k) in order.iter().enumerate() {
@@ -394,7 +400,7 @@ fn place(nodes: &[Node], order: &[usize], results: &[usize], vectors: &[V], mask
 
 /// Two sequences, each of which ends in a block for what is rare, one beside the other, with one look at whether there is
 /// any for either of them: the order that nodes are made in. `second`: where the second one begins.
-fn beside(nodes: &mut [Node], second: usize) -> Option<Vec<usize>> {
+fn interleave_sequences(nodes: &mut [Node], second: usize) -> Option<Vec<usize>> {
     let skip = |range: std::ops::Range<usize>| {
         let at = nodes[range.clone()].iter().position(|n| matches!(n, Node::Skip { .. }))? + range.start;
         let rest = &nodes[at + 1..range.end];
@@ -422,7 +428,7 @@ impl Emit<'_> {
         };
         let mut r = Record { plain: self.level == Level::Avx2, ..Record::default() };
         let (a, b) = (r.add(Node::Input(x)), r.add(Node::Input(y)));
-        let result = if f == Function::Exp && integral(self.p, self.flow, self.cells, pc) {
+        let result = if f == Function::Exp && is_source_integral(self.p, self.flow, self.cells, pc) {
             exp2_integral(&mut r, a)
         } else {
             f.apply(&mut r, a, b)
@@ -443,7 +449,7 @@ impl Emit<'_> {
         let places = loop {
             let mut all: Vec<V> = taken[..lent].to_vec();
             all.extend(&vectors);
-            match place(&r.nodes, &order, &[result], &all, &masks) {
+            match place_nodes(&r.nodes, &order, &[result], &all, &masks) {
                 Some(p) => break p,
                 None if lent < taken.len() => lent += 1,
                 None => return Err("too many intermediate values"),
@@ -488,12 +494,14 @@ impl Emit<'_> {
         let second = r.nodes.len();
         let b = r.add(Node::Input(x[1]));
         let results = [first, f.apply(&mut r, b, b)];
-        let Some(order) = beside(&mut r.nodes, second) else { return Ok(false) };
+        let Some(order) = interleave_sequences(&mut r.nodes, second) else { return Ok(false) };
         // What the results will be in has nothing yet, if it has no source.
         let free = |v: &V| (!self.alloc.busy(pc, *v) || to.contains(v)) && !x.contains(v);
         let vectors: Vec<V> = (5..32).filter(free).collect();
         let masks: Vec<K> = [3, 4, 5, 6, 7].into_iter().filter(|k| Some(*k) != self.held).collect();
-        let Some(places) = place(&r.nodes, &order, &results, &vectors, &masks) else { return Ok(false) };
+        let Some(places) = place_nodes(&r.nodes, &order, &results, &vectors, &masks) else {
+            return Ok(false);
+        };
         self.sequence(&r, &order, &places, &parts[0])?;
         let w = parts[0].width;
         let [Some(first), Some(mut second)] = results.map(|k| places.of[k]) else { return Ok(false) };

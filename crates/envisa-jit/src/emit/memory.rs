@@ -29,7 +29,7 @@ pub(crate) struct Form {
 }
 
 /// How a gather or scatter that native code does makes its addresses; `None` for those it does not do.
-pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Unsupported> {
+pub(crate) fn address_form(p: &Program, s: &Simt) -> Result<Form, Unsupported> {
     if s.upper || !matches!(s.stride, Src::None) || s.elements == 0 {
         return Err("a message of a rare kind");
     }
@@ -46,7 +46,7 @@ pub(crate) fn form(p: &Program, s: &Simt) -> Result<Form, Unsupported> {
     let whole =
         Form { before: shift, and: None, bare: false, added: None, scale: 1, wide: false, plus: None };
     // Of memory that is a window, addresses are sums in 32 bits, of which the origin is one.
-    let window = |and| Ok(Form { and, added: added(&s.origin)?, ..whole });
+    let window = |and| Ok(Form { and, added: added_origin(&s.origin)?, ..whole });
     if s.address_bytes == 8 {
         return match s.space {
             Space::Flat if s.extend == Extend::None => Ok(Form { wide: true, ..whole }),
@@ -80,7 +80,7 @@ pub(crate) fn as_quads(s: &Simt) -> Cow<'_, Simt> {
 const MOST_SCALE: u32 = 1 << 16;
 
 /// Where the dword is that an origin adds to addresses of 32 bits, if there is one.
-fn added(origin: &Src) -> Result<Option<RegOffset>, Unsupported> {
+fn added_origin(origin: &Src) -> Result<Option<RegOffset>, Unsupported> {
     match *origin {
         Src::None => Ok(None),
         Src::Reg { offset, ty, modifier: Modifier::None, .. } if ty.is_int() && ty.size() >= 4 => {
@@ -249,7 +249,7 @@ impl Emit<'_> {
 
     pub(super) fn simt(&mut self, pc: Pc, i: &Inst, s: &Simt) -> Result<(), Unsupported> {
         let s = &as_quads(s);
-        let form = form(self.p, s)?;
+        let form = address_form(self.p, s)?;
         let n = u32::from(i.channels);
         let form = Form { bare: self.bare(s, form, n), ..form };
         let data = simt_data(n, s)?;

@@ -62,18 +62,20 @@ use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register, RoundingControl};
 
 use self::atomic_prefetch::{Line, lines, rows};
-use self::row_streams::{STREAM, Stream, streams};
+use self::row_streams::{STREAM, Stream, find_streams};
 use crate::active::Active;
 use crate::alloc::Allocation;
-use crate::asm::{Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, kreg, vreg};
+use crate::asm::{
+    Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, mask_register, vector_register,
+};
 use crate::deferred::Deferred;
 use crate::float_modes::Modes;
-use crate::general::{Given, keep};
+use crate::general::{Given, keep_slots_in_registers};
 use crate::group_order::Walk;
 use crate::image_plans::Kind;
 use crate::known_integers::Known;
 use crate::level::Level;
-use crate::narrow::{self, narrow};
+use crate::narrow::{self, narrow_to_avx2};
 use crate::number_maps::Map;
 use crate::passes::Passes;
 use crate::shape::Shapes;
@@ -309,7 +311,7 @@ impl<'a> Emit<'a> {
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
         let [stub, done, leave, out, next, turn, over] = std::array::from_fn(|_| a.label());
         let amd = Level::tuned_for_amd();
-        let waits = flow.waited().into_iter().zip((at::WAITS..).step_by(4)).collect();
+        let waits = flow.all_waiting_labels().into_iter().zip((at::WAITS..).step_by(4)).collect();
         Emit {
             p,
             flow,
@@ -350,7 +352,7 @@ impl<'a> Emit<'a> {
             resumptions: Vec::new(),
             resumption_at: Map::default(),
             lowest: BTreeMap::new(),
-            blocks: crate::deferred::blocks(p, flow),
+            blocks: crate::deferred::block_ends(p, flow),
             looked: None,
             resumed: None,
             changed: if together {
@@ -369,8 +371,8 @@ impl<'a> Emit<'a> {
             keeps_channels: full
                 && level == Level::Avx512
                 && (0..flow.end())
-                    .filter(|pc| flow.reachable(*pc) && p.code()[*pc as usize].op == Op::Barrier)
-                    .all(|pc| flow.full(pc) && flow.full(pc + 1)),
+                    .filter(|pc| flow.is_reachable(*pc) && p.code()[*pc as usize].op == Op::Barrier)
+                    .all(|pc| flow.all_channels_active(pc) && flow.all_channels_active(pc + 1)),
             fused: false,
             made_whole: None,
             held: None,
@@ -378,7 +380,7 @@ impl<'a> Emit<'a> {
             tiles: None,
             moved: [0; 2],
             now: 0,
-            streams: streams(p, flow, cells, shapes),
+            streams: find_streams(p, flow, cells, shapes),
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
             multiples: OnceCell::new(),
@@ -436,7 +438,7 @@ impl<'a> Emit<'a> {
     /// Are all channels active?
     pub fn all_active(&self, pc: Pc) -> bool {
         let apart = || self.apart.as_ref().is_some_and(|all| all.range.contains(&pc));
-        self.full && (self.flow.full(pc) || apart())
+        self.full && (self.flow.all_channels_active(pc) || apart())
     }
 
     /// The vector register that exactly these bytes are in.
@@ -517,7 +519,7 @@ impl<'a> Emit<'a> {
         self.prologue();
         self.runs = self.find_runs();
         for pc in 0..self.flow.end() {
-            if !self.flow.reachable(pc) {
+            if !self.flow.is_reachable(pc) {
                 continue;
             }
             self.leave_apart(pc);
@@ -558,7 +560,7 @@ impl<'a> Emit<'a> {
                 room: context,
                 slow_masked_stores: Level::tuned_for_amd(),
             };
-            let n = narrow(code, &given)?;
+            let n = narrow_to_avx2(code, &given)?;
             (behind, end) = (n.at[behind.start]..n.at[behind.end], n.at[end]);
             self.a.replace(n.code, (&n.at, &n.done), (n.labels, &n.alias));
             self.pool.resize((context - pool_at) as usize / 4, 0);
@@ -589,7 +591,7 @@ impl<'a> Emit<'a> {
                 .resumptions
                 .iter()
                 .map(|r| r.0)
-                .filter(|pc| self.full && self.flow.full(*pc))
+                .filter(|pc| self.full && self.flow.all_channels_active(*pc))
                 .collect(),
             resumptions: self.resumptions.iter().zip(0..).skip(1).map(|((pc, _), k)| (*pc, k)).collect(),
             pool_at,
@@ -637,7 +639,7 @@ impl<'a> Emit<'a> {
         let (code, labels) = self.a.settled()?;
         let shared = if self.together { self.p.registers().locals_start } else { 0 };
         let given = Given { labels, quiet: &quiet, wanted: &wanted, behind, end, depths: &depths, shared };
-        if let Some(kept) = keep(code, &given) {
+        if let Some(kept) = keep_slots_in_registers(code, &given) {
             self.a.replace(kept.code, (&kept.at, &kept.at), (labels, &[]));
         }
         Ok(())

@@ -26,7 +26,7 @@ fn with_floats(i: &Inst) -> bool {
 }
 
 /// Are its sources taken as they are, denormals and all?
-fn copies(op: Op) -> bool {
+fn copies_sources(op: Op) -> bool {
     matches!(op, Op::Mov | Op::Sel)
 }
 
@@ -41,7 +41,7 @@ enum Wants {
     Nearest,
 }
 
-fn wants(i: &Inst) -> Wants {
+fn wanted_mode(i: &Inst) -> Wants {
     use Op::*;
     let indirect =
         i.src.iter().any(|s| matches!(s, Src::Indirect { .. })) || matches!(i.dst, Dst::Indirect { .. });
@@ -69,7 +69,7 @@ fn wants(i: &Inst) -> Wants {
 }
 
 /// The number of a direction as the CPU has it.
-fn control(r: Rounding) -> u32 {
+fn rounding_control_number(r: Rounding) -> u32 {
     match r {
         Rounding::NearestEven => 0,
         Rounding::Down => 1,
@@ -98,7 +98,7 @@ impl Emit<'_> {
         }
         let m = match r {
             Rounding::NearestEven => host,
-            r => self.literal(MXCSR | control(r) << 13),
+            r => self.literal(MXCSR | rounding_control_number(r) << 13),
         };
         self.a.m(Code::VEX_Vldmxcsr_m32, m);
         self.rounding = r;
@@ -106,7 +106,7 @@ impl Emit<'_> {
 
     /// Rounds as an instruction wants it, which comes next.
     pub(super) fn rounds_for(&mut self, i: &Inst) {
-        match wants(i) {
+        match wanted_mode(i) {
             Wants::Any => {}
             Wants::Mode => self.rounds(self.mode().rounding()),
             Wants::Nearest => self.rounds(Rounding::NearestEven),
@@ -134,7 +134,7 @@ impl Emit<'_> {
 
     /// Does an instruction round as the mode says, and that is not to nearest?
     pub(super) fn rounds_otherwise(&self, i: &Inst) -> bool {
-        wants(i) == Wants::Mode && self.mode().rounding() != Rounding::NearestEven
+        wanted_mode(i) == Wants::Mode && self.mode().rounding() != Rounding::NearestEven
     }
 
     /// Can an instruction be native, as far as its mode is concerned?
@@ -151,7 +151,7 @@ impl Emit<'_> {
         }
         let other = |s: &Src| matches!(s, Src::Reg { ty, .. } | Src::Indirect { ty, .. } if *ty != Type::Hf);
         let halves = matches!(i.dst, Dst::Reg { ty: Type::Hf, .. } | Dst::Pred { .. })
-            || copies(i.op)
+            || copies_sources(i.op)
             || i.op == Op::Cmp;
         if i.exec == ExecType::F16 && (!halves || i.src.iter().any(other)) {
             return Err("halves with others in another floating-point mode");
@@ -176,7 +176,7 @@ impl Emit<'_> {
 
     /// A source of an instruction, of this type, as it takes it; in `tmp` if it is another then.
     pub(super) fn flushed_source(&mut self, i: &Inst, from: Opd, ty: Type, part: &Part, tmp: V) -> Opd {
-        if copies(i.op) || !is_float(i.exec) || !self.flushes(ty) {
+        if copies_sources(i.op) || !is_float(i.exec) || !self.flushes(ty) {
             return from;
         }
         let v = self.in_register(from, part, tmp);
@@ -192,7 +192,7 @@ impl Emit<'_> {
             // Halves are rounded first.
             _ => return false,
         };
-        !copies(i.op) && i.op != Op::Cmp && self.flushes(ty)
+        !copies_sources(i.op) && i.op != Op::Cmp && self.flushes(ty)
     }
 
     /// A value of the execution type before it is made one of a narrower or a saturated one: in `to` if it is another.
@@ -248,7 +248,7 @@ impl Emit<'_> {
 
     /// Singles to halves, as the mode has it.
     pub(super) fn singles_to_halves(&mut self, part: &Part, to: V, v: V) {
-        let (w, how) = (part.width, control(self.mode().rounding()));
+        let (w, how) = (part.width, rounding_control_number(self.mode().rounding()));
         self.a.cvt_half(w, to, v, how);
         if self.flushes(Type::Hf) {
             self.a.v2(VCVTPH2PS, w, 4, Opd::Reg(to), Lanes::All);

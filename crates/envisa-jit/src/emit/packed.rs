@@ -27,8 +27,9 @@ impl Emit<'_> {
         }
         let place = Place { to, ty, channels: i.channels.into() };
         let integers = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int() && ty.size() < 4;
-        let all =
-            self.cells.at(to).is_some_and(|c| self.live.unmasked(pc, c)) || i.no_mask || self.all_active(pc);
+        let all = self.cells.at(to).is_some_and(|c| self.live.may_write_unmasked(pc, c))
+            || i.no_mask
+            || self.all_active(pc);
         if !integers
             || !all
             || i.pred.offset != 0
@@ -81,7 +82,7 @@ impl Emit<'_> {
     /// The same in a register.
     fn element_register(&mut self, s: &Src, place: Place, tmp: V) -> Option<V> {
         let from = self.elements(s, place, tmp)?;
-        Some(self.in_register(from, &dwords(place.bytes()), tmp))
+        Some(self.in_register(from, &part_of_dwords(place.bytes()), tmp))
     }
 
     /// Narrow elements, as many as the place has: also those that were not made, which are in no place.
@@ -141,7 +142,7 @@ impl Emit<'_> {
             *from = x;
         }
         let w = Width::of(place.bytes());
-        let part = dwords(place.bytes());
+        let part = part_of_dwords(place.bytes());
         let [a, b, c] = from;
         match i.op {
             Op::Bfn => {
@@ -225,12 +226,13 @@ impl Emit<'_> {
             Src::Reg { ty, constant: false, .. } => Some(ty),
             _ => None,
         });
-        let Some(of) = of.filter(|of| of.size() == place.ty.size() && comparing(*of, i.exec).is_some())
+        let Some(of) =
+            of.filter(|of| of.size() == place.ty.size() && narrow_compare_op(*of, i.exec).is_some())
         else {
             return Ok(false);
         };
         let alike = i.src[..2].iter().all(|s| match (*s, number(s)) {
-            (_, Some(x)) => holds(of, x),
+            (_, Some(x)) => type_holds_value(of, x),
             (Src::Reg { ty, modifier: Modifier::None, .. }, None) => ty == of,
             _ => false,
         });
@@ -251,7 +253,7 @@ impl Emit<'_> {
         let equality = i.aux < 2;
         if of.is_signed() && !equality {
             let sign = self.repeated(if words { 0x8000 } else { 0x80 }, place.ty);
-            let sign = self.in_register(sign, &dwords(place.bytes()), 2);
+            let sign = self.in_register(sign, &part_of_dwords(place.bytes()), 2);
             v3(self, VPXORD, 0, a, sign);
             v3(self, VPXORD, 1, b, sign);
             (a, b) = (0, 1);
@@ -262,7 +264,7 @@ impl Emit<'_> {
             (_, true) => v3(self, if words { VPSUBUSW } else { VPSUBUSB }, 0, b, a),
         }
         let one = self.repeated(1, place.ty);
-        let one = self.in_register(one, &dwords(place.bytes()), 1);
+        let one = self.in_register(one, &part_of_dwords(place.bytes()), 1);
         v3(self, if words { VPMINUW } else { VPMINUB }, 0, 0, one);
         if invert {
             v3(self, if words { VPSUBW } else { VPSUBB }, 0, 0, one);
@@ -285,7 +287,7 @@ impl Emit<'_> {
                     self.a.v2(op, w, 0, from, Lanes::All);
                 }
                 (2, 1) if 2 * n <= 64 => {
-                    let v = self.in_register(from, &dwords(2 * n), 0);
+                    let v = self.in_register(from, &part_of_dwords(2 * n), 0);
                     self.a.store_to_reg(VPMOVWB, w, 0, v);
                 }
                 _ => return Ok(false),
@@ -333,7 +335,7 @@ impl Emit<'_> {
             (false, _, false) => VPMAXUW,
             (false, _, true) => VPMAXSW,
         };
-        let (w, part) = (Width::of(place.bytes()), dwords(place.bytes()));
+        let (w, part) = (Width::of(place.bytes()), part_of_dwords(place.bytes()));
         let a = self.in_register(a, &part, 0);
         self.a.v3(op, w, 0, a, b, Lanes::All);
         self.put(place);
@@ -362,15 +364,15 @@ impl Emit<'_> {
         let [a, b] = [0, 1].map(|k| (crate::shape::constant(self.p, &i.src[k]), self.beside(&i.src[k], n)));
         let (a, b, of) = match (a, b) {
             ((_, Some((a, of))), (_, Some((b, other)))) if of == other => (a, b, of),
-            ((_, Some((a, of))), (Some(x), _)) if holds(of, x) => (a, self.repeated(x, of), of),
+            ((_, Some((a, of))), (Some(x), _)) if type_holds_value(of, x) => (a, self.repeated(x, of), of),
             _ => return Ok(false),
         };
         let bytes = n * of.size();
-        let Some(op) = comparing(of, i.exec).filter(|_| matches!(bytes, 16 | 32 | 64)) else {
+        let Some(op) = narrow_compare_op(of, i.exec).filter(|_| matches!(bytes, 16 | 32 | 64)) else {
             return Ok(false);
         };
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
-        let (w, part) = (Width::of(bytes), dwords(bytes));
+        let (w, part) = (Width::of(bytes), part_of_dwords(bytes));
         let a = self.in_register(a, &part, 1);
         // Compares of these have no elements for all lanes.
         let b = match b {
@@ -400,10 +402,12 @@ impl Emit<'_> {
         let [a, b] = [&i.src[0], &i.src[1]];
         let Some((from, ty)) = narrow(a).filter(|_| self.level == Level::Avx512) else { return Ok(false) };
         let bytes = part.lanes * ty.size();
-        let Some(op) = comparing(ty, i.exec).filter(|_| matches!(bytes, 16 | 32)) else { return Ok(false) };
+        let Some(op) = narrow_compare_op(ty, i.exec).filter(|_| matches!(bytes, 16 | 32)) else {
+            return Ok(false);
+        };
         let other = match (narrow(b), number(b)) {
             (Some((from, same)), _) if same == ty => Ok(from),
-            (None, Some(x)) if holds(ty, x) => Err(x),
+            (None, Some(x)) if type_holds_value(ty, x) => Err(x),
             _ => return Ok(false),
         };
         // What was not made is in no place.
@@ -412,7 +416,7 @@ impl Emit<'_> {
             return Ok(false);
         }
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
-        let (w, whole) = (Width::of(bytes), dwords(bytes));
+        let (w, whole) = (Width::of(bytes), part_of_dwords(bytes));
         let Ok(a) = self.convertible(from, bytes, 1) else { return Ok(false) };
         let a = self.in_register(a, &whole, 1);
         let b = match other {
@@ -430,7 +434,7 @@ impl Emit<'_> {
     /// of others.
     pub(super) fn narrow_truths(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<bool, Unsupported> {
         let id = self.cells.at(to).ok_or("a predicate that is no cell")?;
-        let all = i.no_mask || self.all_active(pc) || self.live.unmasked(pc, id);
+        let all = i.no_mask || self.all_active(pc) || self.live.may_write_unmasked(pc, id);
         let whole = (i.channels, i.first) == (32, 0) && all && self.level == Level::Avx512;
         if !whole || !self.compare_narrow(i)? {
             return Ok(false);
@@ -442,7 +446,7 @@ impl Emit<'_> {
 }
 
 /// The compare of narrow integers that is the one of dwords that they are extended to.
-fn comparing(ty: Type, exec: ExecType) -> Option<crate::vector_encodings::Op> {
+fn narrow_compare_op(ty: Type, exec: ExecType) -> Option<crate::vector_encodings::Op> {
     match (ty.size(), ty.is_signed(), exec) {
         (2, true, ExecType::I32) => Some(VPCMPW),
         (2, false, ExecType::I32 | ExecType::U32) => Some(VPCMPUW),
@@ -453,12 +457,12 @@ fn comparing(ty: Type, exec: ExecType) -> Option<crate::vector_encodings::Op> {
 }
 
 /// So many bytes as the dwords of a part.
-fn dwords(bytes: u32) -> Part {
+fn part_of_dwords(bytes: u32) -> Part {
     Part { index: 0, lanes: bytes / 4, lane: 0, channel: 0, width: Width::of(bytes), bytes: 4 }
 }
 
 /// Does a narrow type have this value?
-fn holds(ty: Type, x: i64) -> bool {
+fn type_holds_value(ty: Type, x: i64) -> bool {
     let bits = 8 * ty.size();
     let range = if ty.is_signed() { -(1 << (bits - 1))..1 << (bits - 1) } else { 0..1 << bits };
     range.contains(&x)

@@ -115,7 +115,7 @@ impl Emit<'_> {
             return Err("channels that do not begin at a byte");
         }
         let id = self.cells.at(offset).ok_or("a predicate that is no cell")?;
-        let all = i.no_mask || self.all_active(pc) || self.live.unmasked(pc, id);
+        let all = i.no_mask || self.all_active(pc) || self.live.may_write_unmasked(pc, id);
         if !all {
             // Bits of channels that are off stay.
             let e = self.exec(part);
@@ -148,7 +148,8 @@ impl Emit<'_> {
         let i = self.inst(pc);
         let predicated = i.pred.offset != 0 && i.op != Op::Sel;
         let id = self.cells.at(to).ok_or("a destination that is no cell")?;
-        let exec = !(i.no_mask || self.all_active(pc) || (!predicated && self.live.unmasked(pc, id)));
+        let exec =
+            !(i.no_mask || self.all_active(pc) || (!predicated && self.live.may_write_unmasked(pc, id)));
         if !predicated {
             return Ok(exec.then(|| self.exec(part)));
         }

@@ -19,7 +19,7 @@ use envisa_isa::Modifier;
 use envisa_lower::analysis::{CellId, Cells, Flow};
 use envisa_lower::{Dst, ExecType, Message, Op, Pc, Program, RegOffset, Shape, Simt, Src};
 
-use super::memory::form;
+use super::memory::address_form;
 use crate::shape::Shapes;
 
 /// How many iterations' dwords are loaded at once: a tile.
@@ -86,10 +86,10 @@ pub(crate) struct ScalarIndex {
 }
 
 /// A program's loads of this kind.
-pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) -> Vec<Stream> {
+pub(crate) fn find_streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) -> Vec<Stream> {
     let mut all = Vec::new();
-    let (loops, mut last) = (loops(p, flow), None);
-    let (edges, ends) = (edges(p, flow), crate::deferred::blocks(p, flow));
+    let (loops, mut last) = (find_loops(p, flow), None);
+    let (edges, ends) = (control_edges(p, flow), crate::deferred::block_ends(p, flow));
     for at in &loops {
         // By where they end: those inside of this one come before it.
         let inner = last.is_some_and(|last| last >= *at.start());
@@ -97,13 +97,13 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
         if inner || !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
             continue;
         }
-        let Some(stores) = stores(p, at).filter(|_| closed(p, &edges, at)) else { continue };
-        let mut loaded = loaded(p, cells, at);
+        let Some(stores) = few_stores(p, at).filter(|_| closed(p, &edges, at)) else { continue };
+        let mut loaded = loaded_cells(p, cells, at);
         for pc in at.clone() {
-            if let Some(column) = ahead(p, cells, shapes, at, pc, &loaded)
+            if let Some(column) = loop_column(p, cells, shapes, at, pc, &loaded)
                 && all.len() < MOST
             {
-                let led = led(p, &ends, cells, at, pc);
+                let led = scalar_led_index(p, &ends, cells, at, pc);
                 all.push(Stream { pc, column, head: *at.start(), led, stores: stores.clone() });
             }
             load(p, cells, pc, &mut loaded);
@@ -113,7 +113,7 @@ pub(crate) fn streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) 
 }
 
 /// What a load takes each time that goes on through memory in a loop, given what comes from memory before it.
-fn ahead(
+fn loop_column(
     p: &Program,
     cells: &Cells,
     shapes: &Shapes,
@@ -132,16 +132,16 @@ fn ahead(
 fn goes_on(p: &Program, cells: &Cells, shapes: &Shapes, at: &RangeInclusive<Pc>, pc: Pc) -> Option<Column> {
     let (s, channels) = (elements(p, pc)?, p.code()[pc as usize].channels);
     let element = u32::from(s.element);
-    let form = form(p, s).ok().filter(|form| matches!(channels, 16 | 32) && form.scale <= element)?;
+    let form = address_form(p, s).ok().filter(|form| matches!(channels, 16 | 32) && form.scale <= element)?;
     let bytes = u32::from(s.address_bytes) * u32::from(channels);
-    let moves = |c: CellId| shapes.step(c).is_none() && written(p, cells, at, c);
+    let moves = |c: CellId| shapes.step(c).is_none() && is_written_in_loop(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
     let (step, dword) = (element / form.scale, 4 / form.scale);
     all.then(|| Column { rows: u32::from(channels), element, step, dword })
 }
 
 /// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
-fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<ScalarIndex> {
+fn scalar_led_index(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<ScalarIndex> {
     let (s, channels) = (elements(p, pc)?, p.code()[pc as usize].channels);
     let parts = (u32::from(s.address_bytes) * u32::from(channels)).div_ceil(64);
     let indices: Option<Vec<CellId>> = (0..parts).map(|k| cells.at(s.address + 64 * k)).collect();
@@ -170,8 +170,9 @@ fn led(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc)
     let (vector, scalar) = dword(a, Shape::Contiguous)
         .zip(dword(b, Shape::Scalar))
         .or_else(|| dword(b, Shape::Contiguous).zip(dword(a, Shape::Scalar)))?;
-    let stays = (0..parts).all(|k| cells.at(vector + 64 * k).is_some_and(|c| !written(p, cells, at, c)));
-    let moves = cells.at(scalar).filter(|c| written(p, cells, at, *c))?;
+    let stays =
+        (0..parts).all(|k| cells.at(vector + 64 * k).is_some_and(|c| !is_written_in_loop(p, cells, at, c)));
+    let moves = cells.at(scalar).filter(|c| is_written_in_loop(p, cells, at, *c))?;
     let same = (by + 1..pc).all(|between| !writes(between, &[moves]));
     (stays && same).then_some(ScalarIndex { by, scalar })
 }
@@ -182,9 +183,9 @@ const LONGEST: usize = 2048;
 const DEEPEST: usize = 16;
 
 /// From a loop's first instruction to its last, by the last.
-pub(super) fn loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
+pub(super) fn find_loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
     let mut all: Vec<RangeInclusive<Pc>> = (0..flow.end())
-        .filter(|pc| flow.reachable(*pc))
+        .filter(|pc| flow.is_reachable(*pc))
         .filter(|pc| p.code()[*pc as usize].op == Op::Goto && p.code()[*pc as usize].aux <= *pc)
         .map(|pc| p.code()[pc as usize].aux..=pc)
         .filter(|at| at.clone().count() <= LONGEST)
@@ -199,7 +200,7 @@ pub(super) fn loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
 }
 
 /// Where the thread goes by branches and returns, and from where; sorted.
-fn edges(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
+fn control_edges(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
     let goes = |pc: &Pc| matches!(p.code()[*pc as usize].op, Op::Goto | Op::Ret);
     let mut all = Vec::new();
     for pc in (0..flow.end()).filter(goes) {
@@ -227,7 +228,7 @@ fn elements(p: &Program, pc: Pc) -> Option<&Simt> {
 }
 
 /// The stores in there, if they are few and nothing else writes memory or waits for those who do.
-fn stores(p: &Program, at: &RangeInclusive<Pc>) -> Option<Vec<Pc>> {
+fn few_stores(p: &Program, at: &RangeInclusive<Pc>) -> Option<Vec<Pc>> {
     let mut all = Vec::new();
     for pc in at.clone() {
         let i = &p.code()[pc as usize];
@@ -259,7 +260,7 @@ fn closed(p: &Program, edges: &[(Pc, Pc)], at: &RangeInclusive<Pc>) -> bool {
 }
 
 /// What comes from memory where an iteration begins. Registers serve for this and that: what is written over does not.
-fn loaded(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>) -> Vec<CellId> {
+fn loaded_cells(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>) -> Vec<CellId> {
     let mut all: Vec<CellId> = Vec::new();
     loop {
         let before = all.clone();
@@ -289,7 +290,7 @@ fn load(p: &Program, cells: &Cells, pc: Pc, all: &mut Vec<CellId>) {
 }
 
 /// Is it written in there?
-fn written(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, cell: CellId) -> bool {
+fn is_written_in_loop(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, cell: CellId) -> bool {
     at.clone().any(|pc| {
         let mut found = false;
         cells.accesses(p.parts(), pc, &mut |a| found |= a.write && a.cell == cell);

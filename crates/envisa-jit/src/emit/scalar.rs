@@ -86,7 +86,7 @@ const C: [Register; 2] = [Register::ECX, Register::RCX];
 const D: [Register; 2] = [Register::EDX, Register::RDX];
 
 /// 32- and 64-bit encodings of `op reg, reg/memory`.
-fn rm(op: Op) -> Option<[Code; 2]> {
+fn reg_mem_encodings(op: Op) -> Option<[Code; 2]> {
     Some(match op {
         Op::Add | Op::Add3 => [Code::Add_r32_rm32, Code::Add_r64_rm64],
         Op::Mul | Op::Mad => [Code::Imul_r32_rm32, Code::Imul_r64_rm64],
@@ -191,7 +191,7 @@ impl Emit<'_> {
                 self.a.r([Code::Not_rm32, Code::Not_rm64][w], A[w]);
             }
             Op::Add | Op::Mul | Op::And | Op::Or | Op::Xor | Op::Add3 | Op::Mad => {
-                let codes = rm(i.op).ok_or("an operation")?;
+                let codes = reg_mem_encodings(i.op).ok_or("an operation")?;
                 let factor = constant(self.p, &i.src[1]).filter(|_| i.op == Op::Mul && !wide);
                 if let Some(x) = factor
                     && let Some(m) = self.plain_scalar(&i.src[0], wide, part)

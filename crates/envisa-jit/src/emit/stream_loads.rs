@@ -325,7 +325,7 @@ impl Emit<'_> {
                 Some(Message::Simt(s)) => {
                     let s = &as_quads(s);
                     let bytes = (64 - s.elements.leading_zeros()) * u32::from(s.element);
-                    match super::memory::form(self.p, s) {
+                    match super::memory::address_form(self.p, s) {
                         Ok(form) if form.wide => (site::SPAN, 1, bytes),
                         Ok(form) => (site::COUNT, form.scale, bytes),
                         // The machine does it.

@@ -67,7 +67,7 @@ fn bits(lanes: &[u32]) -> u32 {
 }
 
 /// The operand whose channels' elements begin there.
-fn place(at: impl Fn(u32) -> RegOffset, n: u32) -> Option<Place> {
+fn place_of_channels(at: impl Fn(u32) -> RegOffset, n: u32) -> Option<Place> {
     let tile = at(0) / TILE * TILE;
     let lanes: Vec<u32> = (0..n).map(|k| at(k).wrapping_sub(tile) / 4).collect();
     ((0..n).all(|k| at(k).is_multiple_of(4)) && lanes.iter().all(|l| *l < 16))
@@ -89,7 +89,7 @@ impl Emit<'_> {
             || !dword(ty)
             || n > 16
             || i.dst2 != 0
-            || !crate::known_integers::own(self.p, offset)
+            || !crate::known_integers::is_plain_variable(self.p, offset)
             || self.certain(pc).is_err()
             || self.deferred.reads(pc)
             || self.mode_allows(&i).is_err()
@@ -97,7 +97,7 @@ impl Emit<'_> {
         {
             return None;
         }
-        let to = place(|k| offset + 4 * k * u32::from(stride), n)?;
+        let to = place_of_channels(|k| offset + 4 * k * u32::from(stride), n)?;
         let mut from = Vec::new();
         let mut part = (2..16).contains(&n) || (n == 16 && (stride != 1 || offset % TILE != 0));
         for s in i.src.iter().filter(|s| **s != Src::None) {
@@ -107,7 +107,7 @@ impl Emit<'_> {
             if !dword(ty) || constant && shape != Shape::Scalar {
                 return None;
             }
-            let p = place(|k| offset + 4 * strides.element(k), n).filter(|_| !constant);
+            let p = place_of_channels(|k| offset + 4 * strides.element(k), n).filter(|_| !constant);
             if p.is_none() && shape != Shape::Scalar {
                 return None;
             }

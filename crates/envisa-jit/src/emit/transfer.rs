@@ -452,7 +452,7 @@ impl Emit<'_> {
     /// The lanes that a load writes: like the channels, or all.
     pub(super) fn load_lanes(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<K> {
         let id = self.cells.at(to)?;
-        if self.inst(pc).pred.offset == 0 && self.live.unmasked(pc, id) { None } else { on }
+        if self.inst(pc).pred.offset == 0 && self.live.may_write_unmasked(pc, id) { None } else { on }
     }
 
     /// Consecutive elements, or one for all.

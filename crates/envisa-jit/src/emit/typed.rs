@@ -9,7 +9,7 @@ use envisa_machine::memory::ImageShape;
 use envisa_native_layout::site;
 
 /// Coordinates that an image has: which, and which of its sizes they are held against.
-fn coordinates(shape: ImageShape) -> &'static [(usize, u32)] {
+fn image_coordinates(shape: ImageShape) -> &'static [(usize, u32)] {
     match shape {
         ImageShape::D1 => &[(0, 0)],
         ImageShape::D1Array => &[(0, 0), (1, 2)],
@@ -59,7 +59,7 @@ impl Emit<'_> {
         let k = INSIDE[0];
         self.all_of(part, k);
         self.a.v3(VPXORD, w, offset, offset, Opd::Reg(offset), all);
-        for &(n, size) in coordinates(stored.shape) {
+        for &(n, size) in image_coordinates(stored.shape) {
             let Some(at) = c.at[n] else { continue };
             let x = self.dwords_of(at, part, t)?;
             let count = Opd::Bcast(self.of_second(i, number::COUNT + 4 * size));

@@ -7,7 +7,7 @@ pub(super) fn vector_ir_asked() -> bool {
     static ASKED: OnceLock<bool> = OnceLock::new();
     *ASKED.get_or_init(|| {
         let asked = std::env::var("ENVISA_BACKEND").unwrap_or_default();
-        let (vector, warning) = chosen(&asked, cfg!(feature = "vector-ir"));
+        let (vector, warning) = choose_backend(&asked, cfg!(feature = "vector-ir"));
         if let Some(warning) = warning {
             eprintln!("warning: ENVISA_BACKEND={asked}: {warning}; the emitter makes native code");
         }
@@ -16,7 +16,7 @@ pub(super) fn vector_ir_asked() -> bool {
 }
 
 /// Does this value of the variable choose the vector IR, where the build has it or has not? And what is wrong with the value.
-fn chosen(value: &str, has_vector_ir: bool) -> (bool, Option<&'static str>) {
+fn choose_backend(value: &str, has_vector_ir: bool) -> (bool, Option<&'static str>) {
     match value {
         "" | "emitter" => (false, None),
         "vir" if has_vector_ir => (true, None),
@@ -32,18 +32,18 @@ fn chosen(value: &str, has_vector_ir: bool) -> (bool, Option<&'static str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::chosen;
+    use super::choose_backend;
 
     #[test]
     fn a_backend_that_is_not_there_is_told() {
         for there in [false, true] {
-            assert_eq!(chosen("", there), (false, None));
-            assert_eq!(chosen("emitter", there), (false, None));
-            let (vector, warning) = chosen("llvm", there);
+            assert_eq!(choose_backend("", there), (false, None));
+            assert_eq!(choose_backend("emitter", there), (false, None));
+            let (vector, warning) = choose_backend("llvm", there);
             assert!(!vector && warning.is_some_and(|w| w.contains("`emitter` and `vir`")));
         }
-        assert_eq!(chosen("vir", true), (true, None));
-        let (vector, warning) = chosen("vir", false);
+        assert_eq!(choose_backend("vir", true), (true, None));
+        let (vector, warning) = choose_backend("vir", false);
         assert!(!vector && warning.is_some_and(|w| w.contains("feature `vector-ir`")));
     }
 }

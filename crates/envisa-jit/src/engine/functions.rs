@@ -32,7 +32,7 @@ pub(super) struct Functions {
 }
 
 /// A function of a program as one of its own, with the registers of all.
-fn alone(p: &Program, f: &Function) -> Result<Program, String> {
+fn function_as_program(p: &Program, f: &Function) -> Result<Program, String> {
     let parts = p.parts();
     let mut code = parts.code[f.entry as usize..f.end as usize].to_vec();
     for i in &mut code {
@@ -63,8 +63,8 @@ impl Functions {
         let named = |f: &Function, why: String| format!("function `{}`: {why}", f.name);
         let mut parts = Vec::new();
         for f in p.functions() {
-            let program = alone(p, f).map_err(|why| named(f, why))?;
-            let flow = Flow::around_calls(program.parts()).map_err(|e| named(f, told(e)))?;
+            let program = function_as_program(p, f).map_err(|why| named(f, why))?;
+            let flow = Flow::around_calls(program.parts()).map_err(|e| named(f, describe_not_analysed(e)))?;
             parts.push((program, flow));
         }
         // A function is called in one mode if nobody but the kernel changes it, and that calls from one alone.
@@ -78,8 +78,8 @@ impl Functions {
         for (k, (f, (program, flow))) in p.functions().iter().zip(parts).enumerate() {
             let own = of_kernel.clone().filter(|_| k == 0);
             let modes = own.unwrap_or_else(|| Modes::beginning(&program, &flow, called, keep));
-            let compiled =
-                compile(&program, &flow, (together(p), level), &modes).map_err(|why| named(f, why))?;
+            let compiled = compile_function(&program, &flow, (together(p), level), &modes)
+                .map_err(|why| named(f, why))?;
             let variant = Variant::new(&program, compiled, None)?;
             all.push(One { program, base: f.entry, variant });
         }
@@ -118,7 +118,7 @@ fn in_calls(kernel: &Program, flow: &Flow, modes: &Modes) -> Option<FpMode> {
 }
 
 /// Compiles a function for threads with any channels.
-fn compile(
+fn compile_function(
     p: &Program,
     flow: &Flow,
     (together, level): (bool, Level),
@@ -139,7 +139,7 @@ fn compile(
 }
 
 impl Translation for Functions {
-    fn accepts(&self, _: &LaunchView<'_>) -> bool {
+    fn accepts_launch(&self, _: &LaunchView<'_>) -> bool {
         true
     }
 
@@ -151,7 +151,7 @@ impl Translation for Functions {
         Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled, code_bytes })
     }
 
-    fn worker<'a>(
+    fn new_worker<'a>(
         &'a self,
         launch: &'a LaunchView<'a>,
         number: u32,
@@ -177,7 +177,7 @@ impl Translation for Functions {
 
 /// The active channels that call there, and the subroutine or the function that they call; `None` where that is for the
 /// interpreter to find out.
-fn called(m: &Machine<'_>, pc: Pc) -> Option<(Mask, Pc, Option<u32>)> {
+fn called_target(m: &Machine<'_>, pc: Pc) -> Option<(Mask, Pc, Option<u32>)> {
     let i = m.env.program.code().get(pc as usize)?;
     if i.pred.offset != 0 {
         return None;
@@ -250,7 +250,7 @@ impl Run for Between<'_> {
                     let pc = one.base + context.get(at::PC);
                     m.t.mask = context.get(at::EXEC);
                     m.t.pc = pc;
-                    match called(m, pc) {
+                    match called_target(m, pc) {
                         Some((taken, target, f)) => m.call(taken, target, f, pc),
                         None => self.functions.rest.instruction(m, pc),
                     }

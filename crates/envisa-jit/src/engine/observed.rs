@@ -28,7 +28,7 @@ impl Native {
 }
 
 /// Where native code stops for an observer; `None` if it cannot.
-fn stops(launch: &LaunchView<'_>) -> Option<Vec<bool>> {
+fn stop_points(launch: &LaunchView<'_>) -> Option<Vec<bool>> {
     let interest = launch.env.interest.get()?;
     let mut all = Vec::new();
     for (pc, i) in (0..).zip(launch.env.program.code()) {
@@ -54,7 +54,7 @@ pub(super) struct Threads<'a> {
 impl<'a> Threads<'a> {
     /// Of a launch whose observer has said what it wants to be told of.
     pub fn new(native: &'a Native, launch: &LaunchView<'a>) -> Option<Threads<'a>> {
-        let stops = stops(launch)?;
+        let stops = stop_points(launch)?;
         let fitting = Fitting::new(&native.program, &native.flow, &native.cells, launch.prepared);
         let variant = |of| {
             let key = match stops.contains(&true) {
@@ -125,7 +125,7 @@ fn is_loud(m: &Machine<'_>) -> bool {
 }
 
 /// Aims the site of an instruction that was executed at where it went, if the observer is not to be told of that.
-pub(super) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
+pub(super) fn aim_unobserved_site(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     if is_loud(m) {
         return sites.fill(Site::NOWHERE);
     }

@@ -77,7 +77,7 @@ impl Host<'_, '_> {
             let (to, from, n) = (i.to as usize, i.from as usize, i.bytes as usize);
             registers[to..to + n].copy_from_slice(&payload[from..from + n]);
         }
-        self.budget = (row.limit, given(row.limit));
+        self.budget = (row.limit, budget_per_turn(row.limit));
     }
 
     /// What was spent since, if the context has so much left.
@@ -106,7 +106,7 @@ impl Host<'_, '_> {
 }
 
 /// What a thread is given to spend at a time.
-pub(super) fn given(limit: u64) -> u64 {
+pub(super) fn budget_per_turn(limit: u64) -> u64 {
     limit.min(TURN)
 }
 
@@ -197,7 +197,7 @@ impl Native {
             exit::EXPIRED => {
                 m.t.mask = context.get(at::EXEC);
                 if host.budget.0 < spent {
-                    limit(m, variant, context, 0);
+                    stop_at_limit(m, variant, context, 0);
                     return false;
                 }
                 let target = self.program.code()[pc as usize].aux;
@@ -238,7 +238,7 @@ impl Run for Runner<'_> {
     }
 
     fn takes_tails(&self) -> bool {
-        tails(&self.chosen.variants)
+        runs_tails_by_rows(&self.chosen.variants)
     }
 
     fn keep(&mut self, kept: Kept) {
@@ -285,8 +285,8 @@ impl Run for Runner<'_> {
         context.set(at::SLOT, row.slot);
         context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
         context.set64(at::PAYLOADS, row.payloads.as_ptr() as u64);
-        context.set64(at::GIVEN, given(row.limit));
-        context.set64(at::BUDGET, given(row.limit));
+        context.set64(at::GIVEN, budget_per_turn(row.limit));
+        context.set64(at::BUDGET, budget_per_turn(row.limit));
         let registers = m.t.regs.bytes_mut().as_mut_ptr();
         let mut host = Host {
             budget: (0, 0),
@@ -330,7 +330,7 @@ impl Run for Runner<'_> {
                     m.fault(0, None, Cause::Cancelled);
                     return;
                 }
-                exit::EXPIRED => return limit(m, variant, context, 0),
+                exit::EXPIRED => return stop_at_limit(m, variant, context, 0),
                 // A callback said why.
                 _ => {
                     if m.trap.is_none() {
@@ -344,7 +344,7 @@ impl Run for Runner<'_> {
 }
 
 /// A thread spent all it had, at a branch; `base`: the program's instruction that the code's first one is.
-pub(super) fn limit(m: &mut Machine<'_>, v: &Variant, context: &Context, base: Pc) {
+pub(super) fn stop_at_limit(m: &mut Machine<'_>, v: &Variant, context: &Context, base: Pc) {
     let pc = context.get(at::PC);
     m.t.mask = context.get(at::EXEC);
     // Of a branch that parts the channels, those that do not take it wait behind it already.
@@ -429,7 +429,7 @@ pub(super) fn step(
         return exit::STOPPED as u32;
     }
     match watched {
-        true => observed::aim(m, pc, sites),
+        true => observed::aim_unobserved_site(m, pc, sites),
         false => sites::aim(m, pc, sites),
     }
     0

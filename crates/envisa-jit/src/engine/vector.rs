@@ -29,7 +29,7 @@ pub struct Made {
 static MADE: Mutex<Made> = Mutex::new(Made { variants: 0, left: BTreeMap::new(), refused: BTreeMap::new() });
 
 /// See [`Made`].
-pub fn made() -> Made {
+pub fn vector_made() -> Made {
     MADE.lock().unwrap_or_else(|e| e.into_inner()).clone()
 }
 
@@ -49,13 +49,13 @@ fn count(made: &Result<Variant, String>) {
 fn function(p: &Program, key: &Key) -> Result<Func, String> {
     let dispatch = if key.full { Dispatch::All } else { Dispatch::Any };
     let mut f = build(p, &Options { dispatch, ..Options::default() }).map_err(|e| e.to_string())?;
-    f.known = known(&key.seeds);
+    f.known = known_local_ids(&key.seeds);
     passes::run(&mut f);
     Ok(f)
 }
 
 /// What a launch says of local ids: words at a step, in rows of sixteen or, where the second one goes on, thirty-two.
-fn known(seeds: &[Seed]) -> Vec<Known> {
+fn known_local_ids(seeds: &[Seed]) -> Vec<Known> {
     let mut all: Vec<Known> = Vec::new();
     for s in seeds.iter().filter(|s| s.lanes == 16) {
         let goes_on = |k: &Known| {

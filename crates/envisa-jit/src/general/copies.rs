@@ -16,7 +16,7 @@ pub(super) fn computed_in_place(code: &mut [Instruction]) {
     let mut info = InstructionInfoFactory::new();
     let mut k = 0;
     while k < code.len() {
-        let Some((n, after)) = computation(&code[k..], &mut info) else {
+        let Some((n, after)) = computation_before_move(&code[k..], &mut info) else {
             k += 1;
             continue;
         };
@@ -49,7 +49,7 @@ enum After {
 fn names_plainly(i: &Instruction) -> bool {
     let part =
         |k: &u32| i.op_kind(*k) == OpKind::Register && i.op_register(*k).full_register() == Register::RAX;
-    reads(i, Register::RAX, 0) && (0..i.op_count()).filter(part).all(|k| i.op_register(k) == EAX)
+    reads_register(i, Register::RAX, 0) && (0..i.op_count()).filter(part).all(|k| i.op_register(k) == EAX)
 }
 
 /// Lets an instruction that reads `eax` read another register that has the same.
@@ -68,7 +68,7 @@ fn take_from(i: &mut Instruction, to: Register) {
 }
 
 /// Does an instruction begin a computation: does it write all of `eax`, of other registers?
-fn begins(i: &Instruction) -> bool {
+fn begins_computation(i: &Instruction) -> bool {
     use Code::*;
     let code = matches!(
         i.code(),
@@ -80,7 +80,7 @@ fn begins(i: &Instruction) -> bool {
             | Movsx_r32_rm8
             | Imul_r32_rm32_imm32
     );
-    code && i.op0_register() == EAX && !reads(i, Register::RAX, 1)
+    code && i.op0_register() == EAX && !reads_register(i, Register::RAX, 1)
 }
 
 /// Does it compute something of `eax` and of what is not `eax`, and leave it there?
@@ -105,11 +105,13 @@ fn goes_on(i: &Instruction) -> bool {
             | Neg_rm32
             | Not_rm32
     );
-    code && i.op0_kind() == OpKind::Register && i.op0_register() == EAX && !reads(i, Register::RAX, 1)
+    code && i.op0_kind() == OpKind::Register
+        && i.op0_register() == EAX
+        && !reads_register(i, Register::RAX, 1)
 }
 
 /// Does an operand from this one on name a register?
-fn reads(i: &Instruction, r: Register, from: u32) -> bool {
+fn reads_register(i: &Instruction, r: Register, from: u32) -> bool {
     let one = |k: u32| match i.op_kind(k) {
         OpKind::Register => i.op_register(k).full_register() == r,
         OpKind::Memory => i.memory_base().full_register() == r || i.memory_index().full_register() == r,
@@ -129,8 +131,11 @@ fn moved_to(i: &Instruction) -> Option<Register> {
 
 /// Is there a computation at the start of this code that ends in a move, which may be made where it is moved to? The number
 /// of the move, and what becomes of `eax` then.
-fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Option<(usize, After)> {
-    if !begins(code.first()?) {
+fn computation_before_move(
+    code: &[Instruction],
+    info: &mut InstructionInfoFactory,
+) -> Option<(usize, After)> {
+    if !begins_computation(code.first()?) {
         return None;
     }
     let apart = |i: &Instruction| i.ip() == 0;
@@ -139,18 +144,18 @@ fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Optio
     let full = to.full_register();
     // Only the first of them may read what is overwritten, or a sum of two may be turned round.
     let first = &code[0];
-    let late = code[1..n].iter().any(|i| reads(i, full, 1));
-    let index = matches!(first.op1_kind(), OpKind::Memory) && reads(first, full, 1);
-    if index || late && turned(&code[..n], full).is_none() {
+    let late = code[1..n].iter().any(|i| reads_register(i, full, 1));
+    let index = matches!(first.op1_kind(), OpKind::Memory) && reads_register(first, full, 1);
+    if index || late && add_to_register(&code[..n], full).is_none() {
         return None;
     }
     let next = code.get(n + 1)?;
-    if apart(next) && goes_on(next) && !reads(next, full, 1) {
+    if apart(next) && goes_on(next) && !reads_register(next, full, 1) {
         return Some((n, After::GoesOn));
     }
     let (mut read, mut joined) = (0, false);
     for (k, i) in (1..).zip(code[n + 1..].iter().take(AHEAD)) {
-        if begins(i) {
+        if begins_computation(i) {
             return Some((n, if read == 0 { After::Unwanted } else { After::Read(read) }));
         }
         // Whoever comes there another way has something else in `eax`.
@@ -176,7 +181,7 @@ fn computation(code: &[Instruction], info: &mut InstructionInfoFactory) -> Optio
 }
 
 /// A sum or the like of something and what is in a register, written to that register: the instruction that adds it.
-fn turned(code: &[Instruction], to: Register) -> Option<Instruction> {
+fn add_to_register(code: &[Instruction], to: Register) -> Option<Instruction> {
     let [first, second] = code else { return None };
     use Code::*;
     let (Mov_r32_rm32, Add_r32_rm32 | Imul_r32_rm32 | And_r32_rm32 | Or_r32_rm32 | Xor_r32_rm32) =
@@ -186,7 +191,7 @@ fn turned(code: &[Instruction], to: Register) -> Option<Instruction> {
     };
     if second.op1_kind() != OpKind::Register
         || second.op1_register().full_register() != to
-        || reads(first, to, 1)
+        || reads_register(first, to, 1)
     {
         return None;
     }
@@ -202,7 +207,7 @@ fn in_place(code: &mut [Instruction]) {
     let n = code.len() - 1;
     let Some(to) = moved_to(&code[n]) else { return };
     code[n] = gone;
-    if let Some(new) = turned(&code[..n], to.full_register()) {
+    if let Some(new) = add_to_register(&code[..n], to.full_register()) {
         code[0] = new;
         code[1] = gone;
         return;
@@ -216,7 +221,7 @@ fn in_place(code: &mut [Instruction]) {
         code[0] = gone;
     } else if copy
         && n > 1
-        && let Some(mut sum) = sum(first.op1_register(), &code[1], to)
+        && let Some(mut sum) = copy_and_add(first.op1_register(), &code[1], to)
     {
         sum.set_ip(first.ip());
         code[0] = sum;
@@ -225,7 +230,7 @@ fn in_place(code: &mut [Instruction]) {
 }
 
 /// A copy to which something is added is one instruction.
-fn sum(of: Register, add: &Instruction, to: Register) -> Option<Instruction> {
+fn copy_and_add(of: Register, add: &Instruction, to: Register) -> Option<Instruction> {
     let (index, plus) = match (add.code(), add.op1_kind()) {
         (Code::Add_r32_rm32, OpKind::Register) => (add.op1_register().full_register(), 0),
         (Code::Add_rm32_imm32, _) => (Register::None, i64::from(add.immediate32() as i32)),

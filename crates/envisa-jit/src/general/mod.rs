@@ -104,7 +104,7 @@ struct Slot {
 }
 
 /// How a plain instruction uses its memory operand, which has so many bytes and may be a general register.
-fn plain(i: &Instruction) -> Option<(Use, u32)> {
+fn memory_operand_use(i: &Instruction) -> Option<(Use, u32)> {
     use Code::*;
     Some(match i.code() {
         Mov_r32_rm32 | Add_r32_rm32 | Sub_r32_rm32 | Imul_r32_rm32 | And_r32_rm32 | Or_r32_rm32
@@ -149,12 +149,12 @@ fn memory_operand(i: &Instruction) -> Option<u32> {
 }
 
 /// A register of so many bytes.
-fn sized(r: Register, bytes: u32) -> Register {
+fn register_of_size(r: Register, bytes: u32) -> Register {
     if bytes == 8 { r.full_register() } else { r.full_register32() }
 }
 
 /// The bytes of the register file that an instruction names.
-fn named(i: &Instruction) -> Option<Range<u32>> {
+fn named_register_bytes(i: &Instruction) -> Option<Range<u32>> {
     let at = u32::try_from(i.memory_displacement64() as i64).ok()?;
     Some(at..at + i.memory_size().size() as u32)
 }
@@ -175,10 +175,10 @@ fn bits(mut of: Set) -> impl Iterator<Item = usize> {
 }
 
 /// Gives slots registers; `None` if there is nothing to give, or none to be given.
-pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
+pub(crate) fn keep_slots_in_registers(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
     let survey = Survey::of(code, given);
-    let counts = counts(code.len(), given);
-    let slots = slots(&survey, &counts);
+    let counts = access_weights(code.len(), given);
+    let slots = worthwhile_slots(&survey, &counts);
     if survey.free.is_empty() || slots.is_empty() {
         return None;
     }
@@ -198,7 +198,7 @@ pub(crate) fn keep(code: &[Instruction], given: &Given<'_>) -> Option<Kept> {
 }
 
 /// How much an access counts, by instruction: nothing where it is rarely come to.
-fn counts(n: usize, given: &Given<'_>) -> Vec<f32> {
+fn access_weights(n: usize, given: &Given<'_>) -> Vec<f32> {
     let mut out = vec![1.0; n];
     let ends = given.depths.iter().skip(1).map(|d| d.0).chain([n]);
     for ((from, depth), to) in given.depths.iter().zip(ends) {
@@ -209,7 +209,7 @@ fn counts(n: usize, given: &Given<'_>) -> Vec<f32> {
 }
 
 /// The slots that are worth a register at first sight, by where they are.
-fn slots(survey: &Survey, counts: &[f32]) -> Vec<Slot> {
+fn worthwhile_slots(survey: &Survey, counts: &[f32]) -> Vec<Slot> {
     // By dword, and by whether it is a quad: which slot.
     let mut all: Vec<Slot> = Vec::new();
     let mut known: Vec<u32> = Vec::new();
@@ -259,7 +259,7 @@ fn slots(survey: &Survey, counts: &[f32]) -> Vec<Slot> {
     all.truncate(MOST);
     all.sort_by_key(|s| s.at);
     for (range, count) in others {
-        for k in meeting(&all, &range) {
+        for k in overlapping_slots(&all, &range) {
             all[k].others += count;
         }
     }
@@ -267,13 +267,13 @@ fn slots(survey: &Survey, counts: &[f32]) -> Vec<Slot> {
 }
 
 /// Those of slots, which are in order, that share bytes with a range.
-fn meeting(slots: &[Slot], range: &Range<u32>) -> Range<usize> {
+fn overlapping_slots(slots: &[Slot], range: &Range<u32>) -> Range<usize> {
     let from = slots.partition_point(|s| s.at + s.bytes <= range.start);
     let to = slots.partition_point(|s| s.at < range.end);
     from..to.max(from)
 }
 
-fn effect(seen: Seen, slots: &[Slot]) -> Effect {
+fn effect_on_slots(seen: Seen, slots: &[Slot]) -> Effect {
     let (start, end, plain, written, overwritten) = match seen {
         Seen::Call => return Effect::Call,
         Seen::Switch => return Effect::Switch,
@@ -283,7 +283,7 @@ fn effect(seen: Seen, slots: &[Slot]) -> Effect {
         }
         Seen::Bytes { start, end, plain, written, overwritten } => (start, end, plain, written, overwritten),
     };
-    let found = meeting(slots, &(start..end));
+    let found = overlapping_slots(slots, &(start..end));
     if let (Some((of, bytes)), [s]) = (plain, &slots[found.clone()])
         && (s.at, s.bytes) == (start, bytes)
         && (of != Use::Broadcast || s.broadcast)
@@ -305,7 +305,7 @@ fn effect(seen: Seen, slots: &[Slot]) -> Effect {
 }
 
 /// Does it write all bytes of its memory operand, and reads none of them?
-fn overwrites(i: &Instruction) -> bool {
+fn overwrites_memory_operand(i: &Instruction) -> bool {
     use Code::*;
     let store = matches!(
         i.code(),
@@ -407,10 +407,11 @@ impl Pass<'_> {
             (Some(s), Some(w)) => Some(s.0.min(w.before)),
             (s, w) => s.map(|s| s.0).or(w.map(|w| w.before)),
         } {
-            let effect = seen.next_if(|s| s.0 == k).map_or(Effect::None, |s| effect(s.1, &self.slots));
+            let effect =
+                seen.next_if(|s| s.0 == k).map_or(Effect::None, |s| effect_on_slots(s.1, &self.slots));
             let mut set = 0;
             while let Some(w) = wanted.next_if(|w| w.before <= k) {
-                set = meeting(&self.slots, &w.bytes).fold(set, |all, k| all | 1 << k);
+                set = overlapping_slots(&self.slots, &w.bytes).fold(set, |all, k| all | 1 << k);
             }
             if let Effect::Slot(k, Use::Write | Use::Update) = effect {
                 self.written |= 1 << k;
@@ -566,13 +567,13 @@ impl Pass<'_> {
     fn store(&self, k: usize, r: Register) -> Instruction {
         let bytes = self.slots[k].bytes;
         let code = if bytes == 8 { Code::Mov_rm64_r64 } else { Code::Mov_rm32_r32 };
-        Instruction::with2(code, self.memory(k), sized(r, bytes)).unwrap_or_default()
+        Instruction::with2(code, self.memory(k), register_of_size(r, bytes)).unwrap_or_default()
     }
 
     fn load(&self, k: usize, r: Register) -> Instruction {
         let bytes = self.slots[k].bytes;
         let code = if bytes == 8 { Code::Mov_r64_rm64 } else { Code::Mov_r32_rm32 };
-        Instruction::with2(code, sized(r, bytes), self.memory(k)).unwrap_or_default()
+        Instruction::with2(code, register_of_size(r, bytes), self.memory(k)).unwrap_or_default()
     }
 
     fn rewrite(&self, blocks: &[Block], live: &Live, registers: &[Option<Register>]) -> Kept {
@@ -632,7 +633,7 @@ impl Pass<'_> {
                 let operand = memory_operand(i).unwrap_or(0);
                 new.set_code(of_register(i.code()).unwrap_or(i.code()));
                 new.set_op_kind(operand, OpKind::Register);
-                new.set_op_register(operand, sized(r, bytes));
+                new.set_op_register(operand, register_of_size(r, bytes));
                 let both = self.both & 1 << s != 0;
                 match of {
                     Use::Read | Use::Broadcast => out.push(new),

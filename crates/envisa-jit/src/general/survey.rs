@@ -2,7 +2,10 @@
 
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
-use super::{Given, Use, memory_operand, named, of_registers, overwrites, plain};
+use super::{
+    Given, Use, memory_operand, memory_operand_use, named_register_bytes, of_registers,
+    overwrites_memory_operand,
+};
 use envisa_native_layout::REGS;
 
 /// What an instruction has to do with the register file.
@@ -62,12 +65,12 @@ static GENERAL: [u8; 256] = {
 };
 
 /// A register's bit in a set of general registers; none for others.
-fn bit(r: Register) -> u32 {
+fn register_bit(r: Register) -> u32 {
     1u32.checked_shl(GENERAL[r as usize & 255].into()).unwrap_or(0)
 }
 
 /// The general registers that an instruction names.
-fn names(i: &Instruction) -> u32 {
+fn named_registers(i: &Instruction) -> u32 {
     use Register::*;
     let saves = matches!(i.code(), Code::Push_r64 | Code::Pop_r64);
     // The function's arguments, before anything is kept.
@@ -76,8 +79,8 @@ fn names(i: &Instruction) -> u32 {
         return 0;
     }
     let one = |kind: OpKind, r: Register| match kind {
-        OpKind::Register => bit(r),
-        OpKind::Memory => bit(i.memory_base()) | bit(i.memory_index()),
+        OpKind::Register => register_bit(r),
+        OpKind::Memory => register_bit(i.memory_base()) | register_bit(i.memory_index()),
         OpKind::NearBranch64
         | OpKind::Immediate8
         | OpKind::Immediate32
@@ -88,7 +91,7 @@ fn names(i: &Instruction) -> u32 {
         | OpKind::Immediate16
         | OpKind::Immediate32to64 => 0,
         // Instructions on strings, which have registers of their own.
-        _ => bit(RSI) | bit(RDI),
+        _ => register_bit(RSI) | register_bit(RDI),
     };
     // What there is none of is no register; a fifth is an immediate.
     one(i.op0_kind(), i.op0_register())
@@ -97,7 +100,7 @@ fn names(i: &Instruction) -> u32 {
         | one(i.op3_kind(), i.op3_register())
 }
 
-fn seen(i: &Instruction, flow: FlowControl, quiet: &[u64]) -> Option<Seen> {
+fn survey_instruction(i: &Instruction, flow: FlowControl, quiet: &[u64]) -> Option<Seen> {
     if flow == FlowControl::Call {
         return (!quiet.contains(&i.near_branch64())).then_some(Seen::Call);
     }
@@ -108,11 +111,11 @@ fn seen(i: &Instruction, flow: FlowControl, quiet: &[u64]) -> Option<Seen> {
         return None;
     }
     let written = memory_operand(i) == Some(0);
-    Some(match named(i).filter(|_| i.memory_index() == Register::None) {
+    Some(match named_register_bytes(i).filter(|_| i.memory_index() == Register::None) {
         None => Seen::Anywhere { written },
         Some(r) => {
-            let overwritten = written && overwrites(i);
-            Seen::Bytes { start: r.start, end: r.end, plain: plain(i), written, overwritten }
+            let overwritten = written && overwrites_memory_operand(i);
+            Seen::Bytes { start: r.start, end: r.end, plain: memory_operand_use(i), written, overwritten }
         }
     })
 }
@@ -130,9 +133,9 @@ impl Survey {
         };
         let mut named = 0;
         for (k, i) in code[..given.end].iter().enumerate() {
-            named |= names(i);
+            named |= named_registers(i);
             let flow = i.flow_control();
-            if let Some(seen) = seen(i, flow, given.quiet) {
+            if let Some(seen) = survey_instruction(i, flow, given.quiet) {
                 all.seen.push((k, seen));
             }
             if i.ip() != 0 {
@@ -154,7 +157,7 @@ impl Survey {
                 }
             }
         }
-        let unnamed = |r: &Register| named & bit(*r) == 0;
+        let unnamed = |r: &Register| named & register_bit(*r) == 0;
         all.free = [R13, R14, R15, R11, R8, R9, R10, RDI, RSI].into_iter().filter(unnamed).collect();
         all
     }

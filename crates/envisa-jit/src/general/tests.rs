@@ -290,7 +290,7 @@ fn whoever_reads_the_register_file_sees_the_same() {
             depths: &[(0, 0)],
             shared: DWORDS + 8,
         };
-        let Some(new) = keep(code, &given) else { continue };
+        let Some(new) = keep_slots_in_registers(code, &given) else { continue };
         kept += 1;
         let run = |code: &[Instruction], at: &dyn Fn(usize) -> usize| {
             let memory = (0..BYTES).map(|k| (k * 7 + seed as usize) as u8).collect();

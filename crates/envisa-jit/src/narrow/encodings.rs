@@ -13,7 +13,7 @@ macro_rules! encodings {
         /// By [`Code`]: see [`operands`].
         static OPERANDS: [u16; CODES] = {
             let mut all = [0; CODES];
-            $(all[Code::$name as usize] = LISTED | described(stringify!($name));)*
+            $(all[Code::$name as usize] = LISTED | operand_description(stringify!($name));)*
             all
         };
 
@@ -31,7 +31,7 @@ pub(super) fn operands(code: Code) -> u32 {
 }
 
 /// What an encoding's name tells of its operands: `VEX_Vpmovzxwd_ymm_xmmm128`.
-const fn described(name: &str) -> u16 {
+const fn operand_description(name: &str) -> u16 {
     let name = name.as_bytes();
     let (mut all, mut part, mut at) = (0, 0, 0);
     while at < name.len() {

@@ -2,8 +2,8 @@
 
 use iced_x86::{Code, Instruction, OpKind, Register};
 
-use super::step_list::{COPY, LOAD, O, half};
-use super::vector::{Lanes, number, same};
+use super::step_list::{COPY, LOAD, O, half_register};
+use super::vector::{Lanes, avx2_counterpart, number};
 use super::*;
 use crate::vector_encodings::{Name, name};
 
@@ -20,7 +20,7 @@ impl Narrow<'_> {
             return Ok(());
         }
         if let Some((name, w)) = name(i.code()) {
-            return match same(name) {
+            return match avx2_counterpart(name) {
                 Some(s) => self.plain(i, w, s),
                 None => self.named(i, name, w, next),
             };
@@ -92,13 +92,13 @@ impl Narrow<'_> {
     /// Sixteen bytes of a register, in another one, behind which are zeros.
     fn quarter_out(&mut self, i: &Instruction, quarter: u32) {
         let (to, from) = (number(i.op0_register()), number(i.op1_register()));
-        let from = half(from, quarter / 2);
+        let from = half_register(from, quarter / 2);
         if quarter.is_multiple_of(2) {
-            self.list.two(LOAD[0], half(to, 0), O::R(from));
+            self.list.two(LOAD[0], half_register(to, 0), O::R(from));
         } else {
-            self.list.two_i(Code::VEX_Vextracti128_xmmm128_ymm_imm8, half(to, 0), O::R(from), 1);
+            self.list.two_i(Code::VEX_Vextracti128_xmmm128_ymm_imm8, half_register(to, 0), O::R(from), 1);
         }
-        self.list.zero(half(to, 1));
+        self.list.zero(half_register(to, 1));
     }
 
     /// What has one width only.
@@ -107,12 +107,12 @@ impl Narrow<'_> {
         match i.code() {
             C::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8 if i.op0_kind() == OpKind::Register => {
                 let (to, from) = (number(i.op0_register()), number(i.op1_register()));
-                self.list.copy(half(to, 0), half(from, u32::from(i.immediate8() & 1)));
-                self.list.zero(half(to, 1));
+                self.list.copy(half_register(to, 0), half_register(from, u32::from(i.immediate8() & 1)));
+                self.list.zero(half_register(to, 1));
             }
             C::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8 if i.op0_kind() == OpKind::Memory => {
                 let (quarter, m) = (u32::from(i.immediate8() & 3), memory(i));
-                self.list.store_quarter(m, half(number(i.op1_register()), quarter / 2), quarter % 2);
+                self.list.store_quarter(m, half_register(number(i.op1_register()), quarter / 2), quarter % 2);
                 self.written(m, 16);
             }
             C::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8 => self.quarter_out(i, u32::from(i.immediate8() & 3)),
@@ -122,39 +122,45 @@ impl Narrow<'_> {
             C::EVEX_Vpsrldq_xmm_xmmm128_imm8 if i.op1_kind() == OpKind::Register => {
                 let [to, from] = [0, 1].map(|k| number(i.op_register(k)));
                 let (by, code) = (u32::from(i.immediate8()), C::VEX_Vpsrldq_xmm_xmm_imm8);
-                self.list.two_i(code, half(to, 0), O::R(half(from, 0)), by);
-                self.list.zero(half(to, 1));
+                self.list.two_i(code, half_register(to, 0), O::R(half_register(from, 0)), by);
+                self.list.zero(half_register(to, 1));
             }
             C::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8 if i.op2_kind() == OpKind::Register => {
                 let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
                 let at = u32::from(i.immediate8() & 1);
                 let t = self.list.temp();
-                self.list.copy(t, half(b, 0));
-                self.list.copy(half(to, 1 - at), half(a, 1 - at));
-                self.list.copy(half(to, at), t);
+                self.list.copy(t, half_register(b, 0));
+                self.list.copy(half_register(to, 1 - at), half_register(a, 1 - at));
+                self.list.copy(half_register(to, at), t);
             }
             C::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8 if i.op2_kind() == OpKind::Memory => {
                 let [to, a] = [0, 1].map(|k| number(i.op_register(k)));
                 let (quarter, code) =
                     (u32::from(i.immediate8() & 3), C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8);
                 let h = quarter / 2;
-                self.list.copy(half(to, 1 - h), half(a, 1 - h));
-                self.list.three_i(code, half(to, h), half(a, h), O::M(memory(i)), quarter % 2);
+                self.list.copy(half_register(to, 1 - h), half_register(a, 1 - h));
+                self.list.three_i(
+                    code,
+                    half_register(to, h),
+                    half_register(a, h),
+                    O::M(memory(i)),
+                    quarter % 2,
+                );
             }
             C::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8 => {
                 let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
                 let quarter = u32::from(i.immediate8() & 3);
                 let (h, t) = (quarter / 2, self.list.temp());
                 let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
-                self.list.three_i(code, t, half(a, h), O::R(half(b, 0)), quarter % 2);
-                self.list.copy(half(to, 1 - h), half(a, 1 - h));
-                self.list.copy(half(to, h), t);
+                self.list.three_i(code, t, half_register(a, h), O::R(half_register(b, 0)), quarter % 2);
+                self.list.copy(half_register(to, 1 - h), half_register(a, 1 - h));
+                self.list.copy(half_register(to, h), t);
             }
             C::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 if i.op2_kind() == OpKind::Register => {
-                let [to, a, b] = [0, 1, 2].map(|k| half(number(i.op_register(k)), 0));
+                let [to, a, b] = [0, 1, 2].map(|k| half_register(number(i.op_register(k)), 0));
                 let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
                 self.list.three_i(code, to, a, O::R(b), u32::from(i.immediate8() & 1));
-                self.list.zero(half(number(i.op0_register()), 1));
+                self.list.zero(half_register(number(i.op0_register()), 1));
             }
             C::EVEX_Vmovd_rm32_xmm => self.element_out(i, C::VEX_Vmovd_rm32_xmm),
             C::EVEX_Vmovq_rm64_xmm => self.element_out(i, C::VEX_Vmovq_rm64_xmm),
@@ -172,7 +178,7 @@ impl Narrow<'_> {
     }
 
     fn element_out(&mut self, i: &Instruction, code: Code) {
-        let from = half(number(i.op1_register()), 0);
+        let from = half_register(number(i.op1_register()), 0);
         if i.op0_kind() == OpKind::Register {
             self.list.gpr_of(code, i.op0_register(), from);
             self.overwritten(i.op0_register());
@@ -186,11 +192,11 @@ impl Narrow<'_> {
     fn element_in(&mut self, i: &Instruction, code: Code) {
         let to = number(i.op0_register());
         if i.op1_kind() == OpKind::Register {
-            self.list.of_gpr(code, half(to, 0), i.op1_register());
+            self.list.of_gpr(code, half_register(to, 0), i.op1_register());
         } else {
-            self.list.two(code, half(to, 0), O::M(memory(i)));
+            self.list.two(code, half_register(to, 0), O::M(memory(i)));
         }
-        self.list.zero(half(to, 1));
+        self.list.zero(half_register(to, 1));
     }
 
     fn blended(&mut self, i: &Instruction, w: usize, bytes: u32) -> Result<(), Unsupported> {
@@ -203,10 +209,10 @@ impl Narrow<'_> {
         for h in 0..Self::halves(w) {
             let b = b.half(h);
             match self.mask(k.number() as u8, bytes, h) {
-                Some(mask) => self.list.blend(half(dst, h), half(a, h), b, mask),
+                Some(mask) => self.list.blend(half_register(dst, h), half_register(a, h), b, mask),
                 None => match b {
-                    O::R(r) => self.list.copy(half(dst, h), r),
-                    b => self.list.two(super::step_list::LOAD[1], half(dst, h), b),
+                    O::R(r) => self.list.copy(half_register(dst, h), r),
+                    b => self.list.two(super::step_list::LOAD[1], half_register(dst, h), b),
                 },
             }
         }
@@ -219,8 +225,8 @@ impl Narrow<'_> {
         let bytes = if name == Name::VPMOVM2Q { 8 } else { 4 };
         for h in 0..Self::halves(w) {
             match self.mask(k, bytes, h) {
-                Some(m) => self.list.two(COPY, half(dst, h), O::R(m)),
-                None => self.list.ones(half(dst, h)),
+                Some(m) => self.list.two(COPY, half_register(dst, h), O::R(m)),
+                None => self.list.ones(half_register(dst, h)),
             }
         }
         self.clear(dst, w);

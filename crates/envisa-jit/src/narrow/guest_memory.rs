@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, FlowControl, IcedError, Instruction, Register, RflagsBits};
 
-use super::step_list::{LOAD, O, Reg, STORE, half, truths};
+use super::step_list::{LOAD, O, Reg, STORE, half_register, mask_quarter_register};
 use super::vector::{Lanes, number};
 use super::*;
 use crate::asm::K;
@@ -142,7 +142,7 @@ impl Narrow<'_> {
     fn store_halves(&mut self, m: Mem, from: V, k: Option<K>, (w, bytes): (usize, u32)) {
         let y = usize::from(w > 0);
         for h in 0..Self::halves(w) {
-            let (m, r) = (m.plus(32 * h), half(from, h));
+            let (m, r) = (m.plus(32 * h), half_register(from, h));
             match k.and_then(|k| self.mask(k, bytes, h)) {
                 None => self.list.store(STORE[y], m, r),
                 Some(mask) => {
@@ -159,7 +159,7 @@ impl Narrow<'_> {
     /// The same, without a mask where it turns out to be that of all lanes.
     fn store_whole_if_all(&mut self, m: Mem, from: V, k: K, of: (usize, u32)) {
         let quarters = if of.1 == 8 { 1 } else { Self::halves(of.0) };
-        let mut unknown: Vec<Reg> = (0..quarters).map(|q| truths(k, q)).collect();
+        let mut unknown: Vec<Reg> = (0..quarters).map(|q| mask_quarter_register(k, q)).collect();
         unknown.retain(|r| self.knows(*r) != Some(true));
         let all = match unknown[..] {
             [] => return self.store_halves(m, from, None, of),
@@ -214,7 +214,7 @@ impl Narrow<'_> {
         };
         for h in 0..Self::halves(w) {
             let mask = self.mask(k, 4, h);
-            self.gather(code, half(dst, h), m, half(index, h), mask);
+            self.gather(code, half_register(dst, h), m, half_register(index, h), mask);
         }
         (0..4).for_each(|q| self.no_truths(k, q));
         self.clear(dst, w);
@@ -229,10 +229,10 @@ impl Narrow<'_> {
         let (dst, index, k) = (number(i.op0_register()), number(i.memory_index()), i.op_mask().number() as K);
         let m = memory(i);
         let high = self.list.temp();
-        self.list.two_i(Code::VEX_Vextracti128_xmmm128_ymm_imm8, high, O::R(half(index, 0)), 1);
-        for (h, index) in [half(index, 0), high].into_iter().enumerate() {
+        self.list.two_i(Code::VEX_Vextracti128_xmmm128_ymm_imm8, high, O::R(half_register(index, 0)), 1);
+        for (h, index) in [half_register(index, 0), high].into_iter().enumerate() {
             let mask = self.mask(k, 8, h as u32);
-            self.gather(Code::VEX_Vpgatherdq_ymm_vm32x_ymm, half(dst, h as u32), m, index, mask);
+            self.gather(Code::VEX_Vpgatherdq_ymm_vm32x_ymm, half_register(dst, h as u32), m, index, mask);
         }
         (0..4).for_each(|q| self.no_truths(k, q));
         Ok(())
@@ -248,10 +248,10 @@ impl Narrow<'_> {
         let m = Mem { index: PLACE, ..memory(i) };
         let lanes = if bytes == 8 { 8 } else { 8 * Self::halves(w) };
         for h in 0..lanes / 8 {
-            self.list.store(STORE[1], FIRST.plus(32 * h), half(index, h));
+            self.list.store(STORE[1], FIRST.plus(32 * h), half_register(index, h));
         }
         for h in 0..Self::halves(w) {
-            self.list.store(STORE[1], SECOND.plus(32 * h), half(from, h));
+            self.list.store(STORE[1], SECOND.plus(32 * h), half_register(from, h));
         }
         let (load, store, datum) = match bytes {
             8 => (Code::Mov_r64_rm64, Code::Mov_rm64_r64, DATUM[3]),
@@ -262,7 +262,7 @@ impl Narrow<'_> {
             n.raw_rm(load, datum, SECOND.plus(bytes * lane));
             n.raw_mr(store, m, datum);
         };
-        if (0..lanes / 8).all(|q| self.knows(truths(k, q)) == Some(true)) {
+        if (0..lanes / 8).all(|q| self.knows(mask_quarter_register(k, q)) == Some(true)) {
             (0..lanes).for_each(|lane| one(self, lane));
         } else {
             self.gather_bits(BITS, k, lanes / 8);

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction, OpKind};
 
-use super::step_list::{O, Reg, half};
+use super::step_list::{O, Reg, half_register};
 use super::vector::number;
 use super::*;
 use crate::asm::K;
@@ -77,7 +77,7 @@ impl Narrow<'_> {
             let t = self.list.temp();
             let b =
                 if w == 0 && i.op2_kind() == OpKind::Memory { O::R(self.loaded(b, h, w)) } else { b.half(h) };
-            make(self, t, half(a, h), b);
+            make(self, t, half_register(a, h), b);
             if w == 0 {
                 // Nothing is true behind sixteen bytes.
                 self.list.two(super::step_list::LOAD[0], t, O::R(t));
@@ -184,7 +184,7 @@ impl Narrow<'_> {
         let b = self.src(i, last, bytes);
         for h in 0..Self::halves(w) {
             let b = self.loaded(b, h, w);
-            let a = if last == 2 { half(number(i.op1_register()), h) } else { b };
+            let a = if last == 2 { half_register(number(i.op1_register()), h) } else { b };
             self.put((dst, lanes, bytes, h), |n, to| make(n, to, a, b));
         }
         self.clear(dst, w);
@@ -383,7 +383,7 @@ impl Narrow<'_> {
         let base = self.quads(0x4330_0000_0000_0000);
         for (h, r) in wide.into_iter().enumerate() {
             let t = self.op(OR, r, O::M(base));
-            self.list.three(Code::VEX_Vsubpd_ymm_ymm_ymmm256, half(dst, h as u32), t, O::M(base));
+            self.list.three(Code::VEX_Vsubpd_ymm_ymm_ymmm256, half_register(dst, h as u32), t, O::M(base));
         }
         self.clear(dst, w);
         Ok(())
@@ -397,7 +397,7 @@ impl Narrow<'_> {
         for h in 0..Self::halves(w) {
             let b = self.loaded(b, h, w);
             self.put((dst, lanes, 4, h), |n, to| {
-                let a = half(a, h);
+                let a = half_register(a, h);
                 let low = n.all(0x00ff_00ff);
                 let multiply = Code::VEX_Vpmaddwd_ymm_ymm_ymmm256;
                 let even_a = n.op(AND, a, O::M(low));
@@ -408,7 +408,7 @@ impl Narrow<'_> {
                 let even = n.op(multiply, even_a, O::R(even_b));
                 let odd = n.op(multiply, odd_a, O::R(odd_b));
                 let sum = n.op(Code::VEX_Vpaddd_ymm_ymm_ymmm256, even, O::R(odd));
-                n.list.three(Code::VEX_Vpaddd_ymm_ymm_ymmm256, to, sum, O::R(half(dst, h)));
+                n.list.three(Code::VEX_Vpaddd_ymm_ymm_ymmm256, to, sum, O::R(half_register(dst, h)));
             });
         }
         self.clear(dst, w);

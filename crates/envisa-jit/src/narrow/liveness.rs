@@ -42,7 +42,7 @@ pub(super) struct Flow {
 }
 
 /// The label that an instruction jumps to.
-fn target(i: &Instruction) -> Option<u32> {
+fn jump_target(i: &Instruction) -> Option<u32> {
     let jumps = i.is_jcc_short_or_near() || i.is_jmp_short_or_near();
     jumps.then(|| i.near_branch64() as u32 - 1)
 }
@@ -230,7 +230,7 @@ impl Flow {
 }
 
 /// Leaves out steps of which nobody wants what they do; `begins` go on naming what they named.
-pub(super) fn retain(steps: &mut Vec<Step>, flow: &mut Flow, regs: Reg, begins: &mut [usize]) {
+pub(super) fn retain_wanted_steps(steps: &mut Vec<Step>, flow: &mut Flow, regs: Reg, begins: &mut [usize]) {
     let keep = &flow.wanted(steps, regs);
     let mut at = Vec::with_capacity(keep.len() + 1);
     let mut n = 0;

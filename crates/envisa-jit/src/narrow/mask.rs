@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction, Register};
 
-use super::step_list::{O, Reg, truths};
+use super::step_list::{O, Reg, mask_quarter_register};
 use super::*;
 use crate::asm::K;
 
@@ -12,23 +12,23 @@ const OR: Code = Code::VEX_Vpor_ymm_ymm_ymmm256;
 const XOR: Code = Code::VEX_Vpxor_ymm_ymm_ymmm256;
 const EQ: Code = Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256;
 
-fn bit(r: Reg) -> u32 {
+fn register_bit(r: Reg) -> u32 {
     1 << (r - 64)
 }
 
 impl Narrow<'_> {
     fn known(&mut self, r: Reg, value: Option<bool>) {
-        self.ones &= !bit(r);
-        self.zeros &= !bit(r);
+        self.ones &= !register_bit(r);
+        self.zeros &= !register_bit(r);
         match value {
-            Some(true) => self.ones |= bit(r),
-            Some(false) => self.zeros |= bit(r),
+            Some(true) => self.ones |= register_bit(r),
+            Some(false) => self.zeros |= register_bit(r),
             None => {}
         }
     }
 
     pub(super) fn knows(&self, r: Reg) -> Option<bool> {
-        match (self.ones & bit(r) != 0, self.zeros & bit(r) != 0) {
+        match (self.ones & register_bit(r) != 0, self.zeros & register_bit(r) != 0) {
             (true, _) => Some(true),
             (_, true) => Some(false),
             _ => None,
@@ -36,7 +36,7 @@ impl Narrow<'_> {
     }
 
     pub(super) fn no_truths(&mut self, k: K, q: u32) {
-        let r = truths(k, q);
+        let r = mask_quarter_register(k, q);
         self.list.zero(r);
         self.known(r, Some(false));
     }
@@ -64,7 +64,7 @@ impl Narrow<'_> {
             C::VEX_Knotw_kr_kr => {
                 let ones = self.all(!0);
                 for q in 0..2 {
-                    let (to, from) = (truths(k(0), q), truths(k(1), q));
+                    let (to, from) = (mask_quarter_register(k(0), q), mask_quarter_register(k(1), q));
                     let value = self.knows(from).map(|v| !v);
                     self.list.three(XOR, to, from, O::M(ones));
                     self.known(to, value);
@@ -75,7 +75,12 @@ impl Narrow<'_> {
                 self.shifted(i, k(0), k(1));
             }
             C::VEX_Kunpckwd_kr_kr_kr => {
-                let from = [truths(k(2), 0), truths(k(2), 1), truths(k(1), 0), truths(k(1), 1)];
+                let from = [
+                    mask_quarter_register(k(2), 0),
+                    mask_quarter_register(k(2), 1),
+                    mask_quarter_register(k(1), 0),
+                    mask_quarter_register(k(1), 1),
+                ];
                 self.quarters(k(0), from.map(Some));
             }
             C::VEX_Kortestw_kr_kr => self.any(&[k(0), k(1)], 2, next),
@@ -126,7 +131,8 @@ impl Narrow<'_> {
 
     fn logic(&mut self, code: Code, to: K, a: K, b: K) {
         for q in 0..2 {
-            let (d, a, b) = (truths(to, q), truths(a, q), truths(b, q));
+            let (d, a, b) =
+                (mask_quarter_register(to, q), mask_quarter_register(a, q), mask_quarter_register(b, q));
             let (va, vb) = (self.knows(a), self.knows(b));
             match code {
                 Code::VEX_Kxorw_kr_kr_kr if a == b => {
@@ -175,7 +181,7 @@ impl Narrow<'_> {
 
     /// Sets all quarters of a mask at once, from others or to nothing.
     fn quarters(&mut self, to: K, from: [Option<Reg>; 4]) {
-        let mine = |r: Reg| (truths(to, 0)..truths(to, 3) + 1).contains(&r);
+        let mine = |r: Reg| (mask_quarter_register(to, 0)..truths(to, 3) + 1).contains(&r);
         let from = from.map(|r| {
             r.map(|r| {
                 let value = self.knows(r);
@@ -188,7 +194,7 @@ impl Narrow<'_> {
             })
         });
         for (q, f) in from.into_iter().enumerate() {
-            let d = truths(to, q as u32);
+            let d = mask_quarter_register(to, q as u32);
             match f {
                 None | Some((_, Some(false))) => {
                     self.list.zero(d);
@@ -218,7 +224,7 @@ impl Narrow<'_> {
             let all = std::array::from_fn(|q| {
                 let q = q as u32;
                 let s = if right { q.checked_add(n) } else { q.checked_sub(n) };
-                s.filter(|s| *s < bits / 8 && q < bits / 8).map(|s| truths(from, s))
+                s.filter(|s| *s < bits / 8 && q < bits / 8).map(|s| mask_quarter_register(from, s))
             });
             return self.quarters(to, all);
         }
@@ -247,7 +253,7 @@ impl Narrow<'_> {
                 continue;
             }
             let which = self.literal(std::array::from_fn(|k| 1 << (8 * q + k as u32)));
-            let (d, u) = (truths(to, q), self.list.temp());
+            let (d, u) = (mask_quarter_register(to, q), self.list.temp());
             self.list.three(AND, u, t, O::M(which));
             self.list.three(EQ, d, u, O::M(which));
             self.known(d, None);
@@ -258,7 +264,7 @@ impl Narrow<'_> {
     pub(super) fn gather_bits(&mut self, to: Register, k: K, quarters: u32) {
         let mut first = true;
         for q in 0..quarters {
-            let r = truths(k, q);
+            let r = mask_quarter_register(k, q);
             if self.knows(r) == Some(false) && q != 0 {
                 continue;
             }
@@ -291,7 +297,7 @@ impl Narrow<'_> {
         let mut of: Vec<Reg> = Vec::new();
         for k in ks {
             for q in 0..quarters {
-                let r = truths(*k, q);
+                let r = mask_quarter_register(*k, q);
                 let neutral = if all { None } else { Some(false) };
                 if !of.contains(&r) && (neutral.is_none() || self.knows(r) != neutral) {
                     of.push(r);
@@ -302,7 +308,7 @@ impl Narrow<'_> {
             // A bit is in the result if either mask has it.
             let mut joint = None;
             for q in 0..quarters {
-                let (a, b) = (truths(ks[0], q), truths(ks[1], q));
+                let (a, b) = (mask_quarter_register(ks[0], q), mask_quarter_register(ks[1], q));
                 let mut r = a;
                 if a != b {
                     r = self.list.temp();
@@ -324,7 +330,7 @@ impl Narrow<'_> {
             return;
         }
         let Some((first, rest)) = of.split_first() else {
-            let r = truths(ks[0], 0);
+            let r = mask_quarter_register(ks[0], 0);
             return self.list.test(r, O::R(r));
         };
         let mut sum = *first;
@@ -345,8 +351,8 @@ impl Narrow<'_> {
             got.extend(&halves[..Self::halves(w) as usize]);
         }
         for (q, r) in got.iter().enumerate() {
-            let d = truths(to, q as u32);
-            match of.map(|k| truths(k, q as u32)) {
+            let d = mask_quarter_register(to, q as u32);
+            match of.map(|k| mask_quarter_register(k, q as u32)) {
                 Some(m) if self.knows(m) != Some(true) => self.two_of(AND, d, *r, m),
                 _ => {
                     self.list.copy(d, *r);

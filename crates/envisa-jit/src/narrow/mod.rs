@@ -69,7 +69,7 @@ const FREE: [Register; 3] = [Register::R11D, Register::R14D, Register::R15D];
 ///
 /// # Errors
 /// The first instruction that there is no way for.
-pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed, String> {
+pub(crate) fn narrow_to_avx2(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed, String> {
     let mut n = Narrow {
         list: List { next: UNITS, ..List::with_room(2 * code.len()) },
         given,
@@ -82,7 +82,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
         spread: Vec::new(),
     };
     let mut begins = Vec::with_capacity(code.len());
-    let named = named(code, given.labels);
+    let named = referenced_labels(code, given.labels);
     for (k, i) in code.iter().enumerate() {
         begins.push(n.list.steps.len());
         if i.ip() != 0 && named[i.ip() as usize - 1] {
@@ -102,15 +102,15 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
     let Narrow { list: List { mut steps, code, next, .. }, mut literals, .. } = n;
     let mut flow = liveness::Flow::new(&steps, &code, labels);
     debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
-    liveness::retain(&mut steps, &mut flow, next, &mut begins);
+    liveness::retain_wanted_steps(&mut steps, &mut flow, next, &mut begins);
     let reorder::Tidy { mut steps, code, at, done, next, pinned } =
-        reorder::tidy(&steps, code, &mut flow, next);
+        reorder::reorder_steps(&steps, code, &mut flow, next);
     // First where instructions begin, then where those before them have been done.
     let n = begins.len();
     begins.extend_from_within(..);
     begins[..n].iter_mut().for_each(|b| *b = at[*b]);
     begins[n..].iter_mut().for_each(|b| *b = done[*b]);
-    liveness::retain(&mut steps, &mut flow, next, &mut begins);
+    liveness::retain_wanted_steps(&mut steps, &mut flow, next, &mut begins);
     let done = begins.split_off(n);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
@@ -130,7 +130,7 @@ pub(crate) fn narrow(code: &[Instruction], given: &Given<'_>) -> Result<Narrowed
 }
 
 /// Which labels something goes to: every instruction of the program has one.
-fn named(code: &[Instruction], labels: u32) -> Vec<bool> {
+fn referenced_labels(code: &[Instruction], labels: u32) -> Vec<bool> {
     let mut all = vec![false; labels as usize];
     for i in code {
         if i.is_jcc_short_or_near() || i.is_jmp_short_or_near() || i.is_call_near() {

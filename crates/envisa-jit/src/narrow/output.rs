@@ -3,7 +3,7 @@
 use iced_x86::{Code, Instruction, OpKind, Register};
 
 use super::register_allocation::{COUNT, Place, Places};
-use super::step_list::{Effect, LOAD, NO, STORE, Step, foldable};
+use super::step_list::{Effect, LOAD, NO, STORE, Step, can_fold_memory};
 use crate::asm::Mem;
 use envisa_native_layout::CTX;
 
@@ -24,23 +24,23 @@ fn register(kind: Register, n: u8) -> Register {
     base + u32::from(n)
 }
 
-fn slot(at: u32) -> Mem {
+fn spill_slot(at: u32) -> Mem {
     Mem::at(CTX, at)
 }
 
 fn load(r: u8, at: u32) -> Result<Instruction, iced_x86::IcedError> {
-    Instruction::with2(LOAD[1], Register::YMM0 + u32::from(r), slot(at).operand(false))
+    Instruction::with2(LOAD[1], Register::YMM0 + u32::from(r), spill_slot(at).operand(false))
 }
 
 fn store(at: u32, r: u8) -> Result<Instruction, iced_x86::IcedError> {
-    Instruction::with2(STORE[1], slot(at).operand(false), Register::YMM0 + u32::from(r))
+    Instruction::with2(STORE[1], spill_slot(at).operand(false), Register::YMM0 + u32::from(r))
 }
 
 fn in_memory(i: &Instruction) -> bool {
     (0..i.op_count()).any(|k| i.op_kind(k) == OpKind::Memory)
 }
 
-fn fold(i: &mut Instruction, operand: u32, at: u32) {
+fn fold_memory_operand(i: &mut Instruction, operand: u32, at: u32) {
     i.set_op_kind(operand, OpKind::Memory);
     i.set_memory_base(CTX);
     i.set_memory_index(Register::None);
@@ -50,7 +50,7 @@ fn fold(i: &mut Instruction, operand: u32, at: u32) {
 }
 
 /// Writes one step; `put` takes its instructions.
-fn one(
+fn write_step(
     k: usize,
     (s, mut i): (&Step, Instruction),
     places: &Places,
@@ -93,10 +93,10 @@ fn one(
     }
     let first = usize::from(writes);
     if !in_memory(&i)
-        && let Some(n) = (first..4).rev().find(|n| memory(of[*n]) && foldable(i.code(), *n as u32))
+        && let Some(n) = (first..4).rev().find(|n| memory(of[*n]) && can_fold_memory(i.code(), *n as u32))
         && let Some(Place::Memory(at)) = of[n]
     {
-        fold(&mut i, n as u32, at);
+        fold_memory_operand(&mut i, n as u32, at);
         of[n] = None;
     }
     let mut lent = [LENT[1], LENT[0]].into_iter().take(if lent_first { 1 } else { 2 });
@@ -146,7 +146,7 @@ pub(super) fn write(steps: &[Step], code: &[Instruction], places: &Places) -> Re
         let i = code[s.at as usize];
         debug_assert!(s.ops.iter().all(|r| *r == NO) || i.op_count() > 0);
         let code = &mut out.code;
-        one(k, (s, i), places, &mut |i| match i {
+        write_step(k, (s, i), places, &mut |i| match i {
             Ok(mut i) => {
                 i.set_ip(pending.take().map_or(0, |l| u64::from(l) + 1));
                 code.push(i);

@@ -49,7 +49,7 @@ struct Stretches<'a> {
     parent: Vec<u32>,
 }
 
-fn root(parent: &mut [u32], mut k: u32) -> u32 {
+fn find_root(parent: &mut [u32], mut k: u32) -> u32 {
     while parent[k as usize] != k {
         let up = parent[parent[k as usize] as usize];
         parent[k as usize] = up;
@@ -60,7 +60,7 @@ fn root(parent: &mut [u32], mut k: u32) -> u32 {
 
 /// The order in which blocks are looked at: what is put behind the code comes where it is gone to from. With each, how
 /// much an access counts there.
-fn order(flow: &Flow, behind: Range<usize>) -> (Vec<usize>, Vec<f32>) {
+fn block_order(flow: &Flow, behind: Range<usize>) -> (Vec<usize>, Vec<f32>) {
     let blocks = &flow.blocks;
     let rare = |b: usize| behind.contains(&blocks[b].start);
     let mut key = vec![usize::MAX; blocks.len()];
@@ -174,7 +174,7 @@ fn bits(mut of: u128) -> impl Iterator<Item = u32> {
 type Ends = Range<usize>;
 
 /// Steps of a block, of which there are none where all were left out: it has a place nevertheless.
-fn length(b: &Block) -> u32 {
+fn block_length(b: &Block) -> u32 {
     2 * (b.end - b.start).max(1) as u32
 }
 
@@ -185,7 +185,7 @@ impl Places {
         (regs, pinned): (Reg, &[Reg]),
         (room, behind): (u32, Range<usize>),
     ) -> Places {
-        let (order, count) = order(flow, behind);
+        let (order, count) = block_order(flow, behind);
         let mut s = Stretches::new(steps);
         let mut open = vec![NO; regs as usize];
         // Both are in the order of the units.
@@ -196,7 +196,7 @@ impl Places {
         let (mut at, mut before) = (0, None);
         for b in order {
             let block = &flow.blocks[b];
-            let (first, after) = (at, at + length(block));
+            let (first, after) = (at, at + block_length(block));
             at = after;
             let mut touched = 0u128;
             for s in &steps[block.start..block.end] {
@@ -241,7 +241,7 @@ impl Places {
                         there = &there[1..];
                     }
                     if let Some((_, w)) = there.first().filter(|e| e.0 == *u && e.1 != *o) {
-                        let (x, y) = (root(&mut s.parent, *w), root(&mut s.parent, *o));
+                        let (x, y) = (find_root(&mut s.parent, *w), find_root(&mut s.parent, *o));
                         s.parent[x as usize] = y;
                     }
                 }
@@ -272,7 +272,7 @@ struct Web {
 }
 
 /// Gives each of `n` a range for as many as it has been counted; then, element by element, where the next one goes.
-fn ranges(counts: &mut [usize]) -> usize {
+fn counts_to_offsets(counts: &mut [usize]) -> usize {
     let mut sum = 0;
     for c in counts {
         sum += std::mem::replace(c, sum);
@@ -346,7 +346,7 @@ impl Stretches<'_> {
             counts[w] += usize::from(last[w] != s.start);
             last[w] = s.end + 1;
         }
-        let mut stretches = vec![Stretch { start: 0, end: 0 }; ranges(&mut counts)];
+        let mut stretches = vec![Stretch { start: 0, end: 0 }; counts_to_offsets(&mut counts)];
         for ((s, r), weight) in self.all.iter().zip(of).zip(&self.weight) {
             let (w, next) = (&mut webs[*r as usize], &mut counts[*r as usize]);
             w.weight += weight;
@@ -378,7 +378,7 @@ impl Stretches<'_> {
             counts[*a as usize] += 1;
             counts[*b as usize] += 1;
         }
-        let mut near = vec![(0, 0.0); ranges(&mut counts)];
+        let mut near = vec![(0, 0.0); counts_to_offsets(&mut counts)];
         for (w, c) in webs.iter_mut().zip(&counts) {
             w.near = *c..*c;
         }
@@ -403,7 +403,7 @@ impl Stretches<'_> {
             }
         }
         for k in 0..self.all.len() as u32 {
-            of[k as usize] = of[root(&mut self.parent, k) as usize];
+            of[k as usize] = of[find_root(&mut self.parent, k) as usize];
         }
         let n = n as usize;
         let (webs, stretches, near) = self.webs(&of, n, pinned);

@@ -9,7 +9,7 @@ use iced_x86::{Instruction, OpKind, Register};
 
 use super::liveness::{Block, Flow};
 use super::step_list::{Effect, List, NO, Reg, Step, UNITS};
-use super::vector::own;
+use super::vector::is_own_memory;
 use super::{Mem, memory};
 
 /// Something for each register, all of which is forgotten at once.
@@ -103,7 +103,7 @@ pub(super) struct Tidy {
 }
 
 /// Puts the steps of each block in order; `flow` is that of the steps as they are then.
-pub(super) fn tidy(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next: Reg) -> Tidy {
+pub(super) fn reorder_steps(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next: Reg) -> Tidy {
     let n = steps.len();
     let (room, at) = (Vec::with_capacity(n + n / 4), vec![0; n + 1]);
     let done = at.clone();
@@ -168,7 +168,7 @@ fn is_fixed(s: &Step, code: &[Instruction]) -> bool {
     if !s.pure() && i.op_count() > 0 && i.op0_kind() == OpKind::Register {
         return true;
     }
-    !s.pure() && !own(memory(i))
+    !s.pure() && !is_own_memory(memory(i))
 }
 
 /// Which value each register has.
@@ -306,7 +306,7 @@ impl Names {
     }
 }
 
-fn root(parent: &mut [u32], mut k: usize) -> usize {
+fn find_root(parent: &mut [u32], mut k: usize) -> usize {
     while parent[k] as usize != k {
         parent[k] = parent[parent[k] as usize];
         k = parent[k] as usize;
@@ -315,13 +315,13 @@ fn root(parent: &mut [u32], mut k: usize) -> usize {
 }
 
 /// Memory of the code's own that a step touches, and whether it writes there.
-fn touched(i: &Instruction) -> Option<(Mem, i64, bool)> {
+fn touched_own_memory(i: &Instruction) -> Option<(Mem, i64, bool)> {
     let k = (0..i.op_count()).find(|k| i.op_kind(*k) == OpKind::Memory)?;
     let m = memory(i);
-    own(m).then(|| (m, i.memory_size().size() as i64, k == 0))
+    is_own_memory(m).then(|| (m, i.memory_size().size() as i64, k == 0))
 }
 
-fn meet(a: (Mem, i64, bool), b: (Mem, i64, bool)) -> bool {
+fn accesses_overlap(a: (Mem, i64, bool), b: (Mem, i64, bool)) -> bool {
     let plain = |m: Mem| m.index == Register::None;
     a.0.base == b.0.base
         && (!plain(a.0) || !plain(b.0) || (a.0.disp < b.0.disp + b.1 && b.0.disp < a.0.disp + a.1))
@@ -357,7 +357,7 @@ struct Bundles {
 
 impl Bundles {
     fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (root(&mut self.parent, a as usize), root(&mut self.parent, b as usize));
+        let (a, b) = (find_root(&mut self.parent, a as usize), find_root(&mut self.parent, b as usize));
         self.parent[a.max(b)] = a.min(b) as u32;
     }
 
@@ -367,7 +367,7 @@ impl Bundles {
         self.parent.clear();
         self.parent.extend(0..n as u32);
         self.memory.clear();
-        self.memory.extend(run.iter().map(|s| touched(&code[s.at as usize])));
+        self.memory.extend(run.iter().map(|s| touched_own_memory(&code[s.at as usize])));
         self.stores.clear();
         self.stores.extend((0..n as u32).filter(|k| self.memory[*k as usize].is_some_and(|m| m.2)));
         self.deep.clear();
@@ -396,7 +396,8 @@ impl Bundles {
                 }
             });
             let m = self.memory[k];
-            let met = |x: u32| m.is_some_and(|m| self.memory[x as usize].is_some_and(|y| meet(m, y)));
+            let met =
+                |x: u32| m.is_some_and(|m| self.memory[x as usize].is_some_and(|y| accesses_overlap(m, y)));
             let steady = m.is_none() || !self.stores.iter().any(|x| met(*x));
             self.deep[k] = match behind {
                 None if single && steady => 1,
@@ -423,7 +424,7 @@ impl Bundles {
             if let Some(m) = self.memory[k as usize] {
                 for x in 0..self.stores.len() {
                     let x = self.stores[x];
-                    if x != k && self.memory[x as usize].is_some_and(|y| meet(m, y)) {
+                    if x != k && self.memory[x as usize].is_some_and(|y| accesses_overlap(m, y)) {
                         self.join(x, k);
                     }
                 }
@@ -441,7 +442,7 @@ impl Bundles {
                 }
                 let parent = &mut self.parent;
                 self.readers.take(r, |d| {
-                    let (a, b) = (root(parent, d as usize), root(parent, k as usize));
+                    let (a, b) = (find_root(parent, d as usize), find_root(parent, k as usize));
                     parent[a.max(b)] = a.min(b) as u32;
                 });
             }
@@ -462,7 +463,7 @@ impl Bundles {
         let mut ends: Vec<u32> = Vec::new();
         let shared: Vec<u32> = (0..n as u32).filter(|k| self.deep[*k as usize] == SHARED).collect();
         for k in &shared {
-            let r = root(&mut self.parent, *k as usize);
+            let r = find_root(&mut self.parent, *k as usize);
             if number[r] == u32::MAX {
                 number[r] = ends.len() as u32;
                 ends.push(0);
@@ -475,7 +476,7 @@ impl Bundles {
         }
         let mut members = vec![0u32; shared.len()];
         for k in &shared {
-            let e = &mut ends[number[root(&mut self.parent, *k as usize)] as usize];
+            let e = &mut ends[number[find_root(&mut self.parent, *k as usize)] as usize];
             members[*e as usize] = *k;
             *e += 1;
         }

@@ -3,8 +3,8 @@
 use iced_x86::{Code, Instruction, OpKind};
 
 use super::guest_memory::Masked;
-use super::step_list::{O, Reg, STORE, half};
-use super::vector::{Lanes, Src, number, own};
+use super::step_list::{O, Reg, STORE, half_register};
+use super::vector::{Lanes, Src, is_own_memory, number};
 use super::*;
 use crate::vector_encodings::Name;
 
@@ -68,12 +68,12 @@ impl Narrow<'_> {
         let known = self.index(index);
         let made: Vec<Reg> = (0..Self::halves(w))
             .map(|h| match known {
-                Some(x) => self.of_known(half(index, h), &x[8 * h as usize..][..8], &table),
-                None => self.of_sixteen(half(index, h), table),
+                Some(x) => self.of_known(half_register(index, h), &x[8 * h as usize..][..8], &table),
+                None => self.of_sixteen(half_register(index, h), table),
             })
             .collect();
         for (h, r) in made.into_iter().enumerate() {
-            self.list.copy(half(dst, h as u32), r);
+            self.list.copy(half_register(dst, h as u32), r);
         }
         Ok(())
     }
@@ -86,7 +86,7 @@ impl Narrow<'_> {
         }
         let (dst, a) = (number(i.op0_register()), number(i.op1_register()));
         let b = self.src(i, 2, 4);
-        let a = [0, 1].map(|h| half(a, h));
+        let a = [0, 1].map(|h| half_register(a, h));
         let made: Vec<Reg> = match self.index(dst) {
             Some(x) if (0..2).any(|c| x == std::array::from_fn(|k| 2 * k as u32 + c)) => {
                 let imm = if x[0] == 0 { 0x88 } else { 0xdd };
@@ -102,11 +102,13 @@ impl Narrow<'_> {
             }
             Some(x) => {
                 let all = [O::R(a[0]), O::R(a[1]), b.half(0), b.half(1)];
-                (0..2).map(|h| self.of_known(half(dst, h), &x[8 * h as usize..][..8], &all)).collect()
+                (0..2)
+                    .map(|h| self.of_known(half_register(dst, h), &x[8 * h as usize..][..8], &all))
+                    .collect()
             }
             None => (0..2)
                 .map(|h| {
-                    let index = half(dst, h);
+                    let index = half_register(dst, h);
                     let first = self.of_sixteen(index, a.map(O::R));
                     let second = self.of_sixteen(index, [b.half(0), b.half(1)]);
                     let (which, to) = (self.list.temp(), self.list.temp());
@@ -117,7 +119,7 @@ impl Narrow<'_> {
                 .collect(),
         };
         for (h, r) in made.into_iter().enumerate() {
-            self.list.copy(half(dst, h as u32), r);
+            self.list.copy(half_register(dst, h as u32), r);
         }
         Ok(())
     }
@@ -160,12 +162,17 @@ impl Narrow<'_> {
                     Src::V(v) if h == 1 => {
                         let t = self.list.temp();
                         match per {
-                            16 => self.list.two_i(HIGH, t, O::R(half(v, 0)), 1),
-                            _ => self.list.two_i(Code::VEX_Vpsrldq_xmm_xmm_imm8, t, O::R(half(v, 0)), 8),
+                            16 => self.list.two_i(HIGH, t, O::R(half_register(v, 0)), 1),
+                            _ => self.list.two_i(
+                                Code::VEX_Vpsrldq_xmm_xmm_imm8,
+                                t,
+                                O::R(half_register(v, 0)),
+                                8,
+                            ),
                         }
                         O::R(t)
                     }
-                    Src::V(v) => O::R(half(v, 0)),
+                    Src::V(v) => O::R(half_register(v, 0)),
                     Src::Same(o) => o,
                 };
                 let t = self.list.temp();
@@ -194,7 +201,7 @@ impl Narrow<'_> {
         let code = codes[usize::from(w > 0)];
         let dst = number(i.op0_register());
         let lanes = Self::lanes(i);
-        let guest = i.op1_kind() == OpKind::Memory && !own(memory(i));
+        let guest = i.op1_kind() == OpKind::Memory && !is_own_memory(memory(i));
         let made = match lanes {
             Lanes::Of(k) | Lanes::Zero(k) if guest && self.mask(k, 4, 0).is_some() => {
                 let element = match name {
@@ -215,7 +222,7 @@ impl Narrow<'_> {
 
     /// Elements made narrower; the bytes that they are, and the register that has them.
     fn packed_elements(&mut self, i: &Instruction, w: usize, name: Name) -> (Reg, u32) {
-        let [from, other] = [0, 1].map(|h| half(number(i.op1_register()), h));
+        let [from, other] = [0, 1].map(|h| half_register(number(i.op1_register()), h));
         use Code as C;
         let words = |n: &mut Self, low: u32| {
             let low = n.all(low);
@@ -306,8 +313,8 @@ impl Narrow<'_> {
         if i.op0_kind() == OpKind::Register {
             Self::whole(i)?;
             let to = number(i.op0_register());
-            self.list.copy(half(to, 0), r);
-            self.list.zero(half(to, 1));
+            self.list.copy(half_register(to, 0), r);
+            self.list.zero(half_register(to, 1));
             return Ok(());
         }
         let m = memory(i);

@@ -13,12 +13,12 @@ pub(super) const NO: Reg = u32::MAX;
 pub(super) const UNITS: Reg = 96;
 
 /// A half of a vector register.
-pub(super) fn half(v: V, h: u32) -> Reg {
+pub(super) fn half_register(v: V, h: u32) -> Reg {
     Reg::from(v) * 2 + h
 }
 
 /// Eight bits of a mask register, as dwords of ones or zeros.
-pub(super) fn truths(k: K, q: u32) -> Reg {
+pub(super) fn mask_quarter_register(k: K, q: u32) -> Reg {
     64 + Reg::from(k) * 4 + q
 }
 
@@ -100,7 +100,7 @@ fn class(code: Code, operand: u32) -> Register {
 }
 
 /// May that operand be in memory?
-pub(super) fn foldable(code: Code, operand: u32) -> bool {
+pub(super) fn can_fold_memory(code: Code, operand: u32) -> bool {
     operands(code) >> (4 * operand) & 4 != 0
 }
 

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction};
 
-use super::step_list::{O, Reg, half};
+use super::step_list::{O, Reg, half_register};
 use super::vector::number;
 use super::*;
 
@@ -25,7 +25,7 @@ enum Two {
     NotSecond,
 }
 
-fn two(table: u8) -> Two {
+fn two_operations(table: u8) -> Two {
     match table {
         0b0000 => Two::Never,
         0b1111 => Two::Always,
@@ -47,7 +47,7 @@ fn two(table: u8) -> Two {
     }
 }
 
-fn cost(t: Two) -> u32 {
+fn operation_cost(t: Two) -> u32 {
     match t {
         Two::Never | Two::Always | Two::First | Two::Second => 0,
         Two::NotFirst | Two::NotSecond | Two::Op(_, _, false) => 1,
@@ -78,7 +78,7 @@ impl Narrow<'_> {
         for h in 0..Self::halves(w) {
             let c = if w == 0 { O::R(self.loaded(c, h, w)) } else { c.half(h) };
             self.put((dst, lanes, 4, h), |n, to| {
-                n.table(to, table, [O::R(half(dst, h)), O::R(half(b, h)), c])
+                n.table(to, table, [O::R(half_register(dst, h)), O::R(half_register(b, h)), c])
             });
         }
         self.clear(dst, w);
@@ -88,21 +88,21 @@ impl Narrow<'_> {
     fn table(&mut self, to: Reg, table: u8, of: [O; 3]) {
         let price = |by: u32| {
             let (zero, change) = split(table, by);
-            let (z, c) = (two(zero), two(change));
+            let (z, c) = (two_operations(zero), two_operations(change));
             let join = match (z, c) {
                 (_, Two::Never) => 0,
                 (Two::Never, Two::Always) => 0,
                 (Two::Never, _) | (_, Two::Always) => 1,
                 _ => 2,
             };
-            cost(z) + cost(c) + join
+            operation_cost(z) + operation_cost(c) + join
         };
         let by = (0..3).min_by_key(|k| price(*k)).unwrap_or(0);
         let (zero, change) = split(table, by);
         let others: Vec<O> = (0..3).filter(|k| *k != by).map(|k| of[k as usize]).collect();
         let pivot = of[by as usize];
-        let base = self.of_two(two(zero), others[0], others[1]);
-        let flips = match two(change) {
+        let base = self.of_two(two_operations(zero), others[0], others[1]);
+        let flips = match two_operations(change) {
             Two::Never => None,
             Two::Always => Some(pivot),
             c => {
@@ -165,9 +165,9 @@ impl Narrow<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AND, ANDN, OR, Two, split, two};
+    use super::{AND, ANDN, OR, Two, split, two_operations};
 
-    fn value(t: Two, a: bool, b: bool) -> bool {
+    fn truth_table_value(t: Two, a: bool, b: bool) -> bool {
         match t {
             Two::Never => false,
             Two::Always => true,
@@ -196,7 +196,8 @@ mod tests {
                 for index in 0..8usize {
                     let of = [index >> 2 & 1 == 1, index >> 1 & 1 == 1, index & 1 == 1];
                     let others: Vec<bool> = (0..3).filter(|k| *k != by).map(|k| of[k as usize]).collect();
-                    let [z, c] = [zero, change].map(|t| value(two(t), others[0], others[1]));
+                    let [z, c] =
+                        [zero, change].map(|t| truth_table_value(two_operations(t), others[0], others[1]));
                     assert_eq!(z ^ (of[by as usize] && c), table >> index & 1 == 1, "{table:#x} by {by}");
                 }
             }

@@ -37,7 +37,7 @@ fn what_was_stored_before_an_instruction_is_stored_where_it_is_said_to_be_done()
         let (code, labels) = a.settled().expect("it is code");
         let given =
             Given { labels, pool: &[], pool_at: 0, behind: end..end, room: 1024, slow_masked_stores: true };
-        let new = narrow(code, &given).expect("it can be made for AVX2");
+        let new = narrow_to_avx2(code, &given).expect("it can be made for AVX2");
         let (before, after) = (stores(code), stores(&new.code));
         for k in 0..code.len() {
             for (_, to) in before.iter().filter(|s| s.0 < k) {

@@ -2,7 +2,7 @@
 
 use iced_x86::{Code, Instruction, Register};
 
-use super::step_list::{LOAD, O, Reg, half, truths};
+use super::step_list::{LOAD, O, Reg, half_register, mask_quarter_register};
 use super::*;
 use crate::asm::{K, V};
 use crate::vector_encodings::Name;
@@ -33,7 +33,7 @@ macro_rules! same {
 }
 
 /// What AVX2 has under the same name.
-pub(super) fn same(name: Name) -> Option<Same> {
+pub(super) fn avx2_counterpart(name: Name) -> Option<Same> {
     same! { name;
         VADDPS Three VEX_Vaddps_xmm_xmm_xmmm128 VEX_Vaddps_ymm_ymm_ymmm256 4;
         VSUBPS Three VEX_Vsubps_xmm_xmm_xmmm128 VEX_Vsubps_ymm_ymm_ymmm256 4;
@@ -155,7 +155,7 @@ impl Src {
     /// Its half.
     pub fn half(self, h: u32) -> O {
         match self {
-            Src::V(v) => O::R(half(v, h)),
+            Src::V(v) => O::R(half_register(v, h)),
             Src::M(m) => O::M(m.plus(32 * h)),
             Src::Same(o) => o,
         }
@@ -205,7 +205,7 @@ impl Narrow<'_> {
     /// The truths of a half's lanes; `None` if all hold.
     pub(super) fn mask(&mut self, k: K, bytes: u32, h: u32) -> Option<Reg> {
         let q = if bytes == 8 { 0 } else { h };
-        let r = truths(k, q);
+        let r = mask_quarter_register(k, q);
         if self.ones >> (r - 64) & 1 != 0 {
             return None;
         }
@@ -233,7 +233,7 @@ impl Narrow<'_> {
         (dst, lanes, bytes, h): (V, Lanes, u32, u32),
         make: impl FnOnce(&mut Self, Reg),
     ) {
-        let to = half(dst, h);
+        let to = half_register(dst, h);
         let mask = match lanes {
             Lanes::All => None,
             Lanes::Of(k) | Lanes::Zero(k) => self.mask(k, bytes, h),
@@ -254,10 +254,10 @@ impl Narrow<'_> {
     /// What a narrow result leaves of its register is zero.
     pub(super) fn clear(&mut self, dst: V, w: usize) {
         if w < 2 {
-            self.list.zero(half(dst, 1));
+            self.list.zero(half_register(dst, 1));
         }
         if w == 0 {
-            let low = half(dst, 0);
+            let low = half_register(dst, 0);
             self.list.two(LOAD[0], low, O::R(low));
         }
     }
@@ -278,7 +278,7 @@ impl Narrow<'_> {
         };
         if let (Form::Three, true) = (form, is_zero(i)) {
             for h in 0..2 {
-                self.list.zero(half(dst, h));
+                self.list.zero(half_register(dst, h));
             }
             return Ok(());
         }
@@ -297,10 +297,10 @@ impl Narrow<'_> {
                     let b = n.list.in_reg(b);
                     n.list.two_i(code, to, O::R(b), imm);
                 }
-                Form::Three => n.list.three(code, to, half(a, h), b),
+                Form::Three => n.list.three(code, to, half_register(a, h), b),
                 Form::Fused => {
-                    n.list.copy(to, half(dst, h));
-                    n.list.update(code, to, half(a, h), b);
+                    n.list.copy(to, half_register(dst, h));
+                    n.list.update(code, to, half_register(a, h), b);
                 }
             });
         }
@@ -320,7 +320,7 @@ impl Narrow<'_> {
                 Lanes::All => None,
                 Lanes::Of(k) | Lanes::Zero(k) => self.mask(k, bytes, h),
             };
-            let to = half(dst, h);
+            let to = half_register(dst, h);
             match (from, mask) {
                 (O::R(r), None) if y == 1 => self.list.copy(to, r),
                 (o, None) => self.list.two(LOAD[y], to, o),
@@ -328,7 +328,7 @@ impl Narrow<'_> {
                     Lanes::Zero(_) => self.list.three(Code::VEX_Vpand_ymm_ymm_ymmm256, to, r, O::R(mask)),
                     _ => self.list.blend(to, to, O::R(r), mask),
                 },
-                (O::M(m), Some(mask)) if own(m) && y == 1 => match lanes {
+                (O::M(m), Some(mask)) if is_own_memory(m) && y == 1 => match lanes {
                     Lanes::Zero(_) => self.list.three(Code::VEX_Vpand_ymm_ymm_ymmm256, to, mask, O::M(m)),
                     _ => self.list.blend(to, to, O::M(m), mask),
                 },
@@ -371,7 +371,7 @@ impl Narrow<'_> {
             }
             OpKind::Register => {
                 let t = self.list.temp();
-                self.list.two(broadcast_code(bytes), t, O::R(half(number(i.op1_register()), 0)));
+                self.list.two(broadcast_code(bytes), t, O::R(half_register(number(i.op1_register()), 0)));
                 O::R(t)
             }
             _ => self.broadcast(memory(i), bytes),
@@ -400,6 +400,6 @@ fn is_zero(i: &Instruction) -> bool {
 }
 
 /// Is it memory of the code's own, all of which may be touched?
-pub(super) fn own(m: Mem) -> bool {
+pub(super) fn is_own_memory(m: Mem) -> bool {
     m.base == CTX || m.base == envisa_native_layout::REGS
 }

@@ -11,7 +11,7 @@ use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, S
 ///
 /// Where both are the same, whatever reads the second one can read the first. Where they are not, that is done by messages
 /// that look at the first half alone, and by what makes other halves of the kind.
-pub(super) fn twins(
+pub(super) fn derivable_halves(
     p: &Program,
     cells: &Cells,
     accesses: &Accesses,
@@ -40,10 +40,10 @@ pub(super) fn twins(
                 let i = &p.code()[pc as usize];
                 let made = accessed.written.iter().any(|c| twins.contains_key(c));
                 let reads = match i.op {
-                    Op::Message => looks(p, i, cells.get(*c), |s| {
+                    Op::Message => uses_as_half_places(p, i, cells.get(*c), |s| {
                         *jump == 0 || (full && !s.write && shapes.clamped.contains(c))
                     }),
-                    _ => by_channels(i.op) && (*jump == 0 || made) && whole(i, cells.get(*c)),
+                    _ => by_channels(i.op) && (*jump == 0 || made) && reads_whole_vectors(i, cells.get(*c)),
                 };
                 if !reads {
                     none.insert(*c);
@@ -58,7 +58,7 @@ pub(super) fn twins(
 }
 
 /// What instructions do not read that make first halves alone: the second halves of what they are made of.
-pub(super) fn unread(
+pub(super) fn unread_halves(
     p: &Program,
     cells: &Cells,
     accesses: &Accesses,
@@ -94,7 +94,7 @@ pub(super) fn unread(
 }
 
 /// Does a message have the cell as the places of its second half, and as nothing else?
-fn looks(p: &Program, i: &Inst, cell: &Cell, fits: impl Fn(&Simt) -> bool) -> bool {
+fn uses_as_half_places(p: &Program, i: &Inst, cell: &Cell, fits: impl Fn(&Simt) -> bool) -> bool {
     let Some(Message::Simt(s)) = p.messages().get(i.aux as usize) else { return false };
     let bytes = 4 * u32::from(i.channels);
     let apart = |from: u32, bytes: u32| from + bytes <= cell.offset || cell.offset + cell.bytes <= from;
@@ -114,7 +114,7 @@ fn by_channels(op: Op) -> bool {
 }
 
 /// Are all sources that meet a cell whole vectors of dwords, whose second half it is?
-fn whole(i: &Inst, cell: &Cell) -> bool {
+fn reads_whole_vectors(i: &Inst, cell: &Cell) -> bool {
     let n = u32::from(i.channels);
     let plain = |s: &Src| match *s {
         Src::Reg { shape: Shape::Contiguous, offset, ty, modifier, .. } => {

@@ -3,7 +3,7 @@
 use envisa_runtime::device_properties::{
     IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, max_allocation, sub_slices,
 };
-use envisa_runtime::queue::now;
+use envisa_runtime::queue::now_nanoseconds;
 
 use super::driver::driver_of;
 use super::entries;
@@ -34,7 +34,7 @@ pub(super) const MOST_PATTERN: usize = 128;
 const FLOAT32: u32 = 0x7_0007;
 
 /// What may follow the properties of a device.
-fn further(c: &Caller, device: &Device, chain: Vec<(u32, *mut std::ffi::c_void)>) -> Result<()> {
+fn fill_extensions(c: &Caller, device: &Device, chain: Vec<(u32, *mut std::ffi::c_void)>) -> Result<()> {
     let (major, minor, revision) = device.spec.ip;
     for (kind, at) in chain {
         match kind {
@@ -100,7 +100,7 @@ entries! {
             p.uuid = device.uuid();
             p.name = text(spec.title);
         })?;
-        further(c, &device, chain)
+        fill_extensions(c, &device, chain)
     }
 
     fn zeDeviceGetComputeProperties(c, device: Handle, properties: *mut ComputeProperties) {
@@ -134,7 +134,7 @@ entries! {
             p.printf = 4 << 20;
             p.native = [0; 16];
         })?;
-        further(c, &device, chain)
+        fill_extensions(c, &device, chain)
     }
 
     fn zeDeviceGetCommandQueueGroupProperties(c, device: Handle, count: *mut u32, properties: *mut QueueGroupProperties) {
@@ -197,7 +197,7 @@ entries! {
 
     fn zeDeviceGetGlobalTimestamps(c, device: Handle, host: *mut u64, there: *mut u64) {
         handle::get::<Device>(device)?;
-        let time = now();
+        let time = now_nanoseconds();
         c.write(host, time)?;
         c.write(there, time)
     }
@@ -212,7 +212,11 @@ entries! {
 }
 
 /// A device, and that a list or queue can have this ordinal and index.
-pub(super) fn place(device: Handle, ordinal: u32, index: u32) -> Result<std::sync::Arc<Device>> {
+pub(super) fn device_with_queue_index(
+    device: Handle,
+    ordinal: u32,
+    index: u32,
+) -> Result<std::sync::Arc<Device>> {
     let device = handle::get::<Device>(device)?;
     if ordinal != 0 || index != 0 { Err(Error::INVALID_ARGUMENT) } else { Ok(device) }
 }

@@ -100,7 +100,7 @@ entries! {
         driver_of(driver)?;
         let name = c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
         // Those of the tables can be had by name, too; what is in none is not there.
-        let found = super::all().find(|(n, _)| *n == name).ok_or(Error::INVALID_ARGUMENT)?;
+        let found = super::all_entry_points().find(|(n, _)| *n == name).ok_or(Error::INVALID_ARGUMENT)?;
         c.write(to, found.1.cast())
     }
 
@@ -145,11 +145,11 @@ entries! {
     }
 
     fn zeContextMakeMemoryResident(_c, context: Handle, device: Handle, start: usize, size: usize) {
-        resident(context, device, start, size)
+        accept_resident(context, device, start, size)
     }
 
     fn zeContextEvictMemory(_c, context: Handle, device: Handle, start: usize, size: usize) {
-        resident(context, device, start, size)
+        accept_resident(context, device, start, size)
     }
 }
 
@@ -161,7 +161,7 @@ fn new_context(c: &crate::caller::Caller, to: *mut Handle) -> Result<()> {
 }
 
 /// All memory is where it is.
-fn resident(context: Handle, device: Handle, start: usize, size: usize) -> Result<()> {
+fn accept_resident(context: Handle, device: Handle, start: usize, size: usize) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     handle::get::<Device>(device)?;
     if start == 0 {

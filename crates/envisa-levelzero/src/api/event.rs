@@ -161,6 +161,6 @@ entries! {
 }
 
 /// Events by their handles.
-pub(super) fn events(handles: Vec<Handle>) -> Result<Vec<Arc<Event>>> {
+pub(super) fn events_of_handles(handles: Vec<Handle>) -> Result<Vec<Arc<Event>>> {
     handles.into_iter().map(handle::get).collect()
 }

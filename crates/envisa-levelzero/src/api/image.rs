@@ -6,7 +6,7 @@ use envisa_runtime::device::{Addressing, Sampler};
 use envisa_runtime::host_memory::{Layout3, Region};
 
 use super::entries;
-use super::list::{Signals, append, region};
+use super::list::{Signals, append_command, transfer_region};
 use crate::abi::{Cuboid, ImageDesc, ImageFilters, SamplerDesc};
 use crate::caller::Caller;
 use crate::core::command::Does;
@@ -17,7 +17,7 @@ use crate::core::image::{Image, SamplerObject, Wanted};
 use crate::core::list::List;
 use crate::core::memory::Context;
 
-fn wanted(c: &Caller, desc: *const ImageDesc) -> Result<Wanted> {
+fn parse_image_desc(c: &Caller, desc: *const ImageDesc) -> Result<Wanted> {
     let d = c.read(desc)?;
     if d.flags & !3 != 0 {
         return Err(Error::INVALID_ENUMERATION);
@@ -36,7 +36,7 @@ fn wanted(c: &Caller, desc: *const ImageDesc) -> Result<Wanted> {
 }
 
 /// A part of an image, if one is given.
-fn part(c: &Caller, part: *const Cuboid) -> Option<([u32; 3], [u32; 3])> {
+fn image_part(c: &Caller, part: *const Cuboid) -> Option<([u32; 3], [u32; 3])> {
     c.maybe(part).map(|p| (p.origin, p.size))
 }
 
@@ -52,10 +52,10 @@ fn memory(
     let slice = if slice == 0 { row * size[1] } else { slice as usize };
     let layout = Layout3 { offset: 0, row, slice };
     let end = layout.end(size).ok_or(Error::INVALID_SIZE)?;
-    Ok((region(c, list, address, end)?, layout))
+    Ok((transfer_region(c, list, address, end)?, layout))
 }
 
-fn images(
+fn append_image_copy(
     c: &Caller,
     list: Handle,
     to: (Handle, *const Cuboid),
@@ -64,13 +64,13 @@ fn images(
 ) -> Result<()> {
     let list = handle::get::<List>(list)?;
     let (target, source) = (handle::get::<Image>(to.0)?, handle::get::<Image>(from.0)?);
-    let (target_part, source_part) = (part(c, to.1), part(c, from.1));
+    let (target_part, source_part) = (image_part(c, to.1), image_part(c, from.1));
     let (to, at, size) = target.part(target_part)?;
     let (from, there, other) = source.part(source_part)?;
     if !target.is_like(&source) || size != other {
         return Err(Error::INVALID_ARGUMENT);
     }
-    append(c, &list, Does::CopyRows(to, at, from, there, size), signals)
+    append_command(c, &list, Does::CopyRows(to, at, from, there, size), signals)
 }
 
 fn out_of(
@@ -83,9 +83,9 @@ fn out_of(
     signals: Signals,
 ) -> Result<()> {
     let (list, image) = (handle::get::<List>(list)?, handle::get::<Image>(image)?);
-    let (texels, at, size) = image.part(part(c, from))?;
+    let (texels, at, size) = image.part(image_part(c, from))?;
     let (to, layout) = memory(c, &list, to, size, pitch)?;
-    append(c, &list, Does::CopyRows(to, layout, texels, at, size), signals)
+    append_command(c, &list, Does::CopyRows(to, layout, texels, at, size), signals)
 }
 
 fn into(
@@ -98,12 +98,12 @@ fn into(
     signals: Signals,
 ) -> Result<()> {
     let (list, image) = (handle::get::<List>(list)?, handle::get::<Image>(image)?);
-    let (texels, at, size) = image.part(part(c, to))?;
+    let (texels, at, size) = image.part(image_part(c, to))?;
     let (from, layout) = memory(c, &list, from, size, pitch)?;
-    append(c, &list, Does::CopyRows(texels, at, from, layout, size), signals)
+    append_command(c, &list, Does::CopyRows(texels, at, from, layout, size), signals)
 }
 
-fn resident(context: Handle, device: Handle, image: Handle) -> Result<()> {
+fn accept_resident(context: Handle, device: Handle, image: Handle) -> Result<()> {
     handle::get::<Context>(context)?;
     handle::get::<Device>(device)?;
     handle::get::<Image>(image).map(drop)
@@ -112,7 +112,7 @@ fn resident(context: Handle, device: Handle, image: Handle) -> Result<()> {
 entries! {
     fn zeImageGetProperties(c, device: Handle, desc: *const ImageDesc, properties: *mut ImageFilters) {
         handle::get::<Device>(device)?;
-        wanted(c, desc)?;
+        parse_image_desc(c, desc)?;
         // Nearest and linear.
         c.change(properties, |p| p.flags = 3)
     }
@@ -120,7 +120,7 @@ entries! {
     fn zeImageCreate(c, context: Handle, device: Handle, desc: *const ImageDesc, image: *mut Handle) {
         handle::get::<Context>(context)?;
         let device = handle::get::<Device>(device)?;
-        let wanted = wanted(c, desc)?;
+        let wanted = parse_image_desc(c, desc)?;
         if image.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
@@ -132,11 +132,11 @@ entries! {
     }
 
     fn zeContextMakeImageResident(_c, context: Handle, device: Handle, image: Handle) {
-        resident(context, device, image)
+        accept_resident(context, device, image)
     }
 
     fn zeContextEvictImage(_c, context: Handle, device: Handle, image: Handle) {
-        resident(context, device, image)
+        accept_resident(context, device, image)
     }
 
     fn zeSamplerCreate(c, context: Handle, device: Handle, desc: *const SamplerDesc, sampler: *mut Handle) {
@@ -169,14 +169,14 @@ entries! {
     }
 
     fn zeCommandListAppendImageCopy(c, list: Handle, to: Handle, from: Handle, signal: Handle, n: u32, waits: *const Handle) {
-        images(c, list, (to, std::ptr::null()), (from, std::ptr::null()), (signal, n, waits))
+        append_image_copy(c, list, (to, std::ptr::null()), (from, std::ptr::null()), (signal, n, waits))
     }
 
     fn zeCommandListAppendImageCopyRegion(
         c, list: Handle, to: Handle, from: Handle, to_region: *const Cuboid, from_region: *const Cuboid, signal: Handle,
         n: u32, waits: *const Handle,
     ) {
-        images(c, list, (to, to_region), (from, from_region), (signal, n, waits))
+        append_image_copy(c, list, (to, to_region), (from, from_region), (signal, n, waits))
     }
 
     fn zeCommandListAppendImageCopyToMemory(

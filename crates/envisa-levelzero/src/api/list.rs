@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use envisa_runtime::host_memory::{Layout3, Region};
 
-use super::device::{MOST_PATTERN, place};
+use super::device::{MOST_PATTERN, device_with_queue_index};
 use super::entries;
-use super::event::events;
+use super::event::events_of_handles;
 use crate::abi::{Base, Cuboid, ListDesc, Number, QueueDesc, Triple};
-use crate::caller::{Caller, within};
+use crate::caller::{Caller, is_in_user_space};
 use crate::core::command::{Command, Does};
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
@@ -27,33 +27,38 @@ const MOST_WAITS: u32 = 1 << 20;
 /// What a command waits for and signals, as calls have it.
 pub(super) type Signals = (Handle, u32, *const Handle);
 
-pub(super) fn append(c: &Caller, list: &List, does: Does, (signals, n, waits): Signals) -> Result<()> {
-    let (waits, signals) = synchronisation(c, (signals, n, waits))?;
+pub(super) fn append_command(
+    c: &Caller,
+    list: &List,
+    does: Does,
+    (signals, n, waits): Signals,
+) -> Result<()> {
+    let (waits, signals) = parse_signals(c, (signals, n, waits))?;
     list.append(Command { does, waits, signals })
 }
 
 type Synchronisation = (Vec<crate::core::event::Wait>, Option<Arc<crate::core::event::Event>>);
 
-fn synchronisation(c: &Caller, (signals, n, waits): Signals) -> Result<Synchronisation> {
+fn parse_signals(c: &Caller, (signals, n, waits): Signals) -> Result<Synchronisation> {
     if n > MOST_WAITS || n > 0 && waits.is_null() {
         return Err(Error::INVALID_SIZE);
     }
-    let waits = events(c.values(waits, n as usize)?)?.iter().map(|e| e.wait_of()).collect();
+    let waits = events_of_handles(c.values(waits, n as usize)?)?.iter().map(|e| e.wait_of()).collect();
     Ok((waits, handle::maybe(signals)?))
 }
 
 /// Bytes for a transfer: of an allocation, or of the application's own memory.
-pub(super) fn region(c: &Caller, list: &List, address: usize, len: usize) -> Result<Region> {
+pub(super) fn transfer_region(c: &Caller, list: &List, address: usize, len: usize) -> Result<Region> {
     if address == 0 {
         return Err(Error::INVALID_NULL_POINTER);
     }
-    if !within(address, len) {
+    if !is_in_user_space(address, len) {
         return Err(Error::INVALID_SIZE);
     }
     Ok(list.context.region(address, len)?.unwrap_or_else(|| c.memory(address, len)))
 }
 
-fn launch(c: &Caller, list: Handle, kernel: Handle, groups: Triple, signals: Signals) -> Result<()> {
+fn append_launch(c: &Caller, list: Handle, kernel: Handle, groups: Triple, signals: Signals) -> Result<()> {
     let (list, kernel) = (handle::get::<List>(list)?, handle::get::<Kernel>(kernel)?);
     if !Arc::ptr_eq(&list.device, &kernel.module.device) {
         return Err(Error::INVALID_ARGUMENT);
@@ -61,20 +66,20 @@ fn launch(c: &Caller, list: Handle, kernel: Handle, groups: Triple, signals: Sig
     let launch = kernel.launch()?;
     let groups = [groups.x, groups.y, groups.z];
     launch.range(groups)?;
-    append(c, &list, Does::Launch(launch, groups), signals)
+    append_command(c, &list, Does::Launch(launch, groups), signals)
 }
 
 /// `ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC`
 const COOPERATIVE: u32 = 0x2_0036;
 
 /// What follows a launch: it may say that it is cooperative.
-fn parameters(c: &Caller, next: *const c_void, groups: Triple) -> Result<()> {
+fn check_launch_extensions(c: &Caller, next: *const c_void, groups: Triple) -> Result<()> {
     for (kind, at) in c.chain(Base { stype: 0, next: next.cast_mut() }) {
         if kind != COOPERATIVE {
             return Err(Error::UNSUPPORTED_FEATURE);
         }
         if c.read(at.cast::<Number>())?.value & 0xff != 0 {
-            alone(groups)?;
+            check_single_group(groups)?;
         }
     }
     Ok(())
@@ -82,7 +87,7 @@ fn parameters(c: &Caller, next: *const c_void, groups: Triple) -> Result<()> {
 
 /// Groups of a launch begin by their numbers and end before others begin: those that wait for each other would wait for
 /// ever.
-fn alone(groups: Triple) -> Result<()> {
+fn check_single_group(groups: Triple) -> Result<()> {
     let n = [groups.x, groups.y, groups.z].iter().map(|n| u64::from(*n)).product::<u64>();
     if n > 1 { Err(Error::UNSUPPORTED_FEATURE) } else { Ok(()) }
 }
@@ -103,29 +108,29 @@ fn rows(
     let offset = origin[2].checked_mul(slice).and_then(|z| z.checked_add(origin[1] * row + origin[0]));
     let layout = Layout3 { offset: offset.ok_or(Error::INVALID_SIZE)?, row, slice };
     let end = layout.end(size).ok_or(Error::INVALID_SIZE)?;
-    Ok((region(c, list, address, end)?, layout, size))
+    Ok((transfer_region(c, list, address, end)?, layout, size))
 }
 
 fn barrier(c: &Caller, list: Handle, signals: Signals) -> Result<()> {
-    append(c, &*handle::get::<List>(list)?, Does::Nothing, signals)
+    append_command(c, &*handle::get::<List>(list)?, Does::Nothing, signals)
 }
 
 /// Most pieces of memory that a barrier names, kernels of a launch, lists of an execution.
 const MOST: u32 = 1 << 20;
 
-fn bounded(n: u32) -> Result<usize> {
+fn check_list_count(n: u32) -> Result<usize> {
     if n == 0 || n > MOST { Err(Error::INVALID_SIZE) } else { Ok(n as usize) }
 }
 
-fn lists(c: &Caller, n: u32, handles: *const Handle) -> Result<Vec<Arc<List>>> {
-    c.values(handles, bounded(n)?)?.into_iter().map(handle::get).collect()
+fn lists_of_handles(c: &Caller, n: u32, handles: *const Handle) -> Result<Vec<Arc<List>>> {
+    c.values(handles, check_list_count(n)?)?.into_iter().map(handle::get).collect()
 }
 
 entries! {
     fn zeCommandQueueCreate(c, context: Handle, device: Handle, desc: *const QueueDesc, queue: *mut Handle) {
         handle::get::<Context>(context)?;
         let desc = c.read(desc)?;
-        let device = place(device, desc.ordinal, desc.index)?;
+        let device = device_with_queue_index(device, desc.ordinal, desc.index)?;
         if desc.flags & !QUEUE_FLAGS != 0 || desc.mode > 2 || desc.priority > 2 {
             return Err(Error::INVALID_ENUMERATION);
         }
@@ -152,7 +157,7 @@ entries! {
     fn zeCommandQueueExecuteCommandLists(c, queue: Handle, n: u32, handles: *const Handle, fence: Handle) {
         let queue = handle::get::<Queue>(queue)?;
         let fence = handle::maybe::<Fence>(fence)?;
-        queue.execute(&lists(c, n, handles)?, fence.as_deref())
+        queue.execute(&lists_of_handles(c, n, handles)?, fence.as_deref())
     }
 
     fn zeCommandQueueSynchronize(_c, queue: Handle, timeout: u64) {
@@ -162,7 +167,7 @@ entries! {
     fn zeCommandListCreate(c, context: Handle, device: Handle, desc: *const ListDesc, list: *mut Handle) {
         let context = handle::get::<Context>(context)?;
         let desc = c.read(desc)?;
-        let device = place(device, desc.ordinal, 0)?;
+        let device = device_with_queue_index(device, desc.ordinal, 0)?;
         if desc.flags & !LIST_FLAGS != 0 {
             return Err(Error::INVALID_ENUMERATION);
         }
@@ -175,7 +180,7 @@ entries! {
     fn zeCommandListCreateImmediate(c, context: Handle, device: Handle, desc: *const QueueDesc, list: *mut Handle) {
         let context = handle::get::<Context>(context)?;
         let desc = c.read(desc)?;
-        let device = place(device, desc.ordinal, desc.index)?;
+        let device = device_with_queue_index(device, desc.ordinal, desc.index)?;
         if desc.flags & !QUEUE_FLAGS != 0 || desc.mode > 2 || desc.priority > 2 {
             return Err(Error::INVALID_ENUMERATION);
         }
@@ -223,15 +228,15 @@ entries! {
     }
 
     fn zeCommandListAppendLaunchKernel(c, list: Handle, kernel: Handle, groups: *const Triple, signal: Handle, n: u32, waits: *const Handle) {
-        launch(c, list, kernel, c.read(groups)?, (signal, n, waits))
+        append_launch(c, list, kernel, c.read(groups)?, (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchCooperativeKernel(
         c, list: Handle, kernel: Handle, groups: *const Triple, signal: Handle, n: u32, waits: *const Handle,
     ) {
         let groups = c.read(groups)?;
-        alone(groups)?;
-        launch(c, list, kernel, groups, (signal, n, waits))
+        check_single_group(groups)?;
+        append_launch(c, list, kernel, groups, (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelWithParameters(
@@ -239,25 +244,25 @@ entries! {
         waits: *const Handle,
     ) {
         let groups = c.read(groups)?;
-        parameters(c, next, groups)?;
-        launch(c, list, kernel, groups, (signal, n, waits))
+        check_launch_extensions(c, next, groups)?;
+        append_launch(c, list, kernel, groups, (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelWithArguments(
         c, list: Handle, kernel: Handle, groups: Triple, size: Triple, arguments: *const *const c_void,
         next: *const c_void, signal: Handle, n: u32, waits: *const Handle,
     ) {
-        parameters(c, next, groups)?;
+        check_launch_extensions(c, next, groups)?;
         let object = handle::get::<Kernel>(kernel)?;
         object.set_group([size.x, size.y, size.z])?;
         super::kernel::set_all(c, &object, arguments)?;
-        launch(c, list, kernel, groups, (signal, n, waits))
+        append_launch(c, list, kernel, groups, (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelIndirect(c, list: Handle, kernel: Handle, groups: usize, signal: Handle, n: u32, waits: *const Handle) {
         let (list, kernel) = (handle::get::<List>(list)?, handle::get::<Kernel>(kernel)?);
-        let groups = region(c, &list, groups, 12)?;
-        append(c, &list, Does::LaunchIndirect(kernel.launch()?, groups, None), (signal, n, waits))
+        let groups = transfer_region(c, &list, groups, 12)?;
+        append_command(c, &list, Does::LaunchIndirect(kernel.launch()?, groups, None), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchMultipleKernelsIndirect(
@@ -265,17 +270,17 @@ entries! {
         waits: *const Handle,
     ) {
         let list = handle::get::<List>(list)?;
-        let kernels = c.values(kernels, bounded(n_kernels)?)?;
-        let count = region(c, &list, count, 4)?;
-        region(c, &list, groups, 12 * kernels.len())?;
-        let (waits, signals) = synchronisation(c, (signal, n, waits))?;
+        let kernels = c.values(kernels, check_list_count(n_kernels)?)?;
+        let count = transfer_region(c, &list, count, 4)?;
+        transfer_region(c, &list, groups, 12 * kernels.len())?;
+        let (waits, signals) = parse_signals(c, (signal, n, waits))?;
         let mut launches = Vec::new();
         for kernel in &kernels {
             launches.push(handle::get::<Kernel>(*kernel)?.launch()?);
         }
         list.append(Command { does: Does::Nothing, waits, signals: None })?;
         for (i, launch) in launches.into_iter().enumerate() {
-            let groups = region(c, &list, groups + 12 * i, 12)?;
+            let groups = transfer_region(c, &list, groups + 12 * i, 12)?;
             let does = Does::LaunchIndirect(launch, groups, Some((count.clone(), i as u32)));
             list.append(Command { does, waits: Vec::new(), signals: None })?;
         }
@@ -284,8 +289,8 @@ entries! {
 
     fn zeCommandListAppendMemoryCopy(c, list: Handle, to: usize, from: usize, size: usize, signal: Handle, n: u32, waits: *const Handle) {
         let list = handle::get::<List>(list)?;
-        let does = Does::Copy(region(c, &list, to, size)?, region(c, &list, from, size)?);
-        append(c, &list, does, (signal, n, waits))
+        let does = Does::Copy(transfer_region(c, &list, to, size)?, transfer_region(c, &list, from, size)?);
+        append_command(c, &list, does, (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryCopyFromContext(
@@ -298,7 +303,7 @@ entries! {
             return Err(Error::INVALID_NULL_POINTER);
         }
         let from = other.region(from, size)?.ok_or(Error::INVALID_ARGUMENT)?;
-        append(c, &list, Does::Copy(region(c, &list, to, size)?, from), (signal, n, waits))
+        append_command(c, &list, Does::Copy(transfer_region(c, &list, to, size)?, from), (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryCopyRegion(
@@ -312,7 +317,7 @@ entries! {
         }
         let (to, at, size) = rows(c, &list, to, &to_region, (to_pitch, to_slice))?;
         let (from, there, _) = rows(c, &list, from, &from_region, (from_pitch, from_slice))?;
-        append(c, &list, Does::CopyRows(to, at, from, there, size), (signal, n, waits))
+        append_command(c, &list, Does::CopyRows(to, at, from, there, size), (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryFill(
@@ -324,12 +329,12 @@ entries! {
             return Err(Error::INVALID_SIZE);
         }
         let pattern = c.values(pattern, pattern_size)?;
-        append(c, &list, Does::Fill(region(c, &list, to, size)?, pattern), (signal, n, waits))
+        append_command(c, &list, Does::Fill(transfer_region(c, &list, to, size)?, pattern), (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryPrefetch(c, list: Handle, start: usize, size: usize) {
         let list = handle::get::<List>(list)?;
-        region(c, &list, start, size).map(drop)
+        transfer_region(c, &list, start, size).map(drop)
     }
 
     fn zeCommandListAppendMemAdvise(c, list: Handle, device: Handle, start: usize, size: usize, advice: u32) {
@@ -338,7 +343,7 @@ entries! {
         if advice > 9 {
             return Err(Error::INVALID_ENUMERATION);
         }
-        region(c, &list, start, size).map(drop)
+        transfer_region(c, &list, start, size).map(drop)
     }
 
     fn zeCommandListAppendBarrier(c, list: Handle, signal: Handle, n: u32, waits: *const Handle) {
@@ -349,15 +354,15 @@ entries! {
         c, list: Handle, n_ranges: u32, sizes: *const usize, starts: *const usize, signal: Handle, n: u32,
         waits: *const Handle,
     ) {
-        c.values(sizes, bounded(n_ranges)?)?;
-        c.values(starts, bounded(n_ranges)?)?;
+        c.values(sizes, check_list_count(n_ranges)?)?;
+        c.values(starts, check_list_count(n_ranges)?)?;
         barrier(c, list, (signal, n, waits))
     }
 
     fn zeCommandListAppendSignalEvent(c, list: Handle, event: Handle) {
         let list = handle::get::<List>(list)?;
         handle::get::<crate::core::event::Event>(event)?;
-        append(c, &list, Does::Nothing, (event, 0, std::ptr::null()))
+        append_command(c, &list, Does::Nothing, (event, 0, std::ptr::null()))
     }
 
     fn zeCommandListAppendWaitOnEvents(c, list: Handle, n: u32, waits: *const Handle) {
@@ -366,12 +371,12 @@ entries! {
 
     fn zeCommandListAppendEventReset(c, list: Handle, event: Handle) {
         let list = handle::get::<List>(list)?;
-        append(c, &list, Does::Reset(handle::get(event)?), (0, 0, std::ptr::null()))
+        append_command(c, &list, Does::Reset(handle::get(event)?), (0, 0, std::ptr::null()))
     }
 
     fn zeCommandListAppendWriteGlobalTimestamp(c, list: Handle, to: usize, signal: Handle, n: u32, waits: *const Handle) {
         let list = handle::get::<List>(list)?;
-        append(c, &list, Does::Time(region(c, &list, to, 8)?), (signal, n, waits))
+        append_command(c, &list, Does::Time(transfer_region(c, &list, to, 8)?), (signal, n, waits))
     }
 
     fn zeCommandListAppendQueryKernelTimestamps(
@@ -380,15 +385,15 @@ entries! {
     ) {
         const BYTES: usize = size_of::<crate::abi::Timestamps>();
         let list = handle::get::<List>(list)?;
-        let count = bounded(n_events)?;
-        let asked = events(c.values(asked, count)?)?;
+        let count = check_list_count(n_events)?;
+        let asked = events_of_handles(c.values(asked, count)?)?;
         let offsets = if offsets.is_null() {
             (0..count).map(|i| i * BYTES).collect()
         } else {
             c.values(offsets, count)?
         };
         let end = offsets.iter().max().and_then(|o| o.checked_add(BYTES)).ok_or(Error::INVALID_SIZE)?;
-        append(c, &list, Does::Times(asked, region(c, &list, to, end)?, offsets), (signal, n, waits))
+        append_command(c, &list, Does::Times(asked, transfer_region(c, &list, to, end)?, offsets), (signal, n, waits))
     }
 
     fn zeCommandListAppendHostFunction(
@@ -407,14 +412,14 @@ entries! {
                 function(data as *mut c_void);
             }
         };
-        append(c, &list, Does::Call(Box::new(call)), (signal, n, waits))
+        append_command(c, &list, Does::Call(Box::new(call)), (signal, n, waits))
     }
 
     fn zeCommandListImmediateAppendCommandListsExp(
         c, list: Handle, n_lists: u32, handles: *const Handle, signal: Handle, n: u32, waits: *const Handle,
     ) {
         let list = handle::get::<List>(list)?;
-        let (waits, signals) = synchronisation(c, (signal, n, waits))?;
-        list.append_lists(&lists(c, n_lists, handles)?, waits, signals)
+        let (waits, signals) = parse_signals(c, (signal, n, waits))?;
+        list.append_lists(&lists_of_handles(c, n_lists, handles)?, waits, signals)
     }
 }

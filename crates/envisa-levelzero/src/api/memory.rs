@@ -12,7 +12,7 @@ use crate::core::memory::{Context, Kind};
 const PAGE: u64 = 64 << 10;
 
 /// What one allocation can have: with relaxed limits, all of the memory.
-fn most(c: &Caller, bases: &[crate::abi::Base], memory: u64) -> u64 {
+fn allocation_limit(c: &Caller, bases: &[crate::abi::Base], memory: u64) -> u64 {
     let relaxed = bases.iter().flat_map(|b| c.chain(*b)).any(|(kind, at)| {
         matches!(kind, stype::RELAXED_LIMITS_EXT | stype::RELAXED_LIMITS_EXP)
             && c.maybe(at.cast::<HostMemoryDesc>().cast_const()).is_some_and(|d| d.flags & 1 != 0)
@@ -20,7 +20,7 @@ fn most(c: &Caller, bases: &[crate::abi::Base], memory: u64) -> u64 {
     if relaxed { memory } else { envisa_runtime::device_properties::max_allocation(memory) }
 }
 
-fn allocate(
+fn allocate_memory(
     c: &Caller,
     context: Handle,
     kind: Kind,
@@ -35,7 +35,7 @@ fn allocate(
         return Err(Error::INVALID_NULL_POINTER);
     }
     let memory = driver().1.devices.first().map_or(0, |(_, d)| d.memory);
-    let most = most(c, bases, memory);
+    let most = allocation_limit(c, bases, memory);
     c.write(to, context.allocate(kind, device, size, align, most)?)
 }
 
@@ -57,7 +57,7 @@ fn host_desc(c: &Caller, desc: *const HostMemoryDesc) -> Result<crate::abi::Base
     if desc.flags & !HOST_FLAGS != 0 { Err(Error::INVALID_ENUMERATION) } else { Ok(desc.base) }
 }
 
-fn free(context: Handle, address: usize) -> Result<()> {
+fn free_memory(context: Handle, address: usize) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     if address == 0 { Err(Error::INVALID_NULL_POINTER) } else { context.free(address) }
 }
@@ -65,7 +65,7 @@ fn free(context: Handle, address: usize) -> Result<()> {
 entries! {
     fn zeMemAllocHost(c, context: Handle, desc: *const HostMemoryDesc, size: usize, align: usize, to: *mut usize) {
         let bases = [host_desc(c, desc)?];
-        allocate(c, context, Kind::Host, None, &bases, (size, align), to)
+        allocate_memory(c, context, Kind::Host, None, &bases, (size, align), to)
     }
 
     fn zeMemAllocDevice(
@@ -78,7 +78,7 @@ entries! {
         to: *mut usize,
     ) {
         let bases = [device_desc(c, desc)?];
-        allocate(c, context, Kind::Device, Some(device), &bases, (size, align), to)
+        allocate_memory(c, context, Kind::Device, Some(device), &bases, (size, align), to)
     }
 
     fn zeMemAllocShared(
@@ -93,11 +93,11 @@ entries! {
     ) {
         let bases = [device_desc(c, device_part)?, host_desc(c, host_part)?];
         let device = if device == 0 { None } else { Some(device) };
-        allocate(c, context, Kind::Shared, device, &bases, (size, align), to)
+        allocate_memory(c, context, Kind::Shared, device, &bases, (size, align), to)
     }
 
     fn zeMemFree(_c, context: Handle, address: usize) {
-        free(context, address)
+        free_memory(context, address)
     }
 
     // What commands on their way use they keep: to wait for them, or to free later, makes no difference.
@@ -105,7 +105,7 @@ entries! {
         if c.read(desc)?.policy & !3 != 0 {
             return Err(Error::INVALID_ENUMERATION);
         }
-        free(context, address)
+        free_memory(context, address)
     }
 
     fn zeMemGetAllocProperties(

@@ -35,7 +35,7 @@ macro_rules! entries {
                     parts.join(", ")
                 };
                 let run = |$c: &$crate::caller::Caller| -> $crate::core::error::Result<()> { $body };
-                $crate::api::guarded(stringify!($name), &arguments, || run(&caller))
+                $crate::api::run_guarded(stringify!($name), &arguments, || run(&caller))
             }
         )*
         /// Entry points of this module.
@@ -47,7 +47,7 @@ macro_rules! entries {
 pub(crate) use entries;
 
 /// All entry points.
-pub(crate) fn all() -> impl Iterator<Item = Entry> {
+pub(crate) fn all_entry_points() -> impl Iterator<Item = Entry> {
     [
         device::ENTRIES,
         driver::ENTRIES,
@@ -69,19 +69,22 @@ const MISTAKES: [&str; 8] =
     ["zeCommandList", "zeCommandQueue", "zeKernel", "zeEvent", "zeFence", "zeMemFree", "zeMemGet", "Destroy"];
 
 /// Runs a call: logs it, tells of it if it is a mistake, and turns a panic, which would be a bug here, into an error.
-fn guarded(name: &str, arguments: &dyn Fn() -> String, run: impl FnOnce() -> Result<()>) -> u32 {
-    let logged = envisa_runtime::log::wanted().api;
+fn run_guarded(name: &str, arguments: &dyn Fn() -> String, run: impl FnOnce() -> Result<()>) -> u32 {
+    let logged = envisa_runtime::log::log_settings().api;
     let start = logged.then(Instant::now);
     let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-        envisa_runtime::log::complain(&format!("{name} broke down: a bug of envisa"));
+        envisa_runtime::log::print_warning(&format!("{name} broke down: a bug of envisa"));
         Err(Error::UNKNOWN)
     });
-    if envisa_runtime::report::checking()
+    if envisa_runtime::report::is_checking()
         && let Err(e) = &result
         && *e != Error::NOT_READY
         && MISTAKES.iter().any(|m| name.starts_with(m) || name.ends_with(m))
     {
-        envisa_runtime::report::mistake("call", &format!("{name}({}) failed with {}", arguments(), e.name()));
+        envisa_runtime::report::report_host_mistake(
+            "call",
+            &format!("{name}({}) failed with {}", arguments(), e.name()),
+        );
     }
     if let Some(start) = start {
         let us = start.elapsed().as_secs_f64() * 1e6;

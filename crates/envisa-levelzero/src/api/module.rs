@@ -17,7 +17,7 @@ const SPIRV: u32 = 0;
 const NATIVE: u32 = 1;
 
 /// One part of a module.
-fn part(
+fn module_part(
     c: &Caller,
     (module, size): (*const u8, usize),
     flags: *const c_char,
@@ -34,7 +34,7 @@ fn part(
         let ids = c.values(given.ids, given.count as usize)?;
         let places = c.values(given.values, given.count as usize)?;
         // How long they are says the module: eight bytes are the most, and the fewest that may be read is not known here.
-        let sizes = envisa_runtime::spirv::constants(&c.values(module, size)?);
+        let sizes = envisa_runtime::spirv::specialization_constant_sizes(&c.values(module, size)?);
         for (id, place) in ids.into_iter().zip(places) {
             if let Some(size) = sizes.get(&id) {
                 values.insert(id, c.values(place.cast::<u8>(), *size)?);
@@ -45,10 +45,10 @@ fn part(
     Ok(Part { bytes: c.values(module, size)?, options, constants: values })
 }
 
-fn parts(c: &Caller, desc: &ModuleDesc) -> Result<Vec<Part>> {
+fn module_parts(c: &Caller, desc: &ModuleDesc) -> Result<Vec<Part>> {
     let several = c.chain(desc.base).into_iter().find(|(kind, _)| *kind == stype::MODULE_PROGRAM);
     let Some((_, at)) = several else {
-        return Ok(vec![part(c, (desc.module, desc.size), desc.flags, desc.constants)?]);
+        return Ok(vec![module_part(c, (desc.module, desc.size), desc.flags, desc.constants)?]);
     };
     let program = c.read(at.cast::<ModuleProgram>().cast_const())?;
     let n = program.count as usize;
@@ -62,7 +62,7 @@ fn parts(c: &Caller, desc: &ModuleDesc) -> Result<Vec<Part>> {
     let one = |i: usize| {
         let flags = flags.get(i).copied().unwrap_or(std::ptr::null());
         let constants = constants.get(i).copied().unwrap_or(std::ptr::null());
-        part(c, (modules[i], sizes[i]), flags, constants)
+        module_part(c, (modules[i], sizes[i]), flags, constants)
     };
     (0..n).map(one).collect()
 }
@@ -81,7 +81,7 @@ entries! {
         if module.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        let mut parts = parts(c, &desc)?;
+        let mut parts = module_parts(c, &desc)?;
         let (made, mut said) = match desc.format {
             SPIRV => Module::compile(context, device.clone(), parts),
             NATIVE if parts.len() == 1 => Module::load(context, device.clone(), parts.remove(0)),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use envisa_runtime::host_memory::{Layout3, Region};
-use envisa_runtime::queue::now;
+use envisa_runtime::queue::now_nanoseconds;
 use envisa_runtime::report;
 
 use super::error::{Error, Result};
@@ -81,7 +81,7 @@ impl Does {
             Does::CopyRows(to, at, from, there, size) => to.copy_rows(*at, from, *there, *size),
             Does::Fill(to, pattern) => to.fill(pattern),
             Does::Reset(event) => event.reset(),
-            Does::Time(to) => to.write(&now().to_le_bytes()),
+            Does::Time(to) => to.write(&now_nanoseconds().to_le_bytes()),
             Does::Times(events, to, offsets) => {
                 for (event, offset) in events.iter().zip(offsets) {
                     let times = event.times().map_err(|_| Error::INVALID_SYNCHRONIZATION_OBJECT)?;
@@ -102,13 +102,13 @@ impl Command {
     fn run(&self, failed: Option<Error>) -> Result<()> {
         // Whatever failed before, what it waits for comes first: its event says that it is over.
         let waited = self.waits.iter().map(Wait::here).fold(Ok(()), Result::and);
-        let start = now();
+        let start = now_nanoseconds();
         let result = match failed {
             Some(e) => Err(e),
             None => waited.and_then(|()| self.does.run()),
         };
         if let Some(event) = &self.signals {
-            event.signal([start, now()], result.err());
+            event.signal([start, now_nanoseconds()], result.err());
         }
         result
     }
@@ -136,7 +136,7 @@ impl Flight {
     /// Commands that were given to a queue.
     pub fn of(commands: &[Command]) -> Option<Flight> {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-        if !report::checking() {
+        if !report::is_checking() {
             return None;
         }
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -165,11 +165,11 @@ impl Drop for Flight {
 }
 
 /// Memory is freed: tells of commands that use it.
-pub fn freed(range: Range<usize>) {
+pub fn report_freed_in_use(range: Range<usize>) {
     let used = FLYING.lock().unwrap().iter().any(|(_, r)| r.start < range.end && range.start < r.end);
     if used {
         let bytes = range.end - range.start;
-        report::mistake(
+        report::report_host_mistake(
             "free",
             &format!("{bytes} bytes of memory are freed while a command that uses them is not complete"),
         );

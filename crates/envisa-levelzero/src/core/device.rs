@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use envisa_runtime::device::Machine;
-use envisa_runtime::device_properties::{Spec, chosen, memory_size};
+use envisa_runtime::device_properties::{Spec, devices_of_environment, memory_size};
 use envisa_runtime::report;
 
 use super::handle::{self, Handle};
@@ -59,7 +59,7 @@ pub fn driver() -> (Handle, &'static Driver) {
             let device = Arc::new(Device { spec, memory, machine: Machine::new(spec, memory) });
             (handle::publish(&device), device)
         };
-        let devices = chosen().into_iter().map(make).collect();
+        let devices = devices_of_environment().into_iter().map(make).collect();
         let driver = Arc::new(Driver { devices, context: Context::new() });
         (handle::publish(&driver), driver)
     });

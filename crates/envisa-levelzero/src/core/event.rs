@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use envisa_runtime::queue::{AWAKE, look_until, now};
+use envisa_runtime::queue::{AWAKE, look_until, now_nanoseconds};
 use envisa_runtime::{command_order, report};
 
 use super::error::{Error, Result};
@@ -88,7 +88,7 @@ impl Event {
     /// It is signalled, by a command that took this time or failed, or by the host.
     pub fn signal(&self, times: [u64; 2], failed: Option<Error>) {
         let mut state = self.state.lock().unwrap();
-        let by = if report::checking() { command_order::current_command() } else { None };
+        let by = if report::is_checking() { command_order::current_command() } else { None };
         *state = State { signaled: true, failed, times, by, source: state.source.take(), ..*state };
         self.signaled.store(true, Ordering::Release);
         drop(state);
@@ -98,7 +98,7 @@ impl Event {
     /// The host signals it.
     pub fn host_signal(&self) {
         self.promise();
-        self.signal([now(); 2], None);
+        self.signal([now_nanoseconds(); 2], None);
     }
 
     /// A command that is to signal it was appended to a list.
@@ -151,7 +151,7 @@ impl Event {
     }
 
     fn seen(&self, state: &State) {
-        if let Some(by) = state.by.filter(|_| report::checking()) {
+        if let Some(by) = state.by.filter(|_| report::is_checking()) {
             command_order::completion_known(by);
         }
     }
@@ -185,7 +185,7 @@ impl Event {
         let end = Instant::now().checked_add(long.min(Duration::from_secs(1 << 32)));
         let mut state = self.state.lock().unwrap();
         // While mistakes are looked for it wakes once to see whether there is a reason to wait.
-        let mut patience = if report::checking() { PATIENCE } else { Duration::from_secs(3600) };
+        let mut patience = if report::is_checking() { PATIENCE } else { Duration::from_secs(3600) };
         while !state.signaled {
             let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
             if left.is_zero() {
@@ -194,7 +194,7 @@ impl Event {
             let slept = self.changed.wait_timeout(state, left.min(patience)).unwrap();
             state = slept.0;
             if slept.1.timed_out() && !state.signaled && state.promised == 0 {
-                report::mistake("event", UNPROMISED);
+                report::report_host_mistake("event", UNPROMISED);
                 patience = Duration::from_secs(3600);
             }
         }
@@ -216,10 +216,10 @@ impl Wait {
     /// # Errors
     /// If what it waited for failed.
     pub fn here(&self) -> Result<()> {
-        let checking = report::checking();
+        let checking = report::is_checking();
         match self {
             Wait::Signal(event) => {
-                event.sleep(u64::MAX);
+                event.wait_without_working(u64::MAX);
                 let state = event.state.lock().unwrap();
                 if let Some(by) = state.by.filter(|_| checking) {
                     command_order::comes_after(by);
@@ -227,7 +227,7 @@ impl Wait {
                 state.failed.map_or(Ok(()), Err)
             }
             Wait::Command(done) => {
-                let status = done.sleep();
+                let status = done.wait_without_working();
                 if checking {
                     command_order::comes_after(done.number);
                 }

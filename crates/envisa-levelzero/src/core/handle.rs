@@ -20,7 +20,7 @@ const SHARDS: usize = 16;
 /// Handles are apart as addresses of objects are, and even in the lowest bits: some programs keep marks there.
 const STEP: usize = 16;
 
-fn shard(handle: Handle) -> &'static Shard {
+fn shard_of_handle(handle: Handle) -> &'static Shard {
     static TABLE: OnceLock<Vec<Shard>> = OnceLock::new();
     let table = TABLE.get_or_init(|| (0..SHARDS).map(|_| RwLock::default()).collect());
     &table[(handle / STEP) % SHARDS]
@@ -30,7 +30,7 @@ fn shard(handle: Handle) -> &'static Shard {
 pub fn publish<T: Any + Send + Sync>(object: &Arc<T>) -> Handle {
     static NEXT: AtomicUsize = AtomicUsize::new(0x10000);
     let handle = NEXT.fetch_add(STEP, Ordering::Relaxed);
-    shard(handle).write().unwrap().insert(handle, object.clone());
+    shard_of_handle(handle).write().unwrap().insert(handle, object.clone());
     handle
 }
 
@@ -43,7 +43,7 @@ fn error(handle: Handle) -> Error {
 /// # Errors
 /// If it is null, or there is no object of this kind.
 pub fn get<T: Any + Send + Sync>(handle: Handle) -> Result<Arc<T>> {
-    let object = shard(handle).read().unwrap().get(&handle).cloned();
+    let object = shard_of_handle(handle).read().unwrap().get(&handle).cloned();
     object.and_then(|o| o.downcast::<T>().ok()).ok_or(error(handle))
 }
 
@@ -61,14 +61,16 @@ pub fn maybe<T: Any + Send + Sync>(handle: Handle) -> Result<Option<Arc<T>>> {
 /// As [`get`].
 pub fn destroy<T: Any + Send + Sync>(handle: Handle) -> Result<Arc<T>> {
     let object = get::<T>(handle)?;
-    let held = shard(handle).write().unwrap().remove(&handle);
+    let held = shard_of_handle(handle).write().unwrap().remove(&handle);
     // Two threads may destroy it at once: one of them does.
     held.map(|_| object).ok_or(Error::INVALID_ARGUMENT)
 }
 
 /// All objects of a kind that applications hold.
 pub fn held() -> Vec<Object> {
-    (0..SHARDS).flat_map(|n| shard(n * STEP).read().unwrap().values().cloned().collect::<Vec<_>>()).collect()
+    (0..SHARDS)
+        .flat_map(|n| shard_of_handle(n * STEP).read().unwrap().values().cloned().collect::<Vec<_>>())
+        .collect()
 }
 
 #[cfg(test)]

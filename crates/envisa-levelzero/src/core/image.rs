@@ -42,7 +42,7 @@ pub struct Wanted {
 pub const MOST_BUFFER: u64 = 1 << 27;
 
 /// The format.
-fn format(w: &Wanted) -> Result<ImageFormat> {
+fn image_format(w: &Wanted) -> Result<ImageFormat> {
     use ChannelType as T;
     // Bits of a channel, and channels, by the number of the layout.
     let (bits, channels) = match w.layout {
@@ -92,7 +92,7 @@ impl Image {
         if !device.spec.images {
             return Err(Error::UNSUPPORTED_FEATURE);
         }
-        let format = format(wanted)?;
+        let format = image_format(wanted)?;
         let [w, h, d] = wanted.size;
         let (most, layers) = (IMAGE_2D as u64, IMAGE_LAYERS as u64);
         let n = u64::from(wanted.layers);
@@ -171,15 +171,15 @@ mod tests {
         let wanted =
             |layout, channel, swizzle| Wanted { kind: 2, layout, channel, swizzle, size: [1; 3], layers: 0 };
         let rgba = [0, 1, 2, 3];
-        let f = format(&wanted(4, 2, rgba)).unwrap();
+        let f = image_format(&wanted(4, 2, rgba)).unwrap();
         assert_eq!((f.order(), f.channel_type()), (ChannelOrder::Rgba, ChannelType::Unorm8));
-        let f = format(&wanted(4, 2, [2, 1, 0, 3])).unwrap();
+        let f = image_format(&wanted(4, 2, [2, 1, 0, 3])).unwrap();
         assert_eq!((f.order(), f.channel_type()), (ChannelOrder::Bgra, ChannelType::Unorm8));
-        let f = format(&wanted(2, 4, rgba)).unwrap();
+        let f = image_format(&wanted(2, 4, rgba)).unwrap();
         assert_eq!((f.order(), f.channel_type()), (ChannelOrder::R, ChannelType::Float));
         for (layout, channel) in [(9, 0), (2, 2), (0, 4), (45, 0), (u32::MAX, 0), (0, 9)] {
-            assert_eq!(format(&wanted(layout, channel, rgba)), Err(Error::UNSUPPORTED_IMAGE_FORMAT));
+            assert_eq!(image_format(&wanted(layout, channel, rgba)), Err(Error::UNSUPPORTED_IMAGE_FORMAT));
         }
-        assert!(format(&wanted(4, 0, [3, 2, 1, 0])).is_err());
+        assert!(image_format(&wanted(4, 0, [3, 2, 1, 0])).is_err());
     }
 }

@@ -163,8 +163,8 @@ impl Kernel {
             return Ok(loaded);
         }
         let loaded = self.module.device.machine.kernel(&self.built, &self.info.name).map_err(|e| {
-            envisa_runtime::log::complain(&format!("kernel `{}` cannot be run: {e}", self.info.name));
-            trouble(&e)
+            envisa_runtime::log::print_warning(&format!("kernel `{}` cannot be run: {e}", self.info.name));
+            error_of_trouble(&e)
         })?;
         Ok(self.loaded.get_or_init(|| loaded))
     }
@@ -181,7 +181,7 @@ impl Kernel {
             values.push(match arg {
                 None => {
                     let (what, name) = (self.info.argument(i), &self.info.name);
-                    envisa_runtime::report::mistake(
+                    envisa_runtime::report::report_host_mistake(
                         "argument",
                         &format!("kernel `{name}` is launched, but {what} was never set: it is zero"),
                     );
@@ -207,7 +207,7 @@ impl Kernel {
         }
         let spec = self.module.device.spec;
         if slm > spec.slm {
-            envisa_runtime::log::complain(&format!(
+            envisa_runtime::log::print_warning(&format!(
                 "kernel `{}` needs {slm} bytes of local memory; a group on {} has {}",
                 self.info.name, spec.name, spec.slm
             ));
@@ -222,7 +222,7 @@ fn word(bytes: Vec<u8>) -> Result<usize> {
     bytes.try_into().map(usize::from_le_bytes).map_err(|_| Error::INVALID_KERNEL_ARGUMENT_SIZE)
 }
 
-fn trouble(e: &Trouble) -> Error {
+fn error_of_trouble(e: &Trouble) -> Error {
     match e {
         Trouble::Memory(_) => Error::OUT_OF_DEVICE_MEMORY,
         Trouble::Other(_) => Error::INVALID_ARGUMENT,
@@ -276,7 +276,7 @@ impl Launch {
             // Level Zero programs are SPIR-V or native.
             source: None,
         };
-        let report = launch.run(&device.machine, kernel.loaded()?).map_err(|e| trouble(&e))?;
+        let report = launch.run(&device.machine, kernel.loaded()?).map_err(|e| error_of_trouble(&e))?;
         if report.fault.is_some() { Err(Error::DEVICE_LOST) } else { Ok(()) }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use envisa_runtime::queue::{self, Order};
-use envisa_runtime::report::mistake;
+use envisa_runtime::report::report_host_mistake;
 
 use super::command::{Command, Flight, name_of, run_all};
 use super::device::Device;
@@ -87,15 +87,15 @@ impl List {
             ListKind::Regular(recorded) => {
                 let mut recorded = recorded.lock().unwrap();
                 if recorded.closed.is_some() {
-                    mistake("list", "a command is appended to a command list that is closed");
+                    report_host_mistake("list", "a command is appended to a command list that is closed");
                     return Err(Error::INVALID_ARGUMENT);
                 }
                 recorded.open.push(command);
                 Ok(())
             }
             ListKind::Immediate { worker, synchronous } => {
-                let done = enqueue(worker, Commands::One(command), None)?;
-                if *synchronous { outcome(&done) } else { Ok(()) }
+                let done = enqueue_commands(worker, Commands::One(command), None)?;
+                if *synchronous { result_of_done(&done) } else { Ok(()) }
             }
         }
     }
@@ -117,8 +117,8 @@ impl List {
         let before = Command { does: super::command::Does::Nothing, waits, signals: None };
         let after = Command { does: super::command::Does::Nothing, waits: Vec::new(), signals };
         after.signals.iter().for_each(|e| e.promise());
-        let done = enqueue(worker, Commands::Lists(Some(before), all, Some(after)), None)?;
-        if *synchronous { outcome(&done) } else { Ok(()) }
+        let done = enqueue_commands(worker, Commands::Lists(Some(before), all, Some(after)), None)?;
+        if *synchronous { result_of_done(&done) } else { Ok(()) }
     }
 
     /// No more commands come.
@@ -139,7 +139,7 @@ impl List {
         let ListKind::Regular(recorded) = &self.kind else { return Err(Error::INVALID_COMMAND_LIST_TYPE) };
         let mut recorded = recorded.lock().unwrap();
         if recorded.closed.as_ref().is_some_and(|c| Arc::strong_count(c) > 1) {
-            mistake("list", "a command list is reset while it is executed");
+            report_host_mistake("list", "a command list is reset while it is executed");
         }
         *recorded = Recorded::default();
         Ok(())
@@ -184,7 +184,11 @@ impl Commands {
     }
 }
 
-fn enqueue(worker: &Arc<Worker>, commands: Commands, fence: Option<Arc<Event>>) -> Result<Arc<Done>> {
+fn enqueue_commands(
+    worker: &Arc<Worker>,
+    commands: Commands,
+    fence: Option<Arc<Event>>,
+) -> Result<Arc<Done>> {
     let signals = commands.signals();
     for event in &signals {
         event.begin_anew();
@@ -212,14 +216,14 @@ fn enqueue(worker: &Arc<Worker>, commands: Commands, fence: Option<Arc<Event>>) 
         result
     });
     let done = worker.enqueue(what, Order::Normal, Vec::new(), None, work).map_err(|e| {
-        envisa_runtime::log::complain(&format!("no thread for a queue: {e}"));
+        envisa_runtime::log::print_warning(&format!("no thread for a queue: {e}"));
         Error::OUT_OF_HOST_MEMORY
     })?;
     signals.iter().chain(&fence).for_each(|s| s.comes_from(done.clone()));
     Ok(done)
 }
 
-fn outcome(done: &Arc<Done>) -> Result<()> {
+fn result_of_done(done: &Arc<Done>) -> Result<()> {
     match done.wait() {
         code if code < 0 => Err(Error::of_code(code)),
         _ => Ok(()),
@@ -231,7 +235,7 @@ fn closed(lists: &[Arc<List>]) -> Result<Vec<Arc<Vec<Command>>>> {
     let commands = |list: &Arc<List>| {
         let ListKind::Regular(recorded) = &list.kind else { return Err(Error::INVALID_COMMAND_LIST_TYPE) };
         recorded.lock().unwrap().closed.clone().ok_or_else(|| {
-            mistake("list", "a command list is executed that was not closed");
+            report_host_mistake("list", "a command list is executed that was not closed");
             Error::INVALID_ARGUMENT
         })
     };
@@ -271,8 +275,9 @@ impl Queue {
             return Err(Error::INVALID_SYNCHRONIZATION_OBJECT);
         }
         let all = closed(lists)?;
-        let done = enqueue(&self.worker, Commands::Lists(None, all, None), fence.map(|f| f.event.clone()))?;
-        if self.synchronous { outcome(&done) } else { Ok(()) }
+        let done =
+            enqueue_commands(&self.worker, Commands::Lists(None, all, None), fence.map(|f| f.event.clone()))?;
+        if self.synchronous { result_of_done(&done) } else { Ok(()) }
     }
 
     /// Waits until all that it was given is over.

@@ -94,8 +94,8 @@ impl Context {
         let pointer = self.pointers.lock().unwrap().remove(&address);
         let pointer = pointer.ok_or(Error::INVALID_ARGUMENT)?;
         // Held by commands that were not executed, or are being executed.
-        if envisa_runtime::report::checking() && Arc::strong_count(&pointer.backing) > 1 {
-            super::command::freed(address..address + pointer.size);
+        if envisa_runtime::report::is_checking() && Arc::strong_count(&pointer.backing) > 1 {
+            super::command::report_freed_in_use(address..address + pointer.size);
         }
         Ok(())
     }

@@ -73,13 +73,13 @@ impl Module {
             if !spirv::is_spirv(&part.bytes) {
                 return (Err(Error::MODULE_BUILD_FAILURE), "the module is not SPIR-V\n".into());
             }
-            let known = spirv::constants(&part.bytes);
+            let known = spirv::specialization_constant_sizes(&part.bytes);
             // The application gives addresses of values, and the module says how long they are.
             let values = part.constants.into_iter().filter_map(|(id, mut value)| {
                 value.truncate(*known.get(&id)?);
                 Some((id, value))
             });
-            let Some(bytes) = spirv::specialise(&part.bytes, &values.collect()) else {
+            let Some(bytes) = spirv::set_specialization_constants(&part.bytes, &values.collect()) else {
                 let log = "a specialisation constant does not fit\n".into();
                 return (Err(Error::MODULE_BUILD_FAILURE), log);
             };
@@ -88,7 +88,7 @@ impl Module {
         }
         words.dedup();
         let options = words.join(" ");
-        match make(&device, &all, &options) {
+        match compile_module(&device, &all, &options) {
             Ok((built, log)) => (Ok(Module::of(context, device, all, options, built)), log),
             Err((e, log)) => (Err(e), log),
         }
@@ -110,13 +110,13 @@ impl Module {
                 "the binary cannot be used: {why}. It must have its vISA text (`ocloc compile -internal_options \
                  -ze-emit-zebin-visa-sections`) or the SPIR-V that it was compiled from; native code alone is not executed\n"
             );
-            if envisa_runtime::log::wanted().compiler {
+            if envisa_runtime::log::log_settings().compiler {
                 envisa_runtime::log::line(&format!("envisa: {}", log.trim_end()));
             }
             return (Err(Error::INVALID_NATIVE_BINARY), log);
         };
         let all = vec![spirv];
-        match make(&device, &all, &options) {
+        match compile_module(&device, &all, &options) {
             Ok((built, log)) => (Ok(Module::of(context, device, all, options, built)), log),
             Err((e, log)) => (Err(e), log),
         }
@@ -154,7 +154,7 @@ impl Module {
                     "a module without its SPIR-V cannot be linked\n".into(),
                 );
             }
-            match make(&module.device, &all, &module.options) {
+            match compile_module(&module.device, &all, &module.options) {
                 Ok((built, log)) if built.undefined.is_empty() => {
                     said += &log;
                     *module.built.write().unwrap() = built;
@@ -174,7 +174,7 @@ impl Module {
 }
 
 /// Compiles what runs on a device.
-fn make(
+fn compile_module(
     device: &Device,
     spirv: &[Vec<u8>],
     options: &str,
@@ -185,7 +185,7 @@ fn make(
     };
     build(device.spec, &input, options, Vec::new()).map_err(|NotBuilt { why, log }| {
         if why == Why::Crashed {
-            envisa_runtime::log::complain(&format!(
+            envisa_runtime::log::print_warning(&format!(
                 "the compiler broke down on a module for {}: another one may take it (ENVISA_OCLOC)",
                 device.spec.name
             ));

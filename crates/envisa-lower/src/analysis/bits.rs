@@ -2,7 +2,7 @@
 
 use super::CellId;
 
-pub(super) fn has(row: &[u64], cell: CellId) -> bool {
+pub(super) fn contains_cell(row: &[u64], cell: CellId) -> bool {
     row[cell as usize / 64] >> (cell % 64) & 1 != 0
 }
 
@@ -15,7 +15,7 @@ pub(super) fn remove(row: &mut [u64], cell: CellId) {
 }
 
 /// The numbers of a set, ascending.
-pub(super) fn of(words: impl Iterator<Item = u64>) -> impl Iterator<Item = CellId> {
+pub(super) fn numbers_in_bitset(words: impl Iterator<Item = u64>) -> impl Iterator<Item = CellId> {
     words.enumerate().flat_map(|(k, mut w)| {
         std::iter::from_fn(move || {
             let bit = (w != 0).then(|| w.trailing_zeros())?;

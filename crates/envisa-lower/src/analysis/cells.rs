@@ -104,7 +104,7 @@ impl Cells {
         let mut begins = Vec::with_capacity(p.code.len() + 1);
         for pc in 0..p.code.len() {
             begins.push(told.len());
-            pieces(p, pc as Pc, vector, &mut |piece| told.push(piece));
+            for_each_piece(p, pc as Pc, vector, &mut |piece| told.push(piece));
         }
         begins.push(told.len());
         let mut all = told.clone();
@@ -172,14 +172,14 @@ impl Cells {
         all.from.reserve(begins.len());
         for w in begins.windows(2) {
             all.from.push(all.accesses.len() as u32);
-            told[w[0]..w[1]].iter().for_each(|a| all.access(a));
+            told[w[0]..w[1]].iter().for_each(|a| all.note_access(a));
         }
         all.from.push(all.accesses.len() as u32);
         all
     }
 
     /// Notes an access to what lies in one cell, or in several: each of them in part.
-    fn access(&mut self, a: &Piece) {
+    fn note_access(&mut self, a: &Piece) {
         let Some(first) = self.at(a.offset) else { return };
         let c = self.get(first);
         // Of a part of a predicate, the rest stays.
@@ -252,11 +252,11 @@ impl Cells {
                 }
             }
         }
-        self.of(pc).iter().for_each(|a| tell(*a));
+        self.operand_accesses(pc).iter().for_each(|a| tell(*a));
     }
 
     /// What an instruction accesses by its operands alone.
-    fn of(&self, pc: Pc) -> &[Access] {
+    fn operand_accesses(&self, pc: Pc) -> &[Access] {
         let pc = pc as usize;
         match self.from.get(pc..pc + 2) {
             Some(w) => &self.accesses[w[0] as usize..w[1] as usize],
@@ -284,7 +284,7 @@ fn predicates_of(i: &Inst, tell: &mut dyn FnMut(RegOffset)) {
 }
 
 /// Where the dwords begin of which bytes or words are touched, one of each, by eight channels or more.
-fn dwords(t: Touched, n: u32) -> Option<RegOffset> {
+fn first_dword_offset(t: Touched, n: u32) -> Option<RegOffset> {
     let (offset, bytes, step) = match t {
         Touched::Lanes { offset, bytes, step } => (offset, bytes, step),
         Touched::Region { offset, bytes, strides, together: 1 } => (offset, bytes, strides.step(n)? * bytes),
@@ -293,7 +293,7 @@ fn dwords(t: Touched, n: u32) -> Option<RegOffset> {
     (n >= 8 && bytes < 4 && step == 4 && offset % 4 + bytes <= 4).then(|| offset - offset % 4)
 }
 
-fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
+fn for_each_piece(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
     let i = &p.code[pc as usize];
     let n = i.channels as u32;
     let constants = p.registers.constants.len() as u32;
@@ -314,7 +314,7 @@ fn pieces(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
             return;
         }
         // Bytes or words of dwords: those are read, and written with the other bytes as they were.
-        if let Some(first) = dwords(t, n)
+        if let Some(first) = first_dword_offset(t, n)
             && first + 4 * n <= p.registers.bytes
             && (4 * n).is_multiple_of(vector.min(4 * n))
         {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::flow::splits;
+use crate::flow::may_diverge;
 use crate::program::{Inst, Op, Pc, ProgramParts};
 
 /// Why a program's control flow is not analysed.
@@ -99,7 +99,7 @@ impl Flow {
     /// Code that calls, or jumps through a table, or in which channels wait at too many labels at a time: time and memory
     /// are bounded by the length of the code.
     pub fn new(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
-        Flow::with(p, false)
+        Flow::with_calls(p, false)
     }
 
     /// The same of code that calls, each call being one instruction after which the thread goes on behind it; where a
@@ -108,10 +108,10 @@ impl Flow {
     /// # Errors
     /// Code that jumps through a table, or in which channels wait at too many labels at a time.
     pub fn around_calls(p: &ProgramParts) -> Result<Flow, NotAnalysed> {
-        Flow::with(p, true)
+        Flow::with_calls(p, true)
     }
 
-    fn with(p: &ProgramParts, calls: bool) -> Result<Flow, NotAnalysed> {
+    fn with_calls(p: &ProgramParts, calls: bool) -> Result<Flow, NotAnalysed> {
         let end = p.functions.first().map_or(p.code.len() as Pc, |f| f.end);
         let code = &p.code[..end as usize];
         let mut labels = Vec::new();
@@ -124,7 +124,7 @@ impl Flow {
                 Op::Call | Op::Fcall | Op::Ifcall | Op::Fret => return no("calls are not analysed"),
                 Op::SwitchJmp => return no("jump tables are not analysed"),
                 Op::Goto if i.aux >= end => return no("a branch leaves the function"),
-                Op::Goto if i.aux <= pc && splits(i, p.simd) => labels.push(pc + 1),
+                Op::Goto if i.aux <= pc && may_diverge(i, p.simd) => labels.push(pc + 1),
                 Op::Goto if i.aux > pc => labels.push(i.aux),
                 _ => {}
             }
@@ -134,13 +134,13 @@ impl Flow {
         if let Some(l) = labels.iter().find(|l| **l >= end) {
             return Err(NotAnalysed { pc: *l - 1, reason: "channels would wait past the end" });
         }
-        let (run, starts) = runs(code);
+        let (run, starts) = straight_line_runs(code);
         let mut flow = Flow { labels, run, states: vec![None; starts.len()], starts, end };
-        if !flow.solve(p) {
+        if !flow.solve_to_fixpoint(p) {
             return Err(NotAnalysed { pc: 0, reason: "channels may wait at too many labels at a time" });
         }
         // Where channels wait is a join: the machine takes them up there and nowhere else.
-        let waited = flow.waited();
+        let waited = flow.all_waiting_labels();
         match waited.iter().find(|l| code[**l as usize].op != Op::Join) {
             Some(pc) => Err(NotAnalysed { pc: *pc, reason: "channels wait where nothing joins them" }),
             None => Ok(flow),
@@ -148,7 +148,7 @@ impl Flow {
     }
 
     /// `false` if that takes too long.
-    fn solve(&mut self, p: &ProgramParts) -> bool {
+    fn solve_to_fixpoint(&mut self, p: &ProgramParts) -> bool {
         let n = self.end as usize;
         let [places, steps] = [PLACES, STEPS].map(|(each, once)| each * n + once);
         let lowest = vec![None; self.states.len()];
@@ -166,7 +166,7 @@ impl Flow {
         while let Some((run, begins)) = solver.pop() {
             let goes_on = match begins {
                 true => self.step(p, run as usize, &mut solver),
-                false => self.resume(run as usize, &mut solver),
+                false => self.resume_at_label(run as usize, &mut solver),
             };
             if goes_on.is_none() {
                 return false;
@@ -176,7 +176,7 @@ impl Flow {
     }
 
     /// What is known at an instruction that the thread can come to.
-    fn state(&self, pc: Pc) -> Option<&State> {
+    fn state_at(&self, pc: Pc) -> Option<&State> {
         self.states.get(*self.run.get(pc as usize)? as usize)?.as_ref()
     }
 
@@ -190,14 +190,14 @@ impl Flow {
         let pc = behind - 1;
         let s = self.states[run].clone()?;
         let i = &p.code[pc as usize];
-        let (splits, next) = (splits(i, p.simd), pc + 1);
+        let (splits, next) = (may_diverge(i, p.simd), pc + 1);
         match i.op {
             Op::Join => {
                 let mut s = s;
                 if let Some(k) = self.label(pc) {
                     s.waiting.retain(|l| *l != k);
                 }
-                self.bring(next, &s.waiting, s.left, solver)
+                self.add_state(next, &s.waiting, s.left, solver)
             }
             Op::Goto if i.aux > pc => {
                 let k = self.label(i.aux)?;
@@ -210,16 +210,16 @@ impl Flow {
                     gone.insert(at, k);
                 }
                 if i.pred.offset != 0 || splits {
-                    self.bring(next, if splits { &gone } else { &s.waiting }, s.left, solver)?;
+                    self.add_state(next, if splits { &gone } else { &s.waiting }, s.left, solver)?;
                 }
                 if at != 0 {
-                    self.look(&gone, s.left, solver)?;
+                    self.go_to_lowest_waiting_label(&gone, s.left, solver)?;
                 }
-                self.bring(i.aux, &s.waiting[at..], s.left, solver)
+                self.add_state(i.aux, &s.waiting[at..], s.left, solver)
             }
             Op::Goto => {
                 if i.pred.offset != 0 || splits {
-                    self.bring(next, &s.waiting, s.left, solver)?;
+                    self.add_state(next, &s.waiting, s.left, solver)?;
                 }
                 let mut parted = s.waiting;
                 if let (true, Some(k)) = (splits, self.label(next))
@@ -227,45 +227,45 @@ impl Flow {
                 {
                     parted.insert(at, k);
                 }
-                self.bring(i.aux, &parted, s.left, solver)
+                self.add_state(i.aux, &parted, s.left, solver)
             }
             Op::Ret => {
                 if splits || i.pred.offset != 0 {
-                    self.bring(next, &s.waiting, s.left | splits, solver)?;
+                    self.add_state(next, &s.waiting, s.left | splits, solver)?;
                 }
-                self.look(&s.waiting, true, solver)
+                self.go_to_lowest_waiting_label(&s.waiting, true, solver)
             }
             Op::End => Some(()),
-            _ => self.bring(next, &s.waiting, s.left, solver),
+            _ => self.add_state(next, &s.waiting, s.left, solver),
         }
     }
 
     /// All active channels are away: those at the lowest label where any wait go on.
-    fn look(&mut self, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
+    fn go_to_lowest_waiting_label(&mut self, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
         let Some(first) = waiting.first() else { return Some(()) };
         let run = self.run[self.labels[*first as usize] as usize];
-        self.learn(Node::Lowest(run), waiting, left, solver)
+        self.merge_state(Node::Lowest(run), waiting, left, solver)
     }
 
     /// It is looked for channels at a label: some wait there, or it goes on at the next one.
-    fn resume(&mut self, run: usize, solver: &mut Solver) -> Option<()> {
+    fn resume_at_label(&mut self, run: usize, solver: &mut Solver) -> Option<()> {
         let s = solver.lowest[run].clone()?;
-        self.learn(Node::Run(run as u32), &s.waiting, s.left, solver)?;
+        self.merge_state(Node::Run(run as u32), &s.waiting, s.left, solver)?;
         let behind = s.waiting.get(1..).unwrap_or(&[]);
-        self.look(behind, s.left, solver)
+        self.go_to_lowest_waiting_label(behind, s.left, solver)
     }
 
     /// The thread may come to an instruction while channels wait at these labels.
-    fn bring(&mut self, to: Pc, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
+    fn add_state(&mut self, to: Pc, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
         if to >= self.end {
             return Some(());
         }
         let run = self.run[to as usize];
         debug_assert_eq!(self.starts[run as usize], to, "runs begin where the thread comes to");
-        self.learn(Node::Run(run), waiting, left, solver)
+        self.merge_state(Node::Run(run), waiting, left, solver)
     }
 
-    fn learn(&mut self, node: Node, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
+    fn merge_state(&mut self, node: Node, waiting: &[u32], left: bool, solver: &mut Solver) -> Option<()> {
         let old = match node {
             Node::Run(run) => &mut self.states[run as usize],
             Node::Lowest(run) => &mut solver.lowest[run as usize],
@@ -301,23 +301,23 @@ impl Flow {
     }
 
     /// Can the thread come here?
-    pub fn reachable(&self, pc: Pc) -> bool {
-        self.state(pc).is_some()
+    pub fn is_reachable(&self, pc: Pc) -> bool {
+        self.state_at(pc).is_some()
     }
 
     /// Are all channels of the dispatch active here?
-    pub fn full(&self, pc: Pc) -> bool {
-        self.state(pc).is_some_and(|s| !s.left && s.waiting.is_empty())
+    pub fn all_channels_active(&self, pc: Pc) -> bool {
+        self.state_at(pc).is_some_and(|s| !s.left && s.waiting.is_empty())
     }
 
     /// Labels where channels may wait while the thread is at this instruction, ascending.
-    pub fn waiting(&self, pc: Pc) -> impl ExactSizeIterator<Item = Pc> + '_ {
-        let all = self.state(pc).map_or(&[][..], |s| &s.waiting);
+    pub fn waiting_labels(&self, pc: Pc) -> impl ExactSizeIterator<Item = Pc> + '_ {
+        let all = self.state_at(pc).map_or(&[][..], |s| &s.waiting);
         all.iter().map(|k| self.labels[*k as usize])
     }
 
     /// Labels where channels may wait at all, ascending.
-    pub fn waited(&self) -> Vec<Pc> {
+    pub fn all_waiting_labels(&self) -> Vec<Pc> {
         let mut waited = vec![false; self.labels.len()];
         self.states.iter().flatten().flat_map(|s| &s.waiting).for_each(|k| waited[*k as usize] = true);
         self.labels.iter().zip(waited).filter(|l| l.1).map(|l| *l.0).collect()
@@ -325,7 +325,7 @@ impl Flow {
 
     /// May channels wait at this label while the thread is at this instruction?
     pub fn waits_at(&self, pc: Pc, label: Pc) -> bool {
-        matches!((self.state(pc), self.label(label)), (Some(s), Some(k)) if s.waiting.binary_search(&k).is_ok())
+        matches!((self.state_at(pc), self.label(label)), (Some(s), Some(k)) if s.waiting.binary_search(&k).is_ok())
     }
 
     /// Where the thread may go from here, ascending: also to where channels wait that go on instead.
@@ -339,7 +339,7 @@ impl Flow {
 
     /// Tells where the thread may go from here, in any order, perhaps the same place twice.
     pub(super) fn each_successor(&self, p: &ProgramParts, pc: Pc, tell: &mut dyn FnMut(Pc)) {
-        if !self.reachable(pc) {
+        if !self.is_reachable(pc) {
             return;
         }
         let i = &p.code[pc as usize];
@@ -348,7 +348,7 @@ impl Flow {
                 tell(to);
             }
         };
-        let stays = i.pred.offset != 0 || splits(i, p.simd);
+        let stays = i.pred.offset != 0 || may_diverge(i, p.simd);
         match i.op {
             Op::Goto | Op::Ret => {
                 if stays {
@@ -359,7 +359,7 @@ impl Flow {
                     _ if i.aux > pc => i.aux,
                     _ => 0,
                 };
-                self.waiting(pc).take_while(|l| *l < below).for_each(&mut go);
+                self.waiting_labels(pc).take_while(|l| *l < below).for_each(&mut go);
                 if i.op == Op::Goto {
                     go(i.aux);
                 }
@@ -374,9 +374,9 @@ impl Flow {
         let i: &Inst = &p.code[pc as usize];
         let next = (pc + 1 < self.end).then_some(pc + 1);
         match i.op {
-            Op::Goto if i.pred.offset == 0 && !splits(i, p.simd) => [Some(i.aux), None],
+            Op::Goto if i.pred.offset == 0 && !may_diverge(i, p.simd) => [Some(i.aux), None],
             Op::Goto => [Some(i.aux), next],
-            Op::Ret if i.pred.offset == 0 && !splits(i, p.simd) => [None, None],
+            Op::Ret if i.pred.offset == 0 && !may_diverge(i, p.simd) => [None, None],
             Op::End => [None, None],
             _ => [next, None],
         }
@@ -385,7 +385,7 @@ impl Flow {
 
 /// The runs of code within which nothing comes or goes: the number of each instruction's, and the first instruction of
 /// each.
-fn runs(code: &[Inst]) -> (Vec<u32>, Vec<Pc>) {
+fn straight_line_runs(code: &[Inst]) -> (Vec<u32>, Vec<Pc>) {
     let mut leads = vec![false; code.len() + 1];
     leads[0] = true;
     for (pc, i) in code.iter().enumerate() {

@@ -34,11 +34,13 @@ pub struct IdPlaces {
 /// Do the program's work-items depend on their global ids alone? Each one does the same then whatever the groups are, if
 /// sizes of groups times their numbers stay below 2^31. Work-items do not wait for each other or change what others read.
 pub fn takes_global_ids_alone(p: &ProgramParts, places: &IdPlaces) -> bool {
-    simple(p) && Channels::new(p, places).is_some_and(|c| c.stay_apart(p)) && Halves::add_up(p, places)
+    is_channelwise(p)
+        && Channels::new(p, places).is_some_and(|c| c.stay_apart(p))
+        && Halves::add_up(p, places)
 }
 
 /// Are there only messages and operations that are a channel's own, or the same for all?
-fn simple(p: &ProgramParts) -> bool {
+fn is_channelwise(p: &ProgramParts) -> bool {
     let reaches = |s: &Space| {
         matches!(s, Space::Flat | Space::Bti(_) | Space::Bindless(_) | Space::Table(_) | Space::Handle(_))
     };
@@ -194,7 +196,7 @@ impl Half {
         matches!(self, Half::Sum { groups, locals } if groups == locals)
     }
 
-    fn times(self, n: i64) -> Option<Half> {
+    fn multiply(self, n: i64) -> Option<Half> {
         let Half::Sum { groups, locals } = self else { return None };
         let all = |x: [i64; 3]| Some([x[0].checked_mul(n)?, x[1].checked_mul(n)?, x[2].checked_mul(n)?]);
         Some(Half::Sum { groups: all(groups)?, locals: all(locals)? })
@@ -290,12 +292,12 @@ impl<'a> Halves<'a> {
         }
         for (image, half) in scalars {
             if let Some(at) = register(p, image, 4) {
-                it.keep(at, Kept { half, pure: true, bytes: 4, step: 0, channels: 1 }, 0)?;
+                it.record_half(at, Kept { half, pure: true, bytes: 4, step: 0, channels: 1 }, 0)?;
             }
         }
         for (image, half) in locals {
             if let Some(at) = register(p, image, 2 * p.simd) {
-                it.keep(at, Kept { half, pure: true, bytes: 2, step: 2, channels: p.simd }, 0)?;
+                it.record_half(at, Kept { half, pure: true, bytes: 2, step: 2, channels: p.simd }, 0)?;
             }
         }
         for other in &places.others {
@@ -309,7 +311,7 @@ impl<'a> Halves<'a> {
     }
 
     /// Has a half from now on in these registers, which so many instructions write.
-    fn keep(&mut self, at: RegOffset, kept: Kept, writers: u8) -> Option<()> {
+    fn record_half(&mut self, at: RegOffset, kept: Kept, writers: u8) -> Option<()> {
         for k in 0..kept.channels {
             let at = (at + k * kept.step) as usize;
             let bytes = at..at + kept.bytes as usize;
@@ -347,7 +349,7 @@ impl<'a> Halves<'a> {
         let [a, b, c, d] = i.src;
         let wide = ty.size() == 8 || matches!(i.exec, ExecType::I64 | ExecType::U64);
         let mut pure = i.op != Op::Add && i.op != Op::Add3;
-        let mut operand = |s: Src| self.operand(i, &s, wide, &mut pure);
+        let mut operand = |s: Src| self.half_of_operand(i, &s, wide, &mut pure);
         let half = match i.op {
             Op::Mov => operand(a)?,
             Op::Add | Op::Add3 if d == Src::None => {
@@ -364,8 +366,8 @@ impl<'a> Halves<'a> {
                 let by = self.constant(b)?;
                 pure = false;
                 let mut unused = false;
-                self.operand(i, &a, wide, &mut unused)?
-                    .times(1 << u32::try_from(by).ok().filter(|by| *by < 31)?)?
+                self.half_of_operand(i, &a, wide, &mut unused)?
+                    .multiply(1 << u32::try_from(by).ok().filter(|by| *by < 31)?)?
             }
             _ => return None,
         };
@@ -379,13 +381,13 @@ impl<'a> Halves<'a> {
         }
         let step = if i.channels == 1 { 0 } else { u32::from(stride) * ty.size() };
         let pure = pure && half.is_one();
-        self.keep(offset, Kept { half, pure, bytes: ty.size(), step, channels: i.channels.into() }, 1)
+        self.record_half(offset, Kept { half, pure, bytes: ty.size(), step, channels: i.channels.into() }, 1)
     }
 
     /// What a source has of halves.
     ///
     /// `None`: it reads them in another way than they were written.
-    fn operand(&self, i: &Inst, s: &Src, wide: bool, pure: &mut bool) -> Option<Half> {
+    fn half_of_operand(&self, i: &Inst, s: &Src, wide: bool, pure: &mut bool) -> Option<Half> {
         let Src::Reg { offset, ty, strides, modifier, .. } = *s else { return None };
         let channels = u32::from(i.channels);
         let step = strides.step(channels)? * ty.size();
@@ -416,14 +418,15 @@ impl<'a> Halves<'a> {
         match (self.constant(a), self.constant(b)) {
             (Some(n), _) => {
                 *pure = false;
-                self.operand(i, &b, wide, pure)?.times(n)
+                self.half_of_operand(i, &b, wide, pure)?.multiply(n)
             }
             (_, Some(n)) => {
                 *pure = false;
-                self.operand(i, &a, wide, pure)?.times(n)
+                self.half_of_operand(i, &a, wide, pure)?.multiply(n)
             }
             _ => {
-                let [x, y] = [self.operand(i, &a, wide, pure)?, self.operand(i, &b, wide, pure)?];
+                let [x, y] =
+                    [self.half_of_operand(i, &a, wide, pure)?, self.half_of_operand(i, &b, wide, pure)?];
                 if x == Half::NONE && y == Half::NONE { Some(Half::NONE) } else { x.product(y) }
             }
         }

@@ -27,7 +27,7 @@ const RUNS: (usize, usize) = (32, 1 << 20);
 /// Of more labels than that where channels wait nobody looks at what is wanted there: a write keeps its mask.
 const WAITING: usize = 64;
 
-fn most(of: (usize, usize), code: usize) -> usize {
+fn max_runs(of: (usize, usize), code: usize) -> usize {
     of.0 * code + of.1
 }
 
@@ -48,7 +48,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(&self, pc: Pc) -> &[(CellId, Use)] {
+    fn uses_at(&self, pc: Pc) -> &[(CellId, Use)] {
         &self.all[self.from[pc as usize]..self.from[pc as usize + 1]]
     }
 }
@@ -71,7 +71,7 @@ impl Blocks {
         let n = flow.end() as usize;
         let mut leads = vec![false; n + 1];
         (leads[0], leads[n]) = (true, true);
-        for pc in (0..n as Pc).filter(|pc| flow.reachable(*pc)) {
+        for pc in (0..n as Pc).filter(|pc| flow.is_reachable(*pc)) {
             let mut behind = 0;
             each(pc, &mut |to| {
                 behind += 1;
@@ -83,13 +83,13 @@ impl Blocks {
             leads[pc as usize + 1] |= behind != 1;
         }
         for pc in 1..n as Pc {
-            leads[pc as usize] |= flow.reachable(pc) != flow.reachable(pc - 1);
+            leads[pc as usize] |= flow.is_reachable(pc) != flow.is_reachable(pc - 1);
         }
         let starts: Vec<Pc> = (0..=n as Pc).filter(|pc| leads[*pc as usize]).collect();
         let mut blocks = Blocks { starts, next: Vec::new(), from: Vec::new(), reached: Vec::new() };
         for b in 0..blocks.len() {
             blocks.from.push(blocks.next.len());
-            let reached = flow.reachable(blocks.starts[b]);
+            let reached = flow.is_reachable(blocks.starts[b]);
             blocks.reached.push(reached);
             if reached {
                 let (starts, next) = (&blocks.starts, &mut blocks.next);
@@ -106,7 +106,7 @@ impl Blocks {
         self.starts.len() - 1
     }
 
-    fn code(&self, block: usize) -> std::ops::Range<Pc> {
+    fn instructions_of_block(&self, block: usize) -> std::ops::Range<Pc> {
         self.starts[block]..self.starts[block + 1]
     }
 
@@ -115,7 +115,7 @@ impl Blocks {
     }
 
     /// The blocks before each: the same the other way round.
-    fn before(&self) -> (Vec<u32>, Vec<usize>) {
+    fn predecessors(&self) -> (Vec<u32>, Vec<usize>) {
         let mut from = vec![0; self.len() + 1];
         self.next.iter().for_each(|n| from[*n as usize + 1] += 1);
         (0..self.len()).for_each(|b| from[b + 1] += from[b]);
@@ -155,7 +155,7 @@ impl Liveness {
             Uses { all: Vec::with_capacity(4 * n as usize), from: Vec::with_capacity(n as usize + 1) };
         for pc in 0..n {
             uses.from.push(uses.all.len());
-            self::uses(p, cells, pc, full && flow.full(pc), &mut uses.all);
+            self::collect_uses(p, cells, pc, full && flow.all_channels_active(pc), &mut uses.all);
             let mut k = uses.from[pc as usize];
             while let Some((c, u)) = uses.all.get(k) {
                 if *u == Use::Read && unread(pc, *c) {
@@ -169,17 +169,17 @@ impl Liveness {
         let blocks = Blocks::new(flow, &|pc, tell| {
             flow.channel_successors(p, pc).into_iter().flatten().for_each(tell);
         });
-        let channel = solve(&blocks, &uses, cells.len(), &|u| u != Use::Read)?;
-        let unmasked = unmasked(flow, cells, full, &channel, &mut uses);
+        let channel = solve_backward(&blocks, &uses, cells.len(), &|u| u != Use::Read)?;
+        let unmasked = find_unmasked_writes(flow, cells, full, &channel, &mut uses);
         let blocks = Blocks::new(flow, &|pc, tell| flow.each_successor(p, pc, tell));
-        let thread = solve(&blocks, &uses, cells.len(), &|u| u == Use::Kill)?;
+        let thread = solve_backward(&blocks, &uses, cells.len(), &|u| u == Use::Kill)?;
         Ok(Liveness { channel, thread, unmasked })
     }
 
     /// The same where cells, the first of each pair, have the values of others, which are read in their place.
     pub fn with(&self, pairs: impl Iterator<Item = (CellId, CellId)>) -> Liveness {
         let pairs: Vec<_> = pairs.collect();
-        let [channel, thread] = [&self.channel, &self.thread].map(|r| r.instead(&pairs));
+        let [channel, thread] = [&self.channel, &self.thread].map(|r| r.with_cells_replaced(&pairs));
         Liveness { channel, thread, unmasked: self.unmasked.clone() }
     }
 
@@ -205,17 +205,23 @@ impl Liveness {
     }
 
     /// May this instruction write all elements of the cell, though it is to write those of active channels?
-    pub fn unmasked(&self, pc: Pc, cell: CellId) -> bool {
+    pub fn may_write_unmasked(&self, pc: Pc, cell: CellId) -> bool {
         self.unmasked.binary_search(&(pc, cell)).is_ok()
     }
 }
 
 /// A masked write may write all channels if no channel that waits reads what it has there, and nobody reads across
 /// channels: such writes are found, and count as others do from here on.
-fn unmasked(flow: &Flow, cells: &Cells, full: bool, channel: &Ranges, uses: &mut Uses) -> Vec<(Pc, CellId)> {
+fn find_unmasked_writes(
+    flow: &Flow,
+    cells: &Cells,
+    full: bool,
+    channel: &Ranges,
+    uses: &mut Uses,
+) -> Vec<(Pc, CellId)> {
     let mut all = Vec::new();
-    for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc)) {
-        let (every, waiting) = (full && flow.full(pc), flow.waiting(pc).len());
+    for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
+        let (every, waiting) = (full && flow.all_channels_active(pc), flow.waiting_labels(pc).len());
         let wanted = |c: CellId| {
             let cell = cells.get(c);
             let plain = match cell.kind {
@@ -223,7 +229,7 @@ fn unmasked(flow: &Flow, cells: &Cells, full: bool, channel: &Ranges, uses: &mut
                 CellKind::Predicate => !cell.read_across,
                 _ => false,
             };
-            !plain || waiting > WAITING || flow.waiting(pc).any(|l| channel.has(l, c))
+            !plain || waiting > WAITING || flow.waiting_labels(pc).any(|l| channel.has(l, c))
         };
         for (c, u) in &mut uses.all[uses.from[pc as usize]..uses.from[pc as usize + 1]] {
             if *u == Use::Masked && (every || !wanted(*c)) {
@@ -237,7 +243,7 @@ fn unmasked(flow: &Flow, cells: &Cells, full: bool, channel: &Ranges, uses: &mut
     all
 }
 
-fn uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool, tell: &mut Vec<(CellId, Use)>) {
+fn collect_uses(p: &ProgramParts, cells: &Cells, pc: Pc, all: bool, tell: &mut Vec<(CellId, Use)>) {
     let i = &p.code[pc as usize];
     // The predicate of `sel` picks a source; all active channels are written.
     let predicated = i.pred.offset != 0 && i.op != crate::Op::Sel;
@@ -284,8 +290,8 @@ impl Global {
         // By cell: the last block that touches it, and whether it read it first.
         let mut seen = vec![NONE; cells];
         for b in (0..blocks.len()).filter(|b| blocks.reached[*b]) {
-            for pc in blocks.code(b) {
-                let of = uses.of(pc);
+            for pc in blocks.instructions_of_block(b) {
+                let of = uses.uses_at(pc);
                 let first = |c: CellId, seen: &mut Vec<u32>| {
                     std::mem::replace(&mut seen[c as usize], b as u32) != b as u32
                 };
@@ -322,7 +328,7 @@ impl Global {
 
 /// Solves a backward problem: what is live before each instruction. `kills`: after such a use nothing of what was there
 /// before is wanted.
-fn solve(
+fn solve_backward(
     blocks: &Blocks,
     uses: &Uses,
     cells: usize,
@@ -332,17 +338,17 @@ fn solve(
     let too_much = |b: usize| NotAnalysed { pc: blocks.starts[b], reason: "too much is alive for analysis" };
     let g = Global::new(blocks, uses, cells, kills);
     let width = g.cells.len().div_ceil(64);
-    if width * blocks.len() > most(WORDS, n) {
+    if width * blocks.len() > max_runs(WORDS, n) {
         return Err(too_much(0));
     }
     let mut rows = vec![0u64; width * blocks.len()];
-    let (before, from) = blocks.before();
+    let (before, from) = blocks.predecessors();
     let mut work: BTreeSet<u32> = (0..blocks.len() as u32).filter(|b| blocks.reached[*b as usize]).collect();
-    let (mut steps, mut now) = (most(STEPS, n), vec![0u64; width]);
+    let (mut steps, mut now) = (max_runs(STEPS, n), vec![0u64; width]);
     while let Some(b) = work.pop_last() {
         let b = b as usize;
         steps = steps.checked_sub(1 + width * (1 + blocks.next(b).len())).ok_or_else(|| too_much(b))?;
-        behind(blocks, b, &rows, &mut now);
+        live_at_block_end(blocks, b, &rows, &mut now);
         g.written[b].iter().for_each(|c| bits::remove(&mut now, *c));
         g.read[b].iter().for_each(|c| bits::add(&mut now, *c));
         let row = &mut rows[b * width..(b + 1) * width];
@@ -351,12 +357,12 @@ fn solve(
             work.extend(&before[from[b]..from[b + 1]]);
         }
     }
-    let runs = runs(blocks, uses, (&g, &rows), kills).ok_or_else(|| too_much(0))?;
+    let runs = live_runs(blocks, uses, (&g, &rows), kills).ok_or_else(|| too_much(0))?;
     Ok(Ranges::new(cells, runs))
 }
 
 /// What is live behind a block, by what is where the blocks begin that may follow it.
-fn behind(blocks: &Blocks, b: usize, rows: &[u64], now: &mut [u64]) {
+fn live_at_block_end(blocks: &Blocks, b: usize, rows: &[u64], now: &mut [u64]) {
     now.fill(0);
     for s in blocks.next(b) {
         let at = *s as usize * now.len();
@@ -365,24 +371,24 @@ fn behind(blocks: &Blocks, b: usize, rows: &[u64], now: &mut [u64]) {
 }
 
 /// The runs of instructions before which each cell is alive; `None` if there are too many.
-fn runs(
+fn live_runs(
     blocks: &Blocks,
     uses: &Uses,
     (g, rows): (&Global, &[u64]),
     kills: &dyn Fn(Use) -> bool,
 ) -> Option<Vec<(Pc, Pc, CellId)>> {
     let width = g.cells.len().div_ceil(64);
-    let most = most(RUNS, blocks.starts.last().map_or(0, |e| *e as usize));
+    let most = max_runs(RUNS, blocks.starts.last().map_or(0, |e| *e as usize));
     // By cell: where the run ends that is under way, from the end of the code to its start; 0 if none is.
     let mut ends = vec![0; g.number.len()];
     let (mut runs, mut now, none) = (Vec::new(), vec![0; width], vec![0; width]);
     for b in (0..blocks.len()).rev() {
         let end = blocks.starts[b + 1];
-        behind(blocks, b, rows, &mut now);
+        live_at_block_end(blocks, b, rows, &mut now);
         let there = rows.get((b + 1) * width..(b + 2) * width).unwrap_or(&none);
-        for k in bits::of(now.iter().zip(there).map(|(a, b)| a ^ b)) {
+        for k in bits::numbers_in_bitset(now.iter().zip(there).map(|(a, b)| a ^ b)) {
             let c = g.cells[k as usize];
-            if bits::has(&now, k) {
+            if bits::contains_cell(&now, k) {
                 ends[c as usize] = end;
             } else {
                 close(&mut runs, &mut ends, c, end);
@@ -391,13 +397,13 @@ fn runs(
         if !blocks.reached[b] {
             continue;
         }
-        for pc in blocks.code(b).rev() {
-            for (c, u) in uses.of(pc) {
+        for pc in blocks.instructions_of_block(b).rev() {
+            for (c, u) in uses.uses_at(pc) {
                 if kills(*u) {
                     close(&mut runs, &mut ends, *c, pc + 1);
                 }
             }
-            for (c, u) in uses.of(pc) {
+            for (c, u) in uses.uses_at(pc) {
                 // What is no write that kills is alive here, as a read or as what it leaves of others' values.
                 let end = &mut ends[*c as usize];
                 if !kills(*u) && *end == 0 {

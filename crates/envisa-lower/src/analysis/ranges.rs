@@ -34,12 +34,12 @@ impl Ranges {
             at[*c as usize] += 1;
         }
         let mut all = Ranges { runs, from, order, marks: Vec::new(), open: Vec::new() };
-        all.mark();
+        all.set_checkpoints();
         all
     }
 
     /// Sets the marks, so far apart that all that is open at them is not more than has begun in between.
-    fn mark(&mut self) {
+    fn set_checkpoints(&mut self) {
         let (mut open, mut since, mut apart): (Vec<u32>, usize, usize) = (Vec::new(), 0, APART);
         for k in 0..self.order.len() {
             if k - since >= apart {
@@ -85,7 +85,7 @@ impl Ranges {
     }
 
     /// The same where a cell, the first of each pair, is in no set, and the other one where either was.
-    pub fn instead(&self, pairs: &[(CellId, CellId)]) -> Ranges {
+    pub fn with_cells_replaced(&self, pairs: &[(CellId, CellId)]) -> Ranges {
         let cells = self.from.len().saturating_sub(1);
         let mut all: Vec<Vec<(Pc, Pc)>> = (0..cells as CellId).map(|c| self.of(c).to_vec()).collect();
         for (cell, other) in pairs {
@@ -131,7 +131,7 @@ mod tests {
         let all = Ranges::new(cells, runs);
         assert!(all.marks.len() > 10 && all.open.len() <= all.runs.len());
         let pairs = [(3, 4), (7, 100)];
-        let other = all.instead(&pairs);
+        let other = all.with_cells_replaced(&pairs);
         for (pc, set) in sets.iter_mut().enumerate() {
             let expected: Vec<CellId> = (0..cells as CellId).filter(|c| set[*c as usize]).collect();
             assert_eq!(all.at(pc as Pc), expected);

@@ -37,7 +37,7 @@ impl<'a> Written<'a> {
             let before = std::mem::take(&mut known.bytes);
             let last = Written { program, bytes: before };
             known.bytes = vec![false; last.bytes.len()];
-            known.add(&|inst| inst.op != Op::Mov || last.unwritten(inst).is_none());
+            known.add(&|inst| inst.op != Op::Mov || last.first_unwritten_operand(inst).is_none());
             if known.bytes == last.bytes {
                 break;
             }
@@ -64,7 +64,7 @@ impl<'a> Written<'a> {
     }
 
     /// The first operand of an instruction of which nothing is written.
-    fn unwritten(&self, inst: &Inst) -> Option<Range<u32>> {
+    fn first_unwritten_operand(&self, inst: &Inst) -> Option<Range<u32>> {
         let start = self.program.registers().locals_start;
         let none = |r: Range<u32>| {
             let part = self.bytes.get(r.start as usize..r.end as usize);
@@ -87,7 +87,7 @@ pub fn unwritten(program: &Program) -> Vec<Unwritten> {
     let written = Written::new(program);
     let uses = (0u32..).zip(program.code()).filter(|(_, i)| i.op != Op::Mov && !any_value(i));
     uses.filter_map(|(pc, inst)| {
-        let range = written.unwritten(inst)?;
+        let range = written.first_unwritten_operand(inst)?;
         Some(Unwritten { pc, offset: range.start, bytes: range.end - range.start })
     })
     .collect()

@@ -55,7 +55,7 @@ fn pointed_to(o: &Object) -> Option<Vec<Vec<usize>>> {
 
 /// For each declared variable, the instructions between which its content is wanted, if any of them names it; `None` where that is
 /// not known: in programs with calls.
-fn lives(o: &Object) -> Option<Vec<Option<Range<usize>>>> {
+fn variable_lifetimes(o: &Object) -> Option<Vec<Option<Range<usize>>>> {
     let points = pointed_to(o)?;
     let mut lives: Vec<Option<Range<usize>>> = vec![None; o.vars.len()];
     let mut labels = vec![0; o.labels.len()];
@@ -111,7 +111,7 @@ fn lives(o: &Object) -> Option<Vec<Option<Range<usize>>>> {
 /// A place for each of some variables, as an offset in chunks from the first place, and how many chunks all of them take. `sizes` has the
 /// declared index of each variable and its chunks; those of `inputs` are wanted from the program's beginning.
 pub fn shared_places(o: &Object, sizes: &[(usize, u32)], inputs: &[usize]) -> Option<(Vec<u32>, u32)> {
-    let lives = lives(o)?;
+    let lives = variable_lifetimes(o)?;
     let life = |i: usize| {
         let life = lives.get(i).cloned().flatten().unwrap_or(0..1);
         if inputs.contains(&i) { 0..life.end } else { life }

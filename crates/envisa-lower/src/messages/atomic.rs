@@ -5,7 +5,7 @@ use envisa_isa::lsc;
 use envisa_isa::operation::LscShape;
 
 use super::Reason;
-use super::untyped::{lsc_fields, needed};
+use super::untyped::{lsc_fields, required_offset};
 use super::{Extend, Message, Parts, Resolver, Space};
 use crate::inst::Src;
 use crate::registers::RegOffset;
@@ -44,7 +44,7 @@ pub struct Atomic {
 }
 
 /// The legacy operator byte: bits 0 to 4 the operator, 5: 16 bits, 6: 64 bits.
-fn legacy(op: u32) -> (u8, u8, u8) {
+fn decode_legacy_operator(op: u32) -> (u8, u8, u8) {
     match op >> 5 & 3 {
         1 => (op as u8 & 31, 2, 4),
         2 => (op as u8 & 31, 8, 8),
@@ -53,15 +53,15 @@ fn legacy(op: u32) -> (u8, u8, u8) {
 }
 
 /// SVM_ATOMIC: addresses, src0, src1, dst.
-pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let (code, element, slot) = legacy(p.int(0)?);
+pub(super) fn lower_svm_atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (code, element, slot) = decode_legacy_operator(p.int(0)?);
     Ok(Message::Atomic(Atomic {
         space: Space::Flat,
         code,
         lsc: false,
         element,
         slot,
-        address: needed(r, p.raw(0)?, "addresses")?,
+        address: required_offset(r, p.raw(0)?, "addresses")?,
         address_bytes: 8,
         extend: Extend::None,
         base: Src::None,
@@ -74,15 +74,15 @@ pub(super) fn svm(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
 }
 
 /// DWORD_ATOMIC: offsets, src0, src1, dst.
-pub(super) fn dataport(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let (code, element, slot) = legacy(p.int(0)?);
+pub(super) fn lower_dword_atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let (code, element, slot) = decode_legacy_operator(p.int(0)?);
     Ok(Message::Atomic(Atomic {
         space: p.space(r)?,
         code,
         lsc: false,
         element,
         slot,
-        address: needed(r, p.raw(0)?, "offsets")?,
+        address: required_offset(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
         extend: Extend::None,
         base: Src::None,
@@ -113,7 +113,7 @@ pub(super) fn of_lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
         lsc: true,
         element: l.element as u8,
         slot: l.slot as u8,
-        address: needed(r, p.raw(1)?, "addresses")?,
+        address: required_offset(r, p.raw(1)?, "addresses")?,
         address_bytes: l.address_bytes as u8,
         extend: l.extend,
         base: Src::None,
@@ -126,7 +126,7 @@ pub(super) fn of_lsc(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
 }
 
 /// LSC_APNDCTR_ATOMIC_*: dst, src0; the surface alone says where.
-pub(super) fn counter(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_append_counter(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let code = p.int(4)?;
     let size = lsc::data_size(code).filter(|s| s.memory == 4 && s.register == 4);
     let size = size.ok_or("an append counter has 32 bits")?;

@@ -2,7 +2,7 @@
 
 use envisa_isa::Type;
 
-use super::untyped::needed;
+use super::untyped::required_offset;
 use super::{Message, Parts, Reason, Resolver, Space};
 use crate::registers::RegOffset;
 
@@ -55,7 +55,7 @@ const UNSUPPORTED: [(u32, &str); 6] = [
 ];
 
 /// RT_WRITE: the header, then what its mode says: source 0 alpha, mask, colours.
-pub(super) fn pixels(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_rt_write(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let mode = p.int(0)?;
     for (bit, what) in UNSUPPORTED {
         if mode & bit != 0 {
@@ -87,13 +87,13 @@ pub(super) fn pixels(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
 }
 
 /// URB_WRITE: the mask, handles, the channels' own offsets, data.
-pub(super) fn urb(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_urb_write(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (rows, offset) = (p.int(0)?, p.int(1)?);
     if rows > 8 {
         return Err(format!("{rows} registers of data: there are up to 8"));
     }
     let masks = r.raw(p.raw(0)?)?;
-    let handles = needed(r, p.raw(1)?, "handles")?;
+    let handles = required_offset(r, p.raw(1)?, "handles")?;
     let offsets = r.raw(p.raw(2)?)?;
     let data = r.raw(p.raw(3)?)?;
     if rows != 0 && data.is_none() {

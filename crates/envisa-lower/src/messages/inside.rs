@@ -18,10 +18,10 @@ impl Message {
         }
         let file = File { len, n: channels as u64 };
         match self {
-            Message::Simt(s) => simt(s, false, file),
-            Message::Status(s) => simt(s, true, file),
+            Message::Simt(s) => simt_fits(s, false, file),
+            Message::Status(s) => simt_fits(s, true, file),
             Message::Block(b) => {
-                file.inside(b.data, b.bytes as u64)
+                file.contains(b.data, b.bytes as u64)
                     && b.space.is_inside(file.len)
                     && file.scalar(&b.address)
                     && file.scalar(&b.origin)
@@ -32,9 +32,11 @@ impl Message {
                         Space::Counter(_) | Space::HandleCounter(_) => a.address_bytes == 0,
                         _ => matches!(a.address_bytes, 2 | 4 | 8),
                     }
-                    && file.inside(Some(a.address), file.n * a.address_bytes as u64)
+                    && file.contains(Some(a.address), file.n * a.address_bytes as u64)
                     && a.extend.addends().is_empty()
-                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| file.inside(r, file.n * a.slot as u64))
+                    && [a.src[0], a.src[1], a.dst]
+                        .into_iter()
+                        .all(|r| file.contains(r, file.n * a.slot as u64))
                     && a.space.is_inside(file.len)
                     && file.scalar(&a.base)
                     && file.scalar(&a.origin)
@@ -42,37 +44,39 @@ impl Message {
             Message::Typed(t) => {
                 let slot = if t.slot == TexelSlot::Dword { 4 } else { 2 };
                 let count = (t.channels & 15).count_ones();
-                file.parts(t.data, count, t.component_stride, file.n * slot)
-                    && (!t.null_mask || file.parts(t.data, count + 1, t.component_stride, 4))
+                file.contains_parts(t.data, count, t.component_stride, file.n * slot)
+                    && (!t.null_mask || file.contains_parts(t.data, count + 1, t.component_stride, 4))
                     && !(t.write && slot != 4)
-                    && file.texel(&t.coordinates)
-                    && file.inside(t.sample, file.n * t.coordinates.bytes as u64)
+                    && file.contains_coordinates(&t.coordinates)
+                    && file.contains(t.sample, file.n * t.coordinates.bytes as u64)
                     && t.space.is_inside(file.len)
             }
             Message::TypedStatus(t) => {
-                file.inside(t.data, if t.component_stride == 0 { 4 } else { file.n * 4 })
-                    && file.texel(&t.coordinates)
+                file.contains(t.data, if t.component_stride == 0 { 4 } else { file.n * 4 })
+                    && file.contains_coordinates(&t.coordinates)
                     && t.space.is_inside(file.len)
             }
             Message::TypedAtomic(a) => {
                 matches!((a.element, a.slot), (2, 4) | (4, 4) | (8, 8))
-                    && file.texel(&a.coordinates)
-                    && [a.src[0], a.src[1], a.dst].into_iter().all(|r| file.inside(r, file.n * a.slot as u64))
+                    && file.contains_coordinates(&a.coordinates)
+                    && [a.src[0], a.src[1], a.dst]
+                        .into_iter()
+                        .all(|r| file.contains(r, file.n * a.slot as u64))
                     && a.space.is_inside(file.len)
             }
             Message::Media(m) => {
-                file.parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
+                file.contains_parts(m.data, m.height as u32, m.pitch as u32, m.width as u64)
                     && m.space.is_inside(file.len)
                     && file.scalar(&m.x)
                     && file.scalar(&m.y)
             }
-            Message::Block2d(b) => block2d(b, file),
-            Message::Sample(s) => sample(s, file),
+            Message::Block2d(b) => block2d_fits(b, file),
+            Message::Sample(s) => sample_fits(s, file),
             Message::Raw(r) => {
                 r.shape.channels == channels
                     && [r.shape.payloads[0], r.shape.payloads[1], r.shape.response]
                         .into_iter()
-                        .all(|(at, bytes)| file.inside(at, bytes as u64))
+                        .all(|(at, bytes)| file.contains(at, bytes as u64))
                     && file.scalar(&r.descriptor)
                     && file.scalar(&r.extended)
             }
@@ -80,19 +84,20 @@ impl Message {
                 let colour = file.n * if p.half { 2 } else { 4 };
                 // The header has the places of four squares.
                 file.n <= 16
-                    && file.inside(Some(p.header), 32)
-                    && file.inside(p.mask, file.n * 2)
-                    && p.colours.into_iter().all(|c| file.inside(c, colour))
+                    && file.contains(Some(p.header), 32)
+                    && file.contains(p.mask, file.n * 2)
+                    && p.colours.into_iter().all(|c| file.contains(c, colour))
                     && p.space.is_inside(file.len)
             }
             Message::Urb(u) => {
-                [Some(u.handles), u.offsets, u.masks].into_iter().all(|r| file.inside(r, file.n * 4))
+                [Some(u.handles), u.offsets, u.masks].into_iter().all(|r| file.contains(r, file.n * 4))
                     && (u.rows == 0
-                        || u.data.is_some() && file.parts(u.data, u.rows.into(), u.stride, file.n * 4))
+                        || u.data.is_some()
+                            && file.contains_parts(u.data, u.rows.into(), u.stride, file.n * 4))
             }
             Message::Info(i) => {
-                file.parts(i.data, (i.channels & 15).count_ones(), i.component_stride, file.n * 4)
-                    && file.inside(i.lod, file.n * 4)
+                file.contains_parts(i.data, (i.channels & 15).count_ones(), i.component_stride, file.n * 4)
+                    && file.contains(i.lod, file.n * 4)
                     && i.space.is_inside(file.len)
             }
         }
@@ -107,43 +112,48 @@ struct File {
 }
 
 impl File {
-    fn inside(self, at: Option<RegOffset>, bytes: u64) -> bool {
+    fn contains(self, at: Option<RegOffset>, bytes: u64) -> bool {
         at.is_none_or(|a| a as u64 + bytes <= self.len as u64)
     }
 
     /// `components` parts of `bytes` bytes, each `stride` after the one before.
-    fn parts(self, data: Option<RegOffset>, components: u32, stride: u32, bytes: u64) -> bool {
-        components != 0 && self.inside(data, (components as u64 - 1) * stride as u64 + bytes)
+    fn contains_parts(self, data: Option<RegOffset>, components: u32, stride: u32, bytes: u64) -> bool {
+        components != 0 && self.contains(data, (components as u64 - 1) * stride as u64 + bytes)
     }
 
     fn scalar(self, s: &Src) -> bool {
         s.first_is_inside(self.len)
     }
 
-    fn texel(self, c: &Coordinates) -> bool {
+    fn contains_coordinates(self, c: &Coordinates) -> bool {
         matches!(c.bytes, 2 | 4 | 8)
             && self.scalar(&c.offsets)
-            && c.at.iter().all(|r| self.inside(*r, self.n * c.bytes as u64))
+            && c.at.iter().all(|r| self.contains(*r, self.n * c.bytes as u64))
     }
 }
 
 /// Of loads and stores, and of `status`, which tell only whether they would reach memory.
-fn simt(s: &Simt, status: bool, file: File) -> bool {
+fn simt_fits(s: &Simt, status: bool, file: File) -> bool {
     let addresses = if matches!(s.stride, Src::None) { file.n } else { 1 };
     let data = match status {
-        true => file.inside(s.data, 4),
-        false if s.is_paired() => file.inside(s.data, file.n * 8),
-        false => file.parts(s.data, s.elements.count_ones(), s.component_stride, file.n * s.slot as u64),
+        true => file.contains(s.data, 4),
+        false if s.is_paired() => file.contains(s.data, file.n * 8),
+        false => {
+            file.contains_parts(s.data, s.elements.count_ones(), s.component_stride, file.n * s.slot as u64)
+        }
     };
     let sizes = matches!((s.element, s.slot), (1, 1 | 4) | (2, 2 | 4) | (4, 4) | (8, 8));
     data && (sizes || s.is_paired() && !status)
         && matches!(s.address_bytes, 2 | 4 | 8)
-        && file.inside(Some(s.address), addresses * s.address_bytes as u64)
+        && file.contains(Some(s.address), addresses * s.address_bytes as u64)
         && match s.extend {
             Extend::Sum(_) | Extend::Joined(_) => {
                 let bytes = |a: &Addend| if a.scalar { 4 } else { 4 * file.n };
                 (s.space, s.address_bytes, s.stride) == (Space::Flat, 4, Src::None)
-                    && s.extend.addends().iter().all(|a| a.halves().all(|at| file.inside(Some(at), bytes(a))))
+                    && s.extend
+                        .addends()
+                        .iter()
+                        .all(|a| a.halves().all(|at| file.contains(Some(at), bytes(a))))
             }
             _ => true,
         }
@@ -153,7 +163,7 @@ fn simt(s: &Simt, status: bool, file: File) -> bool {
         && file.scalar(&s.stride)
 }
 
-fn block2d(b: &Block2d, file: File) -> bool {
+fn block2d_fits(b: &Block2d, file: File) -> bool {
     let (rows, columns) = if b.transpose { (b.width, b.height) } else { (b.height, b.width) };
     let together = if b.vnni { 4 / b.element.max(1) as u32 } else { 1 };
     let limit = |n: u32| (1..=64).contains(&n);
@@ -169,20 +179,20 @@ fn block2d(b: &Block2d, file: File) -> bool {
         && columns <= b.row_pitch
         && (b.write || rows as u64 * b.row_pitch as u64 <= b.block_pitch as u64)
         && !(b.write && (b.transpose || b.vnni || b.blocks != 1))
-        && file.inside(b.data, elements * b.element as u64)
+        && file.contains(b.data, elements * b.element as u64)
         && [&b.base, &b.surface_width, &b.surface_height, &b.surface_pitch, &b.x, &b.y]
             .into_iter()
             .all(|s| file.scalar(s))
 }
 
-fn sample(s: &Sample, file: File) -> bool {
+fn sample_fits(s: &Sample, file: File) -> bool {
     let slot = if s.slot == TexelSlot::Dword { 4 } else { 2 };
     let count = (s.channels & 15).count_ones();
     let parameter =
-        |p: &SampleParameter| matches!(p.bytes, 2 | 4) && file.inside(p.at, file.n * p.bytes as u64);
+        |p: &SampleParameter| matches!(p.bytes, 2 | 4) && file.contains(p.at, file.n * p.bytes as u64);
     let (SamplerState::Index(state) | SamplerState::Handle(state)) = &s.state;
-    file.parts(s.data, count, s.component_stride, file.n * slot)
-        && (!s.null_mask || file.parts(s.data, count + 1, s.component_stride, 4))
+    file.contains_parts(s.data, count, s.component_stride, file.n * slot)
+        && (!s.null_mask || file.contains_parts(s.data, count + 1, s.component_stride, 4))
         && s.parameters.len() <= SAMPLER_PARAMETERS
         && s.parameters.iter().all(parameter)
         && file.scalar(&s.offsets)

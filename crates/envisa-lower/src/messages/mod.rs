@@ -301,31 +301,31 @@ pub(crate) fn packed_exec(o: &Object, isa: &IsaInst) -> Option<(u8, u8, bool)> {
 }
 
 /// Makes the descriptor of an instruction. It is called twice: once to learn what it touches (see
-/// [`reach`]), and once in earnest.
+/// [`reach_of_messages`]), and once in earnest.
 pub(crate) fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     match kind {
-        Kind::Raw { split } => match raw::send(split, p, r)? {
+        Kind::Raw { split } => match raw::decode_send(split, p, r)? {
             Ok(Decoded::Message(message)) => Ok(message),
             Ok(_) => Err("it accesses no memory".into()),
             Err(message) => Ok(Message::Raw(message)),
         },
-        Kind::Owords(access, unit) => untyped::owords(access, unit, p, r),
+        Kind::Owords(access, unit) => untyped::lower_oword_block(access, unit, p, r),
         Kind::Elements(access) => untyped::elements(access, p, r),
-        Kind::Channels(access) => untyped::channels(access, p, r),
+        Kind::Channels(access) => untyped::lower_scaled_channels(access, p, r),
         Kind::Bytes(access) => untyped::bytes(access, p, r),
-        Kind::Qwords(access) => untyped::qwords(access, p, r),
+        Kind::Qwords(access) => untyped::lower_qword(access, p, r),
         Kind::SvmOwords(access) => untyped::svm_owords(access, p, r),
         Kind::SvmBlocks(access) => untyped::svm_blocks(access, p, r),
         Kind::SvmChannels(access) => untyped::svm_channels(access, p, r),
         Kind::Lsc(access, shape) => untyped::lsc_vectors(access, shape, p, r),
         Kind::LscStatus => untyped::lsc_status(p, r),
-        Kind::Atomic => atomic::dataport(p, r),
-        Kind::SvmAtomic => atomic::svm(p, r),
+        Kind::Atomic => atomic::lower_dword_atomic(p, r),
+        Kind::SvmAtomic => atomic::lower_svm_atomic(p, r),
         Kind::LscAtomic => atomic::of_lsc(p, r),
-        Kind::Texels(access) => typed::dataport(access, p, r),
+        Kind::Texels(access) => typed::lower_dataport_typed(access, p, r),
         Kind::TexelAtomic => typed::atomic(p, r),
-        Kind::Media(access) => typed::media(access, p, r),
-        Kind::LscBlock2d(access) => typed::block2d(access, p, r),
+        Kind::Media(access) => typed::lower_media(access, p, r),
+        Kind::LscBlock2d(access) => typed::lower_block2d(access, p, r),
         Kind::LscTexels(access) => typed::lsc_texels(access, p, r),
         Kind::LscSamples(access) => typed::lsc_samples(access, p, r),
         Kind::LscTexelsCounted => typed::lsc_texels_counted(p, r),
@@ -334,12 +334,12 @@ pub(crate) fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Mess
         Kind::LscTexelAtomic => typed::lsc_atomic(p, r),
         Kind::LscMedia(access) => typed::lsc_media(access, p, r),
         Kind::SamplerLoad(order) => typed::load(order, p, r),
-        Kind::Sample(what, parameters) => sampler::sample(what, parameters, p, r),
+        Kind::Sample(what, parameters) => sampler::lower_sample(what, parameters, p, r),
         Kind::ImageSize => typed::size(p, r),
-        Kind::ImageSamples => typed::samples(p, r),
-        Kind::LscCounter => atomic::counter(p, r),
-        Kind::Pixels => graphics::pixels(p, r),
-        Kind::Urb => graphics::urb(p, r),
+        Kind::ImageSamples => typed::lower_sampleinfo(p, r),
+        Kind::LscCounter => atomic::lower_append_counter(p, r),
+        Kind::Pixels => graphics::lower_rt_write(p, r),
+        Kind::Urb => graphics::lower_urb_write(p, r),
     }
 }
 
@@ -361,7 +361,7 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    fn note(&mut self, op: Operand, bytes: u32) {
+    fn record_reach(&mut self, op: Operand, bytes: u32) {
         match op {
             Operand::Raw { var, offset } => self.out.push((var, (offset as u32).saturating_add(bytes))),
             Operand::General { var, row, col, .. } => {
@@ -389,7 +389,7 @@ impl Resolver for Recorder<'_> {
         if let Operand::Raw { var: predefined::var::NULL, .. } = register.op {
             return Ok(None);
         }
-        self.note(register.op, bytes);
+        self.record_reach(register.op, bytes);
         Ok(Some(0))
     }
 
@@ -411,7 +411,7 @@ impl Resolver for Recorder<'_> {
 }
 
 /// Bytes that messages and DPAS touch of each variable: `(variable, end)`.
-pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
+pub(crate) fn reach_of_messages(o: &Object, grf: u32) -> Vec<(u32, u32)> {
     let mut r = Recorder { o, grf, out: Vec::new() };
     for isa in &o.insts {
         let parts = Parts::new(o, isa, grf);
@@ -426,7 +426,7 @@ pub(crate) fn reach(o: &Object, grf: u32) -> Vec<(u32, u32)> {
             Operation::Compute(Compute::Madw) => {
                 // Its destination is two halves of whole registers.
                 if let Some(op) = o.slot(isa, SlotName::Dst) {
-                    r.note(op, 2 * (parts.channels * 4).next_multiple_of(grf));
+                    r.record_reach(op, 2 * (parts.channels * 4).next_multiple_of(grf));
                 }
             }
             _ => {}

@@ -84,8 +84,8 @@ pub fn decode_raw(function: Option<u8>, ex: u32, desc: u32, shape: &RawShape) ->
     let d = Descriptor { desc, ex, shape, grf: shape.platform.grf_bytes() };
     let lsc = shape.platform >= Platform::Dg2;
     let decoded = match function {
-        0x1 | 0xf if lsc => d.lsc(false),
-        0xe if lsc => d.lsc(true),
+        0x1 | 0xf if lsc => d.decode_lsc(false),
+        0xe if lsc => d.decode_lsc(true),
         // Knock-out gateways: of their messages, barriers.
         0x3 if desc & 7 == 4 => Ok(Decoded::BarrierSignal),
         0xa if shape.platform < Platform::Pvc => d.data_cache_0(),
@@ -121,7 +121,7 @@ impl Descriptor<'_> {
     }
 
     /// Where `bytes` bytes of the payload from register `number` on are.
-    fn payload(&self, number: u32, bytes: u32) -> Result<RegOffset, Reason> {
+    fn payload_offset(&self, number: u32, bytes: u32) -> Result<RegOffset, Reason> {
         let mut from = number.saturating_mul(self.grf);
         for (at, len) in self.shape.payloads {
             if from < len {
@@ -139,7 +139,7 @@ impl Descriptor<'_> {
     }
 
     /// Where the response is; `None` if nothing wants it.
-    fn response(&self, bytes: u32) -> Result<Option<RegOffset>, Reason> {
+    fn response_offset(&self, bytes: u32) -> Result<Option<RegOffset>, Reason> {
         match self.shape.response {
             (Some(at), len) if bytes <= len => Ok(Some(at)),
             (Some(_), len) => Err(format!("its response takes {bytes} bytes, the operand has {len}")),
@@ -159,7 +159,7 @@ impl Descriptor<'_> {
     }
 
     fn scalar(&self, number: u32, byte: u32, ty: Type) -> Result<Src, Reason> {
-        let at = self.payload(number, byte + ty.size())? + byte;
+        let at = self.payload_offset(number, byte + ty.size())? + byte;
         Ok(Src::Reg {
             offset: at,
             ty,
@@ -171,7 +171,7 @@ impl Descriptor<'_> {
     }
 
     /// A gather or scatter, of `lanes` channels at most, whose addresses start at register `first`.
-    fn scattered(
+    fn decode_scattered(
         &self,
         (space, write): (Space, bool),
         (first, lanes, address_bytes): (u32, u32, u32),
@@ -185,13 +185,13 @@ impl Descriptor<'_> {
         }
         let (stride, bytes) = self.rows(e.positions.count_ones(), lanes, e.slot as u32);
         let data = match write {
-            true => Some(self.payload(first + self.registers(lanes, address_bytes), bytes)?),
-            false => self.response(bytes)?,
+            true => Some(self.payload_offset(first + self.registers(lanes, address_bytes), bytes)?),
+            false => self.response_offset(bytes)?,
         };
         Ok(Decoded::Message(Message::Simt(Simt {
             space,
             write,
-            address: self.payload(first, n * address_bytes)?,
+            address: self.payload_offset(first, n * address_bytes)?,
             address_bytes: address_bytes as u8,
             offset,
             align,
@@ -206,7 +206,7 @@ impl Descriptor<'_> {
     }
 
     /// A load or store of consecutive bytes.
-    fn block(
+    fn decode_block(
         &self,
         (space, write): (Space, bool),
         (address, scale, offset, align): (Src, u32, i64, u32),
@@ -224,14 +224,14 @@ impl Descriptor<'_> {
             wraps: wraps && masked,
             align,
             bytes,
-            data: if write { Some(self.payload(data, bytes)?) } else { self.response(bytes)? },
+            data: if write { Some(self.payload_offset(data, bytes)?) } else { self.response_offset(bytes)? },
             masked,
         })))
     }
 
     // The load/store cache.
 
-    fn lsc(&self, slm: bool) -> Result<Decoded, Reason> {
+    fn decode_lsc(&self, slm: bool) -> Result<Decoded, Reason> {
         let op = self.bits(0, 6);
         if op == 0x1f {
             return Ok(Decoded::Fence);
@@ -278,11 +278,11 @@ impl Descriptor<'_> {
                 let ty = [Type::Uw, Type::Ud, Type::Uq][address_bytes as usize / 4];
                 let bytes = positions.count_ones() * element as u32;
                 let at = (self.scalar(0, 0, ty)?, 1, offset, 1);
-                self.block((space, op & 4 != 0), at, (bytes, 1), true)
+                self.decode_block((space, op & 4 != 0), at, (bytes, 1), true)
             }
             0 | 2 | 4 | 6 if slot < 4 => Err("elements take 32 or 64 bits in registers".into()),
-            0 | 2 => self.scattered((space, false), (0, n, address_bytes), 1, e, offset),
-            4 | 6 => self.scattered((space, true), (0, n, address_bytes), 1, e, offset),
+            0 | 2 => self.decode_scattered((space, false), (0, n, address_bytes), 1, e, offset),
+            4 | 6 => self.decode_scattered((space, true), (0, n, address_bytes), 1, e, offset),
             0x08..=0x1a if positions == 1 && element > 1 && slot > 2 && !upper => {
                 let (_, bytes) = self.rows(1, n, slot as u32);
                 let data = self.registers(n, address_bytes);
@@ -294,7 +294,7 @@ impl Descriptor<'_> {
                 };
                 let mut src = [None; 2];
                 for (k, s) in src.iter_mut().enumerate().take(sources) {
-                    *s = Some(self.payload(data + k as u32 * self.registers(n, slot as u32), bytes)?);
+                    *s = Some(self.payload_offset(data + k as u32 * self.registers(n, slot as u32), bytes)?);
                 }
                 Ok(Decoded::Message(Message::Atomic(Atomic {
                     space,
@@ -302,7 +302,7 @@ impl Descriptor<'_> {
                     lsc: true,
                     element,
                     slot,
-                    address: self.payload(0, n * address_bytes)?,
+                    address: self.payload_offset(0, n * address_bytes)?,
                     address_bytes: address_bytes as u8,
                     extend: Extend::None,
                     base: Src::None,
@@ -310,7 +310,7 @@ impl Descriptor<'_> {
                     offset,
                     origin: Src::None,
                     src,
-                    dst: if self.bits(20, 5) == 0 { None } else { self.response(bytes)? },
+                    dst: if self.bits(20, 5) == 0 { None } else { self.response_offset(bytes)? },
                 })))
             }
             _ => Err("its operation is not known here".into()),
@@ -361,11 +361,11 @@ impl Descriptor<'_> {
         }
     }
 
-    fn header(&self) -> u32 {
+    fn header_registers(&self) -> u32 {
         self.bits(19, 1)
     }
 
-    fn owords(&self) -> Result<u32, Reason> {
+    fn oword_count(&self) -> Result<u32, Reason> {
         match self.bits(8, 3) {
             0 => Ok(16),
             1 => Err("the upper half of a register".into()),
@@ -375,7 +375,7 @@ impl Descriptor<'_> {
     }
 
     fn needs_header(&self) -> Result<(), Reason> {
-        if self.header() == 0 { Err("it has no header".into()) } else { Ok(()) }
+        if self.header_registers() == 0 { Err("it has no header".into()) } else { Ok(()) }
     }
 
     fn data_cache_0(&self) -> Result<Decoded, Reason> {
@@ -387,7 +387,7 @@ impl Descriptor<'_> {
             };
             let lanes = if self.bits(8, 1) == 0 { 8 } else { 16 };
             let e = Elements { positions: 1, element, slot: 4, upper: false };
-            self.scattered((self.surface(), write), (self.header(), lanes, 4), 1, e, 0)
+            self.decode_scattered((self.surface(), write), (self.header_registers(), lanes, 4), 1, e, 0)
         };
         match kind {
             // Owords at an offset in owords, or in bytes.
@@ -395,7 +395,7 @@ impl Descriptor<'_> {
                 self.needs_header()?;
                 let scale = if kind == 1 { 1 } else { 16 };
                 let at = (self.scalar(0, 8, Type::Ud)?, scale, 0, 4);
-                self.block((self.surface(), kind == 8), at, (self.owords()?, 1), false)
+                self.decode_block((self.surface(), kind == 8), at, (self.oword_count()?, 1), false)
             }
             0x04 => bytes(false),
             0x0c => bytes(true),
@@ -418,7 +418,7 @@ impl Descriptor<'_> {
             }
             let space = if address == 8 { Space::Flat } else { self.surface() };
             let e = Elements { positions, element: 4, slot: 4, upper: false };
-            self.scattered((space, write), (self.header(), lanes, address), 4, e, 0)
+            self.decode_scattered((space, write), (self.header_registers(), lanes, address), 4, e, 0)
         };
         let blocks = |write: bool| {
             let count = 1u32 << self.bits(10, 2);
@@ -431,7 +431,7 @@ impl Descriptor<'_> {
                 _ => return Err("the code of its data size is not defined".to_owned()),
             };
             let e = Elements { positions, element, slot: element.max(4), upper: false };
-            self.scattered((Space::Flat, write), (self.header(), lanes, 8), align, e, 0)
+            self.decode_scattered((Space::Flat, write), (self.header_registers(), lanes, 8), align, e, 0)
         };
         match kind {
             0x01 => untyped(false, 4),
@@ -445,7 +445,7 @@ impl Descriptor<'_> {
             0x14 | 0x15 if self.bits(11, 2) == 0 => {
                 self.needs_header()?;
                 let at = (self.scalar(0, 0, Type::Uq)?, 1, 0, 4);
-                self.block((Space::Flat, kind == 0x15), at, (self.owords()?, 1), false)
+                self.decode_block((Space::Flat, kind == 0x15), at, (self.oword_count()?, 1), false)
             }
             _ => Err("its type is not known here".into()),
         }
@@ -474,12 +474,12 @@ impl Descriptor<'_> {
             0xf => (13, 0),
             _ => return Err("its operator is not known here".into()),
         };
-        let first = self.header();
+        let first = self.header_registers();
         let data = first + self.registers(lanes, address);
         let bytes = n * element as u32;
         let mut src = [None; 2];
         for (k, s) in src.iter_mut().enumerate().take(sources) {
-            *s = Some(self.payload(data + k as u32 * self.registers(lanes, element as u32), bytes)?);
+            *s = Some(self.payload_offset(data + k as u32 * self.registers(lanes, element as u32), bytes)?);
         }
         Ok(Decoded::Message(Message::Atomic(Atomic {
             space,
@@ -487,7 +487,7 @@ impl Descriptor<'_> {
             lsc: false,
             element,
             slot: element,
-            address: self.payload(first, n * address)?,
+            address: self.payload_offset(first, n * address)?,
             address_bytes: address as u8,
             extend: Extend::None,
             base: Src::None,
@@ -495,7 +495,7 @@ impl Descriptor<'_> {
             offset: 0,
             origin: Src::None,
             src,
-            dst: if self.bits(13, 1) == 0 { None } else { self.response(bytes)? },
+            dst: if self.bits(13, 1) == 0 { None } else { self.response_offset(bytes)? },
         })))
     }
 }
@@ -509,7 +509,11 @@ fn immediate(op: Operand) -> Option<u32> {
 }
 
 /// A raw send: what it is, if its descriptors are immediates.
-pub(crate) fn send(two: bool, p: &Parts, r: &mut dyn Resolver) -> Result<Result<Decoded, Raw>, Reason> {
+pub(crate) fn decode_send(
+    two: bool,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Result<Decoded, Raw>, Reason> {
     // RAW_SEND: modifiers, ex_desc, num_src, num_dst; RAW_SENDS: modifiers, num_src0, num_src1, num_dst, ffid.
     if p.int(0)? & 2 != 0 {
         return Err("raw messages that end the thread are not decoded".into());

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::inst::{Src, Strides};
 use crate::registers::{RegOffset, Registers};
-use crate::touched::{Touched, Visit, lanes, scalar, whole};
+use crate::touched::{Touched, Visit, lanes, scalar, visit_whole};
 use envisa_isa::operation::Sampling;
 
 /// Where a message's addresses are, as the message is borrowed: to be read or to be changed.
@@ -42,7 +42,7 @@ impl Message {
                 scalar(&b.address, visit);
                 scalar(&b.origin, visit);
                 if b.write {
-                    whole(b.data, b.bytes, visit);
+                    visit_whole(b.data, b.bytes, visit);
                 }
             }
             Message::Atomic(a) => a.reads(visit),
@@ -72,13 +72,13 @@ impl Message {
             }
             Message::Sample(s) => s.reads(visit),
             Message::Raw(r) => {
-                r.shape.payloads.into_iter().for_each(|(at, bytes)| whole(at, bytes, visit));
+                r.shape.payloads.into_iter().for_each(|(at, bytes)| visit_whole(at, bytes, visit));
                 scalar(&r.descriptor, visit);
                 scalar(&r.extended, visit);
             }
             Message::Info(i) => lanes(i.lod, 4, 4, visit),
             Message::Pixels(p) => {
-                whole(Some(p.header + 8), 16, visit);
+                visit_whole(Some(p.header + 8), 16, visit);
                 lanes(p.mask, 2, 2, visit);
                 let bytes = if p.half { 2 } else { 4 };
                 p.colours.into_iter().for_each(|c| lanes(c, bytes, bytes, visit));
@@ -98,24 +98,24 @@ impl Message {
     pub fn writes(&self, visit: Visit<'_>) {
         match self {
             Message::Simt(s) if !s.write => s.parts(s.slot as u32, 0, visit),
-            Message::Status(s) => whole(s.data, 4, visit),
-            Message::Block(b) if !b.write => whole(b.data, b.bytes, visit),
+            Message::Status(s) => visit_whole(s.data, 4, visit),
+            Message::Block(b) if !b.write => visit_whole(b.data, b.bytes, visit),
             Message::Atomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, visit),
             Message::Typed(t) if !t.write => {
                 t.parts(if t.slot == TexelSlot::Dword { 4 } else { 2 }, visit);
                 if t.null_mask {
                     let after = (t.channels & 15).count_ones() * t.component_stride;
-                    whole(t.data.map(|d| d + after), 4, visit);
+                    visit_whole(t.data.map(|d| d + after), 4, visit);
                 }
             }
             Message::Sample(s) => s.writes(visit),
-            Message::Raw(r) => whole(r.shape.response.0, r.shape.response.1, visit),
+            Message::Raw(r) => visit_whole(r.shape.response.0, r.shape.response.1, visit),
             Message::TypedStatus(t) if t.component_stride != 0 => lanes(t.data, 4, 4, visit),
-            Message::TypedStatus(t) => whole(t.data, 4, visit),
+            Message::TypedStatus(t) => visit_whole(t.data, 4, visit),
             Message::TypedAtomic(a) => lanes(a.dst, a.slot as u32, a.slot as u32, visit),
             Message::Media(m) if !m.write => m.rows(visit),
             Message::Block2d(b) if !b.write => {
-                whole(b.data, b.blocks * b.block_pitch * b.element as u32, visit);
+                visit_whole(b.data, b.blocks * b.block_pitch * b.element as u32, visit);
             }
             Message::Info(i) => {
                 for c in 0..(i.channels & 15).count_ones() {
@@ -154,7 +154,7 @@ impl Space {
             // `r0.0` says where they start.
             Space::Arguments => {
                 let r0 = registers.predefined[envisa_isa::predefined::var::R0 as usize];
-                whole(Some(r0), 4, visit);
+                visit_whole(Some(r0), 4, visit);
             }
             Space::Flat | Space::Slm | Space::GeneralState | Space::Table(_) | Space::Handle(_) => {}
         }
@@ -168,13 +168,16 @@ impl Simt {
             Src::None => {
                 lanes(Some(self.address), bytes, bytes, visit);
                 for a in self.extend.addends() {
-                    let each =
-                        if a.scalar { whole } else { |at, bytes, v: Visit<'_>| lanes(at, bytes, bytes, v) };
+                    let each = if a.scalar {
+                        visit_whole
+                    } else {
+                        |at, bytes, v: Visit<'_>| lanes(at, bytes, bytes, v)
+                    };
                     a.halves().for_each(|at| each(Some(at), 4, visit));
                 }
             }
             ref stride => {
-                whole(Some(self.address), bytes, visit);
+                visit_whole(Some(self.address), bytes, visit);
                 scalar(stride, visit);
             }
         }
@@ -249,7 +252,7 @@ impl Sample {
             lanes(self.data.map(|d| d + c * self.component_stride), bytes, bytes, visit);
         }
         if self.null_mask {
-            whole(self.data.map(|d| d + count * self.component_stride), 4, visit);
+            visit_whole(self.data.map(|d| d + count * self.component_stride), 4, visit);
         }
     }
 }
@@ -257,7 +260,7 @@ impl Sample {
 impl Media {
     fn rows(&self, visit: Visit<'_>) {
         let row = |y: u32| -> Option<RegOffset> { self.data.map(|d| d + y * self.pitch as u32) };
-        (0..self.height as u32).for_each(|y| whole(row(y), self.width as u32, visit));
+        (0..self.height as u32).for_each(|y| visit_whole(row(y), self.width as u32, visit));
     }
 }
 
@@ -266,7 +269,7 @@ impl Block2d {
     fn rows(&self, visit: Visit<'_>) {
         let element = self.element as u32;
         for y in 0..self.height {
-            whole(self.data.map(|d| d + y * self.row_pitch * element), self.width * element, visit);
+            visit_whole(self.data.map(|d| d + y * self.row_pitch * element), self.width * element, visit);
         }
     }
 }

@@ -4,7 +4,7 @@ use envisa_isa::operation::{Parameter, Sampling};
 use envisa_isa::{Operand, Type};
 
 use super::Reason;
-use super::typed::enabled;
+use super::typed::enabled_channels;
 use super::{Message, Parts, Resolver, Space, TexelSlot, address_of_state};
 use crate::inst::Src;
 use crate::registers::RegOffset;
@@ -57,7 +57,7 @@ pub struct Sample {
 }
 
 /// How a variable of this type takes texels, and the bytes of a channel.
-pub(super) fn slot(ty: Type) -> Result<(TexelSlot, u32), Reason> {
+pub(super) fn texel_slot(ty: Type) -> Result<(TexelSlot, u32), Reason> {
     match ty {
         Type::Hf => Ok((TexelSlot::Half, 2)),
         Type::W | Type::Uw => Ok((TexelSlot::Word, 2)),
@@ -67,7 +67,7 @@ pub(super) fn slot(ty: Type) -> Result<(TexelSlot, u32), Reason> {
 }
 
 /// SAMPLE_3D and its kin: dst, then the parameters that the row names, of which trailing ones may be left out.
-pub(super) fn sample(
+pub(super) fn lower_sample(
     what: Sampling,
     names: &'static [Parameter],
     p: &Parts,
@@ -76,10 +76,10 @@ pub(super) fn sample(
     let (flags, selected) = (p.int(0)?, p.int(1)?);
     let (gathered, channels) = match what {
         Sampling::Gather => (selected as u8 & 3, 15),
-        Sampling::Filter | Sampling::Base | Sampling::LevelOfDetail => (0, enabled(selected)?),
+        Sampling::Filter | Sampling::Base | Sampling::LevelOfDetail => (0, enabled_channels(selected)?),
     };
     let dst = p.raw(0)?;
-    let (slot, size) = slot(r.element(dst.op))?;
+    let (slot, size) = texel_slot(r.element(dst.op))?;
     let given = p.raws.get(1..).unwrap_or_default();
     if given.len() > names.len() {
         return Err(format!("it has {} parameters, not {}", names.len(), given.len()));

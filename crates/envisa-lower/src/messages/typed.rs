@@ -7,7 +7,7 @@ use envisa_isa::operation::{Access, LoadParameters};
 use envisa_isa::{Operand, Type};
 
 use super::Reason;
-use super::untyped::{needed, payload};
+use super::untyped::{payload_offset, required_offset};
 use super::{Message, Parts, Register, Resolver, Space};
 use crate::inst::Src;
 use crate::registers::RegOffset;
@@ -138,7 +138,7 @@ pub struct Info {
     pub component_stride: u32,
 }
 
-pub(super) fn enabled(mask: u32) -> Result<u8, Reason> {
+pub(super) fn enabled_channels(mask: u32) -> Result<u8, Reason> {
     match mask & 15 {
         0 => Err("no channel is enabled".into()),
         m => Ok(m as u8),
@@ -146,7 +146,7 @@ pub(super) fn enabled(mask: u32) -> Result<u8, Reason> {
 }
 
 /// u, v, r and level of detail, from raw operand `first` on.
-fn coordinates(
+fn coordinate_operands(
     p: &Parts,
     r: &mut dyn Resolver,
     which: [Option<usize>; 4],
@@ -166,18 +166,22 @@ fn coordinates(
 const UVRL: [Option<usize>; 4] = [Some(0), Some(1), Some(2), Some(3)];
 
 /// GATHER4_TYPED and SCATTER4_TYPED: u, v, r, lod, data.
-pub(super) fn dataport(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let channels = enabled(p.int(0)?)?;
+pub(super) fn lower_dataport_typed(
+    access: Access,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
+    let channels = enabled_channels(p.int(0)?)?;
     let write = access.is_store();
     let n = p.channels;
     let component_stride = (n * 4).max(r.grf());
     Ok(Message::Typed(Typed {
         space: p.space(r)?,
         write,
-        coordinates: coordinates(p, r, UVRL, 4, Src::None)?,
+        coordinates: coordinate_operands(p, r, UVRL, 4, Src::None)?,
         channels,
         slot: TexelSlot::Dword,
-        data: payload(r, p.raw(4)?, write)?,
+        data: payload_offset(r, p.raw(4)?, write)?,
         component_stride,
         outside: Outside::AlphaOne,
         null_mask: false,
@@ -191,7 +195,7 @@ pub(super) fn atomic(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason>
     let op = p.int(0)?;
     Ok(Message::TypedAtomic(TypedAtomic {
         space: p.space(r)?,
-        coordinates: coordinates(p, r, UVRL, 4, Src::None)?,
+        coordinates: coordinate_operands(p, r, UVRL, 4, Src::None)?,
         code: op as u8 & 31,
         lsc: false,
         element: if op >> 5 & 1 != 0 { 2 } else { 4 },
@@ -222,22 +226,22 @@ fn lsc_place(p: &Parts, r: &mut dyn Resolver) -> Result<(Space, Coordinates), Re
     let code = p.int(3)?;
     let address =
         lsc::address_bytes(code).ok_or_else(|| format!("the address size code {code} is not defined"))?;
-    Ok((space, coordinates(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?))
+    Ok((space, coordinate_operands(p, r, [1, 2, 3, 4].map(Some), address, Src::None)?))
 }
 
 /// LSC_TYPED_LOAD_QUAD, LSC_TYPED_STORE_QUAD.
 pub(super) fn lsc_texels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let place = lsc_place(p, r)?;
-    let channels = p.int(7).and_then(enabled);
-    texels(access, place, channels, p, r)
+    let channels = p.int(7).and_then(enabled_channels);
+    typed_message(access, place, channels, p, r)
 }
 
 /// LSC_TYPED_LOAD_QUAD_MSRT, LSC_TYPED_STORE_QUAD_MSRT: the last coordinate is a sample.
 pub(super) fn lsc_samples(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (space, mut coordinates) = lsc_place(p, r)?;
     let sample = coordinates.at[3].take();
-    let channels = p.int(7).and_then(enabled);
-    let message = texels(access, (space, coordinates), channels, p, r)?;
+    let channels = p.int(7).and_then(enabled_channels);
+    let message = typed_message(access, (space, coordinates), channels, p, r)?;
     Ok(match message {
         Message::Typed(t) => Message::Typed(Typed { sample, ..t }),
         other => other,
@@ -251,10 +255,10 @@ pub(super) fn lsc_texels_counted(p: &Parts, r: &mut dyn Resolver) -> Result<Mess
         Some(n @ 1..=4) => Ok((1 << n) - 1),
         _ => Err("a texel has one to four channels".into()),
     };
-    texels(Access::Store, place, channels, p, r)
+    typed_message(Access::Store, place, channels, p, r)
 }
 
-fn texels(
+fn typed_message(
     access: Access,
     (space, coordinates): (Space, Coordinates),
     channels: Result<u8, Reason>,
@@ -273,7 +277,7 @@ fn texels(
         coordinates,
         channels,
         slot: TexelSlot::Dword,
-        data: payload(r, data, write)?,
+        data: payload_offset(r, data, write)?,
         component_stride,
         outside: Outside::Zero,
         null_mask: false,
@@ -302,7 +306,7 @@ pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
 
 /// LSC_TYPED_LOAD_QUAD_STATUS.
 pub(super) fn lsc_statuses(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    if p.int(4)? != 3 || enabled(p.int(7)?)?.count_ones() != 1 {
+    if p.int(4)? != 3 || enabled_channels(p.int(7)?)?.count_ones() != 1 {
         return Err("what it returns for several channels of a texel has no public description".into());
     }
     let component_stride = (p.channels * 4).next_multiple_of(r.grf());
@@ -345,7 +349,7 @@ fn lsc_space(p: &Parts, r: &mut dyn Resolver) -> Result<Space, Reason> {
 /// Rectangles of a typed surface: the surface, x, y; dst, data.
 pub(super) fn lsc_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (width, height) = (p.int(3)?, p.int(4)?);
-    let pitch = rectangle(width, height)?;
+    let pitch = row_bytes(width, height)?;
     if p.int(6)? != 0 || p.int(7)? != 0 || p.int(8)? != 0 {
         return Err(
             "offsets of coordinates and an index behind the surface's handle are not supported".into()
@@ -364,12 +368,12 @@ pub(super) fn lsc_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Resu
         lines: (0, 1),
         align: 1,
         zero_outside: true,
-        data: payload(r, data, write)?,
+        data: payload_offset(r, data, write)?,
     }))
 }
 
 /// Bytes from row to row in registers.
-fn rectangle(width: u32, height: u32) -> Result<u32, Reason> {
+fn row_bytes(width: u32, height: u32) -> Result<u32, Reason> {
     if !(1..=64).contains(&width) || !(1..=64).contains(&height) {
         return Err(format!("a block of {width} bytes and {height} rows"));
     }
@@ -385,9 +389,9 @@ fn rectangle(width: u32, height: u32) -> Result<u32, Reason> {
 /// Texel loads through the sampler unit: dst, then parameters in the order of the operation.
 pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let null_mask = p.int(0)? & 1 != 0;
-    let channels = enabled(p.int(1)?)?;
+    let channels = enabled_channels(p.int(1)?)?;
     let dst = p.raw(0)?;
-    let (slot, size) = super::sampler::slot(r.element(dst.op))?;
+    let (slot, size) = super::sampler::texel_slot(r.element(dst.op))?;
     let sizes: Vec<u32> = p.raws[1..].iter().map(|param| r.element(param.op).size().min(4)).collect();
     let bytes = if sizes.first() == Some(&2) { 2 } else { 4 };
     if sizes.iter().any(|s| (*s == 2) != (bytes == 2)) {
@@ -409,7 +413,7 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
     Ok(Message::Typed(Typed {
         space: p.space(r)?,
         write: false,
-        coordinates: coordinates(p, r, order, bytes, offsets)?,
+        coordinates: coordinate_operands(p, r, order, bytes, offsets)?,
         channels,
         slot,
         data: r.raw(dst)?,
@@ -422,7 +426,7 @@ pub(super) fn load(order: LoadParameters, p: &Parts, r: &mut dyn Resolver) -> Re
 }
 
 /// MEDIA_LD and MEDIA_ST.
-pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (mode, plane, width, height) = (p.int(0)?, p.int(1)?, p.int(2)?, p.int(3)?);
     let lines = match mode {
         // 1, 4 and 5 add that the block may have been modified, which is no news here.
@@ -434,7 +438,7 @@ pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<M
     if plane != 0 {
         return Err("images have one plane".into());
     }
-    let pitch = rectangle(width, height)?;
+    let pitch = row_bytes(width, height)?;
     let write = access.is_store();
     Ok(Message::Media(Media {
         space: p.space(r)?,
@@ -447,24 +451,24 @@ pub(super) fn media(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<M
         lines,
         align: if write { 4 } else { 1 },
         zero_outside: false,
-        data: payload(r, p.raw(0)?, write)?,
+        data: payload_offset(r, p.raw(0)?, write)?,
     }))
 }
 
 /// RESINFO: lod, dst.
 pub(super) fn size(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let channels = enabled(p.int(0)?)?;
+    let channels = enabled_channels(p.int(0)?)?;
     let lod = r.raw(p.raw(0)?)?;
-    info(false, channels, lod, 1, p, r)
+    info_message(false, channels, lod, 1, p, r)
 }
 
 /// SAMPLEINFO: dst.
-pub(super) fn samples(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let channels = enabled(p.int(0)?)?;
-    info(true, channels, None, 0, p, r)
+pub(super) fn lower_sampleinfo(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+    let channels = enabled_channels(p.int(0)?)?;
+    info_message(true, channels, None, 0, p, r)
 }
 
-fn info(
+fn info_message(
     samples: bool,
     channels: u8,
     lod: Option<RegOffset>,
@@ -535,7 +539,7 @@ fn block2d_payload(p: &Parts, r: &mut dyn Resolver) -> Result<[Src; 6], Reason> 
     let offset = u16::try_from(row as u32 * r.grf() + col as u32 * size);
     let offset = offset.map_err(|_| "the register of the block's address is too far in its variable")?;
     let register = Register { op: Operand::Raw { var, offset }, bytes: Some(32) };
-    let at = needed(r, register, "the address of a block")?;
+    let at = required_offset(r, register, "the address of a block")?;
     let scalar = |offset, ty| Src::Reg {
         offset,
         ty,
@@ -549,7 +553,7 @@ fn block2d_payload(p: &Parts, r: &mut dyn Resolver) -> Result<[Src; 6], Reason> 
 }
 
 /// LSC_LOAD_BLOCK2D and LSC_STORE_BLOCK2D.
-pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let write = access.is_store();
     let code = p.int(3)?;
     let size = lsc::data_size(code).filter(|s| s.memory == s.register);
@@ -574,7 +578,7 @@ pub(super) fn block2d(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result
     if shape.bytes > MAX_BLOCK2D {
         return Err(format!("a 2D block of {} bytes of registers", shape.bytes));
     }
-    let data = payload(r, p.raw(write as usize)?, write);
+    let data = payload_offset(r, p.raw(write as usize)?, write);
     let surface = match p.int(12)? {
         0 => {
             let mut scalar = |i| p.vector(i).and_then(|v| r.scalar(v));

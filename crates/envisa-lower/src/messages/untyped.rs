@@ -111,17 +111,21 @@ pub struct Block {
 }
 
 /// The offset of a register that a message cannot do without.
-pub(super) fn needed(r: &mut dyn Resolver, register: Register, what: &str) -> Result<RegOffset, Reason> {
+pub(super) fn required_offset(
+    r: &mut dyn Resolver,
+    register: Register,
+    what: &str,
+) -> Result<RegOffset, Reason> {
     r.raw(register)?.ok_or_else(|| format!("its {what} are %null"))
 }
 
 /// Data that is read into a register, which may be `%null`, or written from one.
-pub(super) fn payload(
+pub(super) fn payload_offset(
     r: &mut dyn Resolver,
     register: Register,
     write: bool,
 ) -> Result<Option<RegOffset>, Reason> {
-    if write { needed(r, register, "data").map(Some) } else { r.raw(register) }
+    if write { required_offset(r, register, "data").map(Some) } else { r.raw(register) }
 }
 
 fn width(code: u32) -> Result<u32, Reason> {
@@ -132,7 +136,12 @@ fn width(code: u32) -> Result<u32, Reason> {
 }
 
 /// OWORD_LD, OWORD_ST, OWORD_LD_UNALIGNED: the offset counts units of `unit` bytes.
-pub(super) fn owords(access: Access, unit: u32, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_oword_block(
+    access: Access,
+    unit: u32,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
     let write = access.is_store();
     Ok(Message::Block(Block {
         space: p.space(r)?,
@@ -144,7 +153,7 @@ pub(super) fn owords(access: Access, unit: u32, p: &Parts, r: &mut dyn Resolver)
         wraps: false,
         align: 4,
         bytes: p.raw(0)?.bytes()?,
-        data: payload(r, p.raw(0)?, write)?,
+        data: payload_offset(r, p.raw(0)?, write)?,
         masked: false,
     }))
 }
@@ -160,7 +169,7 @@ struct Scattered {
     elements: u64,
 }
 
-fn scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+fn lower_scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let n = p.channels;
     let component_stride = (n * 4).max(r.grf());
     let write = access.is_store();
@@ -168,20 +177,20 @@ fn scattered(access: Access, s: Scattered, p: &Parts, r: &mut dyn Resolver) -> R
         space: p.space(r)?,
         write,
         base: r.scalar(p.vector(0)?)?,
-        address: needed(r, p.raw(0)?, "offsets")?,
+        address: required_offset(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
         scale: s.scale,
         align: s.align,
         element: s.element as u8,
         elements: s.elements,
-        data: payload(r, p.raw(1)?, write)?,
+        data: payload_offset(r, p.raw(1)?, write)?,
         component_stride,
         ..Simt::default()
     }))
 }
 
 /// The channels that a mask enables.
-fn enabled(mask: u32) -> Result<u64, Reason> {
+fn enabled_channels(mask: u32) -> Result<u64, Reason> {
     match mask & 15 {
         0 => Err("no channel is enabled".into()),
         channels => Ok(channels as u64),
@@ -191,19 +200,23 @@ fn enabled(mask: u32) -> Result<u64, Reason> {
 /// GATHER, SCATTER: size and mask, which are packed, were read as the execution size by lowering.
 pub(super) fn elements(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let element = width(p.int(0)?)?;
-    scattered(access, Scattered { scale: element, align: 1, element, elements: 1 }, p, r)
+    lower_scattered(access, Scattered { scale: element, align: 1, element, elements: 1 }, p, r)
 }
 
 /// GATHER4_SCALED, SCATTER4_SCALED.
-pub(super) fn channels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let elements = enabled(p.int(0)?)?;
-    scattered(access, Scattered { scale: 1, align: 4, element: 4, elements }, p, r)
+pub(super) fn lower_scaled_channels(
+    access: Access,
+    p: &Parts,
+    r: &mut dyn Resolver,
+) -> Result<Message, Reason> {
+    let elements = enabled_channels(p.int(0)?)?;
+    lower_scattered(access, Scattered { scale: 1, align: 4, element: 4, elements }, p, r)
 }
 
 /// GATHER_SCALED, SCATTER_SCALED.
 pub(super) fn bytes(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let element = width(p.int(1)?)?;
-    scattered(access, Scattered { scale: 1, align: 1, element, elements: 1 }, p, r)
+    lower_scattered(access, Scattered { scale: 1, align: 1, element, elements: 1 }, p, r)
 }
 
 /// SVM_BLOCK_LD, SVM_BLOCK_ST.
@@ -220,7 +233,7 @@ pub(super) fn svm_owords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
         wraps: false,
         align: if write { 16 } else { 4 },
         bytes: p.raw(0)?.bytes()?,
-        data: payload(r, p.raw(0)?, write)?,
+        data: payload_offset(r, p.raw(0)?, write)?,
         masked: false,
     }))
 }
@@ -236,17 +249,17 @@ struct SvmData {
     base: Src,
 }
 
-fn svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+fn lower_svm(access: Access, d: SvmData, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let write = access.is_store();
     Ok(Message::Simt(Simt {
         write,
         base: d.base,
-        address: needed(r, p.raw(0)?, "addresses")?,
+        address: required_offset(r, p.raw(0)?, "addresses")?,
         align: d.align,
         element: d.element,
         slot: d.slot as u8,
         elements: d.elements,
-        data: payload(r, p.raw(1)?, write)?,
+        data: payload_offset(r, p.raw(1)?, write)?,
         component_stride: d.component_stride,
         ..Simt::default()
     }))
@@ -267,15 +280,15 @@ pub(super) fn svm_blocks(access: Access, p: &Parts, r: &mut dyn Resolver) -> Res
         _ => return Err(format!("the block size code {block} is not defined")),
     };
     let component_stride = p.channels * slot;
-    svm(access, SvmData { elements, element, align, slot, component_stride, base: Src::None }, p, r)
+    lower_svm(access, SvmData { elements, element, align, slot, component_stride, base: Src::None }, p, r)
 }
 
 /// SVM_GATHER4_SCALED, SVM_SCATTER4_SCALED: each of the channels' dwords starts at a register.
 pub(super) fn svm_channels(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
-    let elements = enabled(p.int(0)?)?;
+    let elements = enabled_channels(p.int(0)?)?;
     let base = r.scalar(p.vector(0)?)?;
     let component_stride = (p.channels * 4).max(r.grf());
-    svm(access, SvmData { elements, element: 4, align: 4, slot: 4, component_stride, base }, p, r)
+    lower_svm(access, SvmData { elements, element: 4, align: 4, slot: 4, component_stride, base }, p, r)
 }
 
 /// The fields of an untyped LSC message, in binary order.
@@ -311,7 +324,7 @@ pub(super) fn lsc_fields(shape: LscShape, p: &Parts, r: &mut dyn Resolver) -> Re
     let transposed = lsc::is_transposed(p.int(8)?);
     let elements = if shape == LscShape::Quad {
         // The field before repeats the mask.
-        enabled(p.int(10)?)?
+        enabled_channels(p.int(10)?)?
     } else {
         let code = p.int(9)?;
         let count =
@@ -366,9 +379,9 @@ pub(super) fn lsc_vectors(
     // Registers: destination, address, data; a load's data is the first, a store's the last.
     let data = if write { p.raw(2)? } else { p.raw(0)? };
     if l.transposed {
-        return transposed(&l, write, shape == LscShape::Strided, data, p, r);
+        return transposed_message(&l, write, shape == LscShape::Strided, data, p, r);
     }
-    let data = payload(r, data, write)?;
+    let data = payload_offset(r, data, write)?;
     Ok(Message::Simt(lsc_simt(&l, write, shape == LscShape::Strided, data, p, r)?))
 }
 
@@ -400,7 +413,7 @@ fn lsc_simt(
     Ok(Simt {
         space: l.space,
         write,
-        address: needed(r, p.raw(1)?, "addresses")?,
+        address: required_offset(r, p.raw(1)?, "addresses")?,
         address_bytes: l.address_bytes as u8,
         extend: l.extend,
         stride: if strided { r.scalar(p.vector(1)?)? } else { Src::None },
@@ -419,7 +432,7 @@ fn lsc_simt(
 }
 
 /// A message of one channel whose elements are consecutive, in memory and in registers.
-fn transposed(
+fn transposed_message(
     l: &Lsc,
     write: bool,
     strided: bool,
@@ -442,7 +455,7 @@ fn transposed(
         4 => Type::Ud,
         _ => Type::Uq,
     };
-    let at = needed(r, p.raw(1)?, "addresses")?;
+    let at = required_offset(r, p.raw(1)?, "addresses")?;
     Ok(Message::Block(Block {
         space: l.space,
         write,
@@ -460,13 +473,13 @@ fn transposed(
         wraps: l.address_bytes < 8 && l.extend == Extend::None,
         align: 1,
         bytes: data.bytes()?,
-        data: payload(r, data, write)?,
+        data: payload_offset(r, data, write)?,
         masked: true,
     }))
 }
 
 /// QW_GATHER and QW_SCATTER.
-pub(super) fn qwords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lower_qword(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let count = p.int(0)?;
     let n = p.channels;
     p.raw(1)?.bytes()?;
@@ -475,12 +488,12 @@ pub(super) fn qwords(access: Access, p: &Parts, r: &mut dyn Resolver) -> Result<
     Ok(Message::Simt(Simt {
         space: p.space(r)?,
         write,
-        address: needed(r, p.raw(0)?, "offsets")?,
+        address: required_offset(r, p.raw(0)?, "offsets")?,
         address_bytes: 4,
         element: 8,
         slot: 8,
         elements: (1 << blocks) - 1,
-        data: payload(r, p.raw(1)?, write)?,
+        data: payload_offset(r, p.raw(1)?, write)?,
         component_stride: n * 8,
         ..Simt::default()
     }))

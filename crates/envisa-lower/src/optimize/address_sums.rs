@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, CHUNK, Uses, range};
+use super::{Blocks, CHUNK, Uses, range_of_access};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::{Extend, Message, Space};
@@ -36,7 +36,7 @@ struct Sum {
 }
 
 /// Does what is described above.
-pub(super) fn fold(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
     if !p.code.iter().any(|i| i.op == Op::Addc && i.channels > 1) {
         return;
     }
@@ -228,7 +228,7 @@ impl Search<'_> {
             }
             let i = &self.p.code[pc];
             let Dst::Reg { offset, ty, stride: 2, sat: false } = i.dst else { return None };
-            if i.op != Op::Mov || !is_dword(ty) || offset % 4 != 0 || !plain(i) {
+            if i.op != Op::Mov || !is_dword(ty) || offset % 4 != 0 || !is_plain_dword(i) {
                 return None;
             }
             if offset % 8 != half {
@@ -248,7 +248,7 @@ impl Search<'_> {
         let dwords = at..at + 4 * PIECE;
         let pc = self.before(before).find(|pc| self.writes(*pc, &dwords))?;
         let i = &self.p.code[pc];
-        if !plain(i) {
+        if !is_plain_dword(i) {
             return None;
         }
         let lane = |from: RegOffset| {
@@ -293,7 +293,7 @@ impl Search<'_> {
         let i = &self.p.code[pc];
         let mut found = false;
         i.writes(self.p, &mut |t| {
-            let r = range(&t, i.channels, self.p);
+            let r = range_of_access(&t, i.channels, self.p);
             found |= r.start < bytes.end && bytes.start < r.end;
         });
         found
@@ -301,7 +301,7 @@ impl Search<'_> {
 }
 
 /// Does it compute in dwords, for all channels that run?
-fn plain(i: &Inst) -> bool {
+fn is_plain_dword(i: &Inst) -> bool {
     i.pred == Pred::default() && matches!(i.exec, ExecType::I32 | ExecType::U32)
 }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, CHUNK, range};
+use super::{Blocks, CHUNK, range_of_access};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 
@@ -55,7 +55,7 @@ struct Truth {
 }
 
 /// Does what is described above.
-pub(super) fn keep(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn keep_compares_in_bytes(p: &mut ProgramParts, blocks: &Blocks) {
     let picks = |i: &Inst| {
         i.op == Op::Bfn && i.aux & 0xff == PICK && matches!(i.dst, Dst::Reg { ty, .. } if ty.size() == 2)
     };
@@ -92,7 +92,7 @@ struct Bytes {
     made: Vec<(Pc, Inst)>,
 }
 
-fn runs(i: &Inst) -> Runs {
+fn channels_it_runs(i: &Inst) -> Runs {
     (i.channels, i.first, i.no_mask)
 }
 
@@ -105,7 +105,7 @@ fn operand(s: &Src, channels: u8) -> Option<(Type, RegOffset, u32)> {
     Some((ty, offset, step * ty.size()))
 }
 
-fn bytes_at(at: RegOffset, signed: bool) -> Src {
+fn byte_source(at: RegOffset, signed: bool) -> Src {
     Src::Reg {
         offset: at,
         ty: if signed { Type::B } else { Type::Ub },
@@ -138,7 +138,7 @@ impl Bytes {
             _ => None,
         };
         i.writes(p, &mut |t| {
-            let gone = range(&t, i.channels, p);
+            let gone = range_of_access(&t, i.channels, p);
             let apart = |r: Range<RegOffset>| r.end <= gone.start || gone.end <= r.start;
             self.vectors.retain(|v| apart(v.range()));
             self.truths.retain(|t| apart(t.at..t.at + 2 * u32::from(t.runs.0)));
@@ -176,7 +176,7 @@ impl Bytes {
 
     /// A move: the same bytes in another place. They are taken from where they lie side by side.
     fn moved(&mut self, i: &mut Inst, to: RegOffset, ty: Type) -> Option<Vector> {
-        let runs = runs(i);
+        let runs = channels_it_runs(i);
         let from = operand(&i.src[0], i.channels)?;
         let (of, size) = (from.0, ty.size());
         let known = match self.find(runs, from) {
@@ -192,7 +192,7 @@ impl Bytes {
         if (of.size() == 1 || size == 1)
             && let Some(home) = self.home(runs, known.value).filter(|h| *h != from.1)
         {
-            i.src[0] = bytes_at(home, of.size() == 1 && of.is_signed());
+            i.src[0] = byte_source(home, of.size() == 1 && of.is_signed());
         }
         let high = match (of.size(), size) {
             (_, 1) => High::None,
@@ -207,7 +207,7 @@ impl Bytes {
     /// A compare of two widened vectors.
     fn compared(&self, i: &Inst, to: RegOffset) -> Option<Truth> {
         let [x, y] = [operand(&i.src[0], i.channels)?, operand(&i.src[1], i.channels)?];
-        let [a, b] = [self.find(runs(i), x)?, self.find(runs(i), y)?];
+        let [a, b] = [self.find(channels_it_runs(i), x)?, self.find(channels_it_runs(i), y)?];
         if a.high != b.high || x.0 != y.0 || x.0.size() != 2 {
             return None;
         }
@@ -223,12 +223,12 @@ impl Bytes {
             4 | 5 => false,
             _ => return None,
         };
-        Some(Truth { at: to, runs: runs(i), values: [a.value, b.value], greater, signed })
+        Some(Truth { at: to, runs: channels_it_runs(i), values: [a.value, b.value], greater, signed })
     }
 
     /// A choice of one of the two that were compared.
     fn picked(&mut self, i: &mut Inst, pc: usize, to: RegOffset) -> Option<Vector> {
-        let runs = runs(i);
+        let runs = channels_it_runs(i);
         let [t, x, y] = [0, 1, 2].map(|k| operand(&i.src[k], i.channels));
         let (ty, at, 2) = t? else { return None };
         let truth = *self.truths.iter().find(|t| (t.at, t.runs) == (at, runs) && ty.size() == 2)?;
@@ -257,7 +257,7 @@ impl Bytes {
                 op: if op { Op::Max } else { Op::Min },
                 exec: exec(truth.signed),
                 dst: Dst::Reg { offset: home, ty, stride: 1, sat: false },
-                src: [bytes_at(a, truth.signed), bytes_at(b, truth.signed), Src::None, Src::None],
+                src: [byte_source(a, truth.signed), byte_source(b, truth.signed), Src::None, Src::None],
                 aux: 0,
                 ..*i
             },
@@ -266,7 +266,7 @@ impl Bytes {
         *i = Inst {
             op: Op::Mov,
             exec: exec(signed),
-            src: [bytes_at(home, signed), Src::None, Src::None, Src::None],
+            src: [byte_source(home, signed), Src::None, Src::None, Src::None],
             aux: 0,
             ..*i
         };

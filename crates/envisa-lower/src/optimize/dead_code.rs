@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use super::{CHUNK, range};
+use super::{CHUNK, range_of_access};
 use crate::program::*;
 
 /// Drops instructions without an effect.
-pub(super) fn sweep(p: &mut ProgramParts) {
+pub(super) fn remove_dead_code(p: &mut ProgramParts) {
     let mut keep = vec![true; p.code.len()];
-    unread(p, &mut keep);
-    unwaited(p, &mut keep);
-    remove(p, &keep);
+    mark_unread(p, &mut keep);
+    mark_unwaited_labels(p, &mut keep);
+    remove_instructions(p, &keep);
 }
 
 /// Drops messages that no instruction names any more.
-pub(super) fn messages(p: &mut ProgramParts) {
+pub(super) fn remove_unused_messages(p: &mut ProgramParts) {
     let mut named = vec![false; p.messages.len()];
     for i in p.code.iter().filter(|i| i.op == Op::Message) {
         named[i.aux as usize] = true;
@@ -42,8 +42,8 @@ pub(super) fn messages(p: &mut ProgramParts) {
 const PASSES: usize = 8;
 
 /// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others.
-fn unread(p: &ProgramParts, keep: &mut [bool]) {
-    let mut readers = vec![0u32; places(p, 0..p.registers.bytes).end as usize];
+fn mark_unread(p: &ProgramParts, keep: &mut [bool]) {
+    let mut readers = vec![0u32; reader_places(p, 0..p.registers.bytes).end as usize];
     for i in &p.code {
         count(p, i, &mut readers, 1);
     }
@@ -62,7 +62,7 @@ fn unread(p: &ProgramParts, keep: &mut [bool]) {
             }
             let mut wanted = false;
             i.writes(p, &mut |t| {
-                let mut at = places(p, range(&t, i.channels, p));
+                let mut at = reader_places(p, range_of_access(&t, i.channels, p));
                 wanted |= at.any(|c| readers.get(c as usize).is_none_or(|r| *r != 0));
             });
             if wanted {
@@ -79,7 +79,7 @@ fn unread(p: &ProgramParts, keep: &mut [bool]) {
 }
 
 /// Where readers of a range are counted: by chunks, and by dwords below the variables, where predicates are.
-fn places(p: &ProgramParts, range: Range<RegOffset>) -> Range<u32> {
+fn reader_places(p: &ProgramParts, range: Range<RegOffset>) -> Range<u32> {
     let locals = p.registers.locals_start;
     let place = |at: RegOffset| match at.checked_sub(locals) {
         Some(behind) => locals.div_ceil(4) + behind / CHUNK,
@@ -91,7 +91,7 @@ fn places(p: &ProgramParts, range: Range<RegOffset>) -> Range<u32> {
 /// Counts an instruction among the readers of each place, or no more.
 fn count(p: &ProgramParts, i: &Inst, readers: &mut [u32], by: i32) {
     i.reads(p, &mut |t| {
-        for c in places(p, range(&t, i.channels, p)) {
+        for c in reader_places(p, range_of_access(&t, i.channels, p)) {
             if let Some(r) = readers.get_mut(c as usize) {
                 *r = r.wrapping_add_signed(by);
             }
@@ -101,7 +101,7 @@ fn count(p: &ProgramParts, i: &Inst, readers: &mut [u32], by: i32) {
 
 /// Marks labels where no channel can wait: only branches that do not split the channels go there, from where
 /// all of them are together.
-fn unwaited(p: &ProgramParts, keep: &mut [bool]) {
+fn mark_unwaited_labels(p: &ProgramParts, keep: &mut [bool]) {
     let mut waits = vec![false; p.code.len() + 1];
     for pc in p.tables.iter().flatten() {
         waits[*pc as usize] = true;
@@ -110,7 +110,7 @@ fn unwaited(p: &ProgramParts, keep: &mut [bool]) {
         if i.op != Op::Goto {
             continue;
         }
-        if crate::flow::splits(i, p.simd) || !i.facts.converged {
+        if crate::flow::may_diverge(i, p.simd) || !i.facts.converged {
             if let Some(w) = waits.get_mut(i.aux as usize) {
                 *w = true;
             }
@@ -124,7 +124,7 @@ fn unwaited(p: &ProgramParts, keep: &mut [bool]) {
 }
 
 /// Takes instructions out; every program counter follows.
-pub(super) fn remove(p: &mut ProgramParts, keep: &[bool]) {
+pub(super) fn remove_instructions(p: &mut ProgramParts, keep: &[bool]) {
     let mut to = Vec::with_capacity(keep.len() + 1);
     let mut next = 0;
     for k in keep {
@@ -138,5 +138,5 @@ pub(super) fn remove(p: &mut ProgramParts, keep: &[bool]) {
         pc += 1;
         keep[pc - 1]
     });
-    super::relocate(p, &to);
+    super::relocate_targets(p, &to);
 }

@@ -1,7 +1,7 @@
 //! Which code every channel has run before it comes to an instruction.
 
 use super::Blocks;
-use crate::flow::splits;
+use crate::flow::may_diverge;
 use crate::program::*;
 
 /// Dominators of the blocks of a program, as each channel goes through them: a channel that runs a block has run all that
@@ -18,12 +18,12 @@ impl Dominators {
         if p.code.iter().any(|i| matches!(i.op, Op::Call | Op::SwitchJmp)) {
             return None;
         }
-        let successors = successors(p, blocks);
+        let successors = block_successors(p, blocks);
         let roots: Vec<u32> =
             p.functions.iter().filter_map(|f| blocks.of.get(f.entry as usize)).copied().collect();
         let order = reverse_postorder(&roots, &successors);
         let immediate = immediate(&roots, &order, &successors);
-        Some(Dominators { below: numbered(successors.len(), &order, &immediate) })
+        Some(Dominators { below: number_subtrees(successors.len(), &order, &immediate) })
     }
 
     /// Has each channel that comes to `b` run `a` before?
@@ -37,14 +37,14 @@ impl Dominators {
 }
 
 /// Where a channel may go from the end of each block.
-fn successors(p: &ProgramParts, blocks: &Blocks) -> Vec<Vec<u32>> {
+fn block_successors(p: &ProgramParts, blocks: &Blocks) -> Vec<Vec<u32>> {
     let count = blocks.start.len();
     let block = |pc: Pc| blocks.of.get(pc as usize).copied();
     (0..count)
         .map(|b| {
             let end = blocks.start.get(b + 1).map_or(p.code.len(), |s| *s as usize);
             let i = &p.code[end - 1];
-            let all = i.pred.offset == 0 && !splits(i, p.simd);
+            let all = i.pred.offset == 0 && !may_diverge(i, p.simd);
             let next = || block(end as Pc);
             match i.op {
                 Op::Goto if all => block(i.aux).into_iter().collect(),
@@ -107,7 +107,7 @@ fn immediate(roots: &[u32], order: &[u32], successors: &[Vec<u32>]) -> Vec<u32> 
         let mut changed = false;
         for k in 1..=order.len() {
             let known = before[k].iter().copied().filter(|b| dominator[*b as usize] != ABOVE);
-            let new = known.reduce(|a, b| meet(&dominator, a, b)).unwrap_or(ABOVE);
+            let new = known.reduce(|a, b| common_dominator(&dominator, a, b)).unwrap_or(ABOVE);
             changed |= std::mem::replace(&mut dominator[k], new) != new;
         }
         if !changed {
@@ -116,7 +116,7 @@ fn immediate(roots: &[u32], order: &[u32], successors: &[Vec<u32>]) -> Vec<u32> 
     }
 }
 
-fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
+fn common_dominator(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
     while a != b {
         if a > b {
             a = dominator[a as usize];
@@ -128,7 +128,7 @@ fn meet(dominator: &[u32], mut a: u32, mut b: u32) -> u32 {
 }
 
 /// Numbers so many blocks so that those that one dominates are a range.
-fn numbered(blocks: usize, order: &[u32], immediate: &[u32]) -> Vec<Option<(u32, u32)>> {
+fn number_subtrees(blocks: usize, order: &[u32], immediate: &[u32]) -> Vec<Option<(u32, u32)>> {
     let mut below = vec![None; blocks];
     // How many each one dominates, itself included: those in the order after it.
     let mut count = vec![1u32; immediate.len()];

@@ -117,7 +117,7 @@ pub(super) fn of_blocks(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
 }
 
 /// Names by the constant itself the surfaces and samplers of messages that the block before them sets to one.
-pub(super) fn surfaces(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
+pub(super) fn fold_constant_surfaces(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     for pc in 0..p.code.len() {
         let i = &p.code[pc];
         let message = i.aux as usize;

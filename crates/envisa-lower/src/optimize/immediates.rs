@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, range};
+use super::{Blocks, range_of_access};
 use crate::program::*;
 
 /// A scalar, and the constant that it has.
@@ -25,18 +25,18 @@ pub(super) fn read(p: &mut ProgramParts, blocks: &Blocks) {
         }
         let mut i = p.code[pc];
         if !known.is_empty() && i.op.is_computation() {
-            i.src.iter_mut().for_each(|s| replace(s, &known));
+            i.src.iter_mut().for_each(|s| replace_by_constant(s, &known));
             p.code[pc] = i;
         }
         i.writes(p, &mut |t| {
-            let r = range(&t, i.channels, p);
+            let r = range_of_access(&t, i.channels, p);
             known.retain(|k| k.scalar.end <= r.start || r.end <= k.scalar.start);
         });
         known.extend(set(p, &i));
     }
 }
 
-fn replace(s: &mut Src, known: &[Known]) {
+fn replace_by_constant(s: &mut Src, known: &[Known]) {
     let Src::Reg {
         offset,
         ty,

@@ -24,7 +24,7 @@ const MOST: u64 = 1 << 26;
 
 /// Ranges, by whole chunks, that must be zero for a thread with all its channels; the constants apart, which
 /// are never written.
-pub(super) fn ranges(p: &ProgramParts) -> Vec<Range<RegOffset>> {
+pub(super) fn ranges_to_zero(p: &ProgramParts) -> Vec<Range<RegOffset>> {
     let (start, end) = (p.registers.locals_start, p.registers.bytes);
     let low = p.registers.constants.len() as u32;
     let everything = || std::iter::once(low..end).collect();
@@ -35,8 +35,8 @@ pub(super) fn ranges(p: &ProgramParts) -> Vec<Range<RegOffset>> {
         return everything();
     }
     let mut a = Analysis { p, start, units, places: vec![None; units], must: vec![0; units.div_ceil(64)] };
-    a.places();
-    if !a.solve(&blocks) {
+    a.find_masked_layouts();
+    if !a.solve_to_fixpoint(&blocks) {
         return everything();
     }
     let mut out: Vec<Range<RegOffset>> = std::iter::once(low..start).collect();
@@ -88,7 +88,7 @@ struct Written {
 
 impl Analysis<'_> {
     /// Units of a range: those it touches, or (`whole`) those inside.
-    fn units(&self, r: Range<RegOffset>, whole: bool) -> Range<usize> {
+    fn units_in_range(&self, r: Range<RegOffset>, whole: bool) -> Range<usize> {
         let (from, to) = (r.start.max(self.start) - self.start, r.end.max(self.start) - self.start);
         let (from, to) = match whole {
             true => (from.div_ceil(UNIT), to / UNIT),
@@ -99,7 +99,7 @@ impl Analysis<'_> {
     }
 
     /// What an instruction writes for certain, if it does so at all.
-    fn written(&self, i: &Inst, f: &mut dyn FnMut(Written)) {
+    fn certain_writes(&self, i: &Inst, f: &mut dyn FnMut(Written)) {
         // A media block of an empty image writes nothing, a raw message perhaps a part.
         let media = i.op == Op::Message
             && matches!(
@@ -110,21 +110,21 @@ impl Analysis<'_> {
             return;
         }
         i.writes(self.p, &mut |t| {
-            let lane = lane(&t, i);
+            let lane = lane_layout(&t, i);
             if lane.is_none() && !matches!(t, Touched::Whole { .. }) {
                 return;
             }
             if let Some(r) = t.range(i.channels as u32) {
-                f(Written { units: self.units(r, true), lane });
+                f(Written { units: self.units_in_range(r, true), lane });
             }
         });
     }
 
     /// Finds out how masked writes lay out each unit.
-    fn places(&mut self) {
+    fn find_masked_layouts(&mut self) {
         let mut places = std::mem::take(&mut self.places);
         for i in &self.p.code {
-            self.written(i, &mut |w| {
+            self.certain_writes(i, &mut |w| {
                 if let Some(lane) = w.lane {
                     for place in &mut places[w.units] {
                         *place = match *place {
@@ -140,13 +140,13 @@ impl Analysis<'_> {
     }
 
     /// The state behind an instruction; `note`: reads that nothing precedes are noted.
-    fn pass(&mut self, i: &Inst, s: &mut State, note: bool) {
+    fn transfer_state(&mut self, i: &Inst, s: &mut State, note: bool) {
         if note {
             let mut must = std::mem::take(&mut self.must);
             i.reads(self.p, &mut |t| {
                 let Some(r) = t.range(i.channels as u32) else { return };
-                let lane = if i.no_mask { None } else { lane(&t, i) };
-                for u in self.units(r, false) {
+                let lane = if i.no_mask { None } else { lane_layout(&t, i) };
+                for u in self.units_in_range(r, false) {
                     let own = lane.is_some() && self.places[u] == Some(lane) && get(&s.own, u);
                     if !own && !get(&s.all, u) {
                         must[u / 64] |= 1 << (u % 64);
@@ -157,7 +157,7 @@ impl Analysis<'_> {
         }
         // All channels of the dispatch, and no instruction beyond them.
         let everyone = i.no_mask || i.facts.converged && i.first as u32 + i.channels as u32 <= self.p.simd;
-        self.written(i, &mut |w| {
+        self.certain_writes(i, &mut |w| {
             for u in w.units {
                 let bit = 1 << (u % 64);
                 s.own[u / 64] |= if w.lane.is_some() || everyone { bit } else { 0 };
@@ -167,7 +167,7 @@ impl Analysis<'_> {
     }
 
     /// Iterates to the greatest solution, then notes the reads; `false` if that takes too long.
-    fn solve(&mut self, blocks: &Blocks) -> bool {
+    fn solve_to_fixpoint(&mut self, blocks: &Blocks) -> bool {
         let p = self.p;
         let count = blocks.entry.len();
         let words = self.units.div_ceil(64);
@@ -187,7 +187,7 @@ impl Analysis<'_> {
             for b in 0..count {
                 let mut s = at[b].clone();
                 for pc in ends[b].clone() {
-                    self.pass(&p.code[pc], &mut s, false);
+                    self.transfer_state(&p.code[pc], &mut s, false);
                 }
                 for next in successors(p, ends[b].end - 1) {
                     let Some(to) = blocks.of.get(next as usize) else { continue };
@@ -207,7 +207,7 @@ impl Analysis<'_> {
         for b in 0..count {
             let mut s = at[b].clone();
             for pc in ends[b].clone() {
-                self.pass(&p.code[pc], &mut s, true);
+                self.transfer_state(&p.code[pc], &mut s, true);
             }
         }
         true
@@ -215,7 +215,7 @@ impl Analysis<'_> {
 }
 
 /// The layout of an access of which each channel has an element, side by side.
-fn lane(t: &Touched, i: &Inst) -> Option<Lane> {
+fn lane_layout(t: &Touched, i: &Inst) -> Option<Lane> {
     let (offset, bytes) = match *t {
         Touched::Lanes { offset, bytes, step } if step == bytes => (offset, bytes),
         Touched::Region { offset, bytes, strides, together: 1 }
@@ -234,7 +234,7 @@ fn lane(t: &Touched, i: &Inst) -> Option<Lane> {
 fn successors(p: &ProgramParts, pc: usize) -> Vec<Pc> {
     let i = &p.code[pc];
     let next = pc as Pc + 1;
-    let everyone = i.pred.offset == 0 && !crate::flow::splits(i, p.simd);
+    let everyone = i.pred.offset == 0 && !crate::flow::may_diverge(i, p.simd);
     match i.op {
         Op::Goto if everyone => vec![i.aux],
         Op::Goto => vec![i.aux, next],

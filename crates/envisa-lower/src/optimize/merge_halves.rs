@@ -47,20 +47,20 @@ pub(super) fn join(p: &mut ProgramParts) {
     let simd = p.simd;
     for channels in [8, 16].into_iter().filter(|c| 2 * c <= simd) {
         let blocks = Blocks::new(p);
-        let mut pairs = pairs(p, &blocks, channels);
+        let mut pairs = find_pairs(p, &blocks, channels);
         if pairs.is_empty() {
             continue;
         }
         let mut registers = Registers::new(p, channels == 16);
-        if registers.place(p, &mut pairs) {
-            registers.apply(p);
+        if registers.place_pairs(p, &mut pairs) {
+            registers.apply_moves(p);
         }
         merge(p, &pairs);
     }
 }
 
 /// Finds all pairs of so many channels each.
-fn pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
+fn find_pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
     let half = |pc: usize| {
         let i = &p.code[pc];
         (u32::from(i.channels) == channels && (i.op.facts().by_channel || i.op == Op::Message))
@@ -93,13 +93,14 @@ fn pairs(p: &ProgramParts, blocks: &Blocks, channels: u32) -> Vec<Pair> {
                 continue;
             }
             let Some(operands) = operands(p, &p.code[first], &p.code[at]) else { continue };
-            let mut touches = |pc: usize| touched.entry(pc).or_insert_with(|| Touches::of(p, pc)).clone();
+            let mut touches =
+                |pc: usize| touched.entry(pc).or_insert_with(|| Touches::of_instruction(p, pc)).clone();
             let own = touches(at);
             let message = p.code[at].op == Op::Message;
             let free = (first..at).filter(|b| !second.contains_key(b)).all(|b| {
                 let passes = !message || b == first || p.code[b].op.facts().by_channel;
                 let other = touches(b);
-                passes && !other.meets(&own) && !other.writes.iter().any(|w| meets(w, &mode))
+                passes && !other.meets(&own) && !other.writes.iter().any(|w| ranges_overlap(w, &mode))
             });
             if free {
                 second.insert(at, all.len());
@@ -122,7 +123,7 @@ struct Touches {
 }
 
 impl Touches {
-    fn of(p: &ProgramParts, pc: usize) -> Touches {
+    fn of_instruction(p: &ProgramParts, pc: usize) -> Touches {
         let i = &p.code[pc];
         let mut bits = Vec::new();
         if i.pred.offset != 0 && i.pred.combine == Combine::None {
@@ -139,8 +140,8 @@ impl Touches {
             bits.clear();
         }
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        i.reads(p, &mut |t| reads.push(super::range(&t, i.channels, p)));
-        i.writes(p, &mut |t| writes.push(super::range(&t, i.channels, p)));
+        i.reads(p, &mut |t| reads.push(super::range_of_access(&t, i.channels, p)));
+        i.writes(p, &mut |t| writes.push(super::range_of_access(&t, i.channels, p)));
         let channels = u32::from(i.first)..u32::from(i.first) + u32::from(i.channels);
         Touches { reads, writes, bits, channels }
     }
@@ -153,7 +154,7 @@ impl Touches {
             apart && at(self) && at(other)
         };
         let meet = |a: &[Range<RegOffset>], b: &[Range<RegOffset>]| {
-            a.iter().any(|a| b.iter().any(|b| meets(a, b) && !(a == b && bits(a))))
+            a.iter().any(|a| b.iter().any(|b| ranges_overlap(a, b) && !(a == b && bits(a))))
         };
         meet(&self.writes, &other.reads)
             || meet(&self.writes, &other.writes)
@@ -161,7 +162,7 @@ impl Touches {
     }
 }
 
-fn meets(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
+fn ranges_overlap(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
@@ -214,13 +215,18 @@ fn operands(p: &ProgramParts, a: &Inst, b: &Inst) -> Option<Vec<(RegOffset, RegO
         }
     }
     if a.op == Op::Message {
-        messages(&p.messages[a.aux as usize], &p.messages[b.aux as usize], n, &mut all)?;
+        match_messages(&p.messages[a.aux as usize], &p.messages[b.aux as usize], n, &mut all)?;
     }
     Some(all)
 }
 
 /// The same of messages.
-fn messages(a: &Message, b: &Message, n: u32, all: &mut Vec<(RegOffset, RegOffset, u32)>) -> Option<()> {
+fn match_messages(
+    a: &Message,
+    b: &Message,
+    n: u32,
+    all: &mut Vec<(RegOffset, RegOffset, u32)>,
+) -> Option<()> {
     match (a, b) {
         (Message::Simt(a), Message::Simt(b)) => {
             (*a == Simt { address: a.address, data: a.data, ..b.clone() } && a.stride == Src::None)
@@ -276,8 +282,8 @@ impl Registers {
         let mut odd = Vec::new();
         for i in &p.code {
             let mut own = Vec::new();
-            i.reads(p, &mut |t| own.push(super::range(&t, i.channels, p)));
-            i.writes(p, &mut |t| own.push(super::range(&t, i.channels, p)));
+            i.reads(p, &mut |t| own.push(super::range_of_access(&t, i.channels, p)));
+            i.writes(p, &mut |t| own.push(super::range_of_access(&t, i.channels, p)));
             for r in own.iter().filter(|r| !r.is_empty()) {
                 let (first, last) = (r.start / CHUNK, (r.end - 1) / CHUNK);
                 (first..last).for_each(|c| joined[c as usize] = true);
@@ -311,26 +317,31 @@ impl Registers {
         Registers { unit, used, pinned, movable, locals: p.registers.locals_start, to, end: 0, inputs }
     }
 
-    fn unit(&self, at: RegOffset) -> u32 {
+    fn unit_at(&self, at: RegOffset) -> u32 {
         self.unit.get((at / CHUNK) as usize).copied().unwrap_or(at / CHUNK)
     }
 
     /// Where a byte is.
     fn at(&self, at: RegOffset) -> RegOffset {
-        let u = self.unit(at);
+        let u = self.unit_at(at);
         self.to.get(&u).map_or(at, |to| to + (at - u * CHUNK))
     }
 
     /// The two inputs that begin at two places, if the second one follows the first in what a thread is given, and may
     /// do so here.
-    fn inputs(&self, p: &ProgramParts, (a, b, bytes): (RegOffset, RegOffset, u32)) -> Option<(usize, usize)> {
+    fn adjacent_inputs(
+        &self,
+        p: &ProgramParts,
+        (a, b, bytes): (RegOffset, RegOffset, u32),
+    ) -> Option<(usize, usize)> {
         let find = |at: RegOffset| {
             p.inputs.iter().position(|i| (i.offset, i.bytes) == (at, bytes) && i.class == InputClass::General)
         };
         let (x, y) = (find(a)?, find(b)?);
         let free = p.registers.address_base + p.registers.address_homes.len() as u32 * CHUNK;
         let alone = |u: u32, k: usize| {
-            let inside = |i: &InputSlot| super::chunks(i.offset..i.offset + i.bytes.max(1)).contains(&u);
+            let inside =
+                |i: &InputSlot| super::chunks_of_range(i.offset..i.offset + i.bytes.max(1)).contains(&u);
             p.inputs.iter().enumerate().all(|(at, i)| at == k || !inside(i))
         };
         let (u, v) = (a / CHUNK, b / CHUNK);
@@ -344,23 +355,23 @@ impl Registers {
     }
 
     /// Finds places for the registers of pairs; pairs that cannot be had are gone afterwards. `false`: nothing moves.
-    fn place(&mut self, p: &ProgramParts, pairs: &mut [Pair]) -> bool {
+    fn place_pairs(&mut self, p: &ProgramParts, pairs: &mut [Pair]) -> bool {
         for _ in 0..ROUNDS {
-            let twins = self.twins(p, pairs);
+            let twins = self.following_units(p, pairs);
             if !self.movable {
                 return false;
             }
-            if self.give(p, pairs, &twins) {
+            if self.place_following_units(p, pairs, &twins) {
                 return !self.to.is_empty();
             }
         }
         self.movable = false;
-        self.twins(p, pairs);
+        self.following_units(p, pairs);
         false
     }
 
     /// The units that follow others, and after how many bytes.
-    fn twins(&mut self, p: &ProgramParts, pairs: &mut [Pair]) -> HashMap<u32, (u32, u32)> {
+    fn following_units(&mut self, p: &ProgramParts, pairs: &mut [Pair]) -> HashMap<u32, (u32, u32)> {
         loop {
             let (mut twins, mut upper) = (HashMap::new(), HashMap::new());
             let mut lost = false;
@@ -369,7 +380,7 @@ impl Registers {
                     continue;
                 }
                 let waits = pairs[k].after.iter().any(|a| pairs[*a].gone);
-                let fits = pairs[k].operands.iter().all(|o| self.fits(p, *o, &mut twins, &mut upper));
+                let fits = pairs[k].operands.iter().all(|o| self.can_follow(p, *o, &mut twins, &mut upper));
                 if waits || !fits {
                     (pairs[k].gone, lost) = (true, true);
                 }
@@ -380,14 +391,14 @@ impl Registers {
         }
     }
 
-    fn fits(
+    fn can_follow(
         &self,
         p: &ProgramParts,
         (a, b, bytes): (RegOffset, RegOffset, u32),
         twins: &mut HashMap<u32, (u32, u32)>,
         upper: &mut HashMap<u32, u32>,
     ) -> bool {
-        let (u, v) = (self.unit(a), self.unit(b));
+        let (u, v) = (self.unit_at(a), self.unit_at(b));
         // Elements that lie apart begin inside of the first step.
         let (x, y) = (a - u * CHUNK, b - v * CHUNK);
         let stays = |w: u32| w * CHUNK < self.locals || self.pinned.contains(&w) || !self.movable;
@@ -399,7 +410,7 @@ impl Registers {
         let may = match inputs {
             true => {
                 let kept = [u, v].iter().any(|w| self.pinned.contains(w));
-                !kept && (x, y) == (0, 0) && self.inputs(p, (a, b, bytes)).is_some()
+                !kept && (x, y) == (0, 0) && self.adjacent_inputs(p, (a, b, bytes)).is_some()
             }
             false => !stays(u) && !stays(v),
         };
@@ -414,7 +425,12 @@ impl Registers {
 
     /// Gives all twins a place; `false` if a message's parts would not be as far from each other as it can say: those
     /// stay where they are then.
-    fn give(&mut self, p: &ProgramParts, pairs: &[Pair], twins: &HashMap<u32, (u32, u32)>) -> bool {
+    fn place_following_units(
+        &mut self,
+        p: &ProgramParts,
+        pairs: &[Pair],
+        twins: &HashMap<u32, (u32, u32)>,
+    ) -> bool {
         self.to.clear();
         self.inputs.clear();
         let first = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
@@ -424,15 +440,16 @@ impl Registers {
         let all = || pairs.iter().filter(|k| !k.gone);
         for pair in all().filter(message).chain(all()) {
             for &(a, b, bytes) in &pair.operands {
-                let u = self.unit(a);
-                let Some((v, bytes)) = twins.get(&u).filter(|t| t.0 == self.unit(b) && t.1 == bytes) else {
+                let u = self.unit_at(a);
+                let Some((v, bytes)) = twins.get(&u).filter(|t| t.0 == self.unit_at(b) && t.1 == bytes)
+                else {
                     continue;
                 };
                 if self.to.contains_key(v) {
                     continue;
                 }
                 if u * CHUNK < self.locals {
-                    self.inputs.extend(self.inputs(p, (a, b, *bytes)));
+                    self.inputs.extend(self.adjacent_inputs(p, (a, b, *bytes)));
                     self.to.insert(*v, u * CHUNK + bytes);
                     continue;
                 }
@@ -449,9 +466,10 @@ impl Registers {
         let before = self.pinned.len();
         for m in &p.messages {
             let Message::Simt(s) = m else { continue };
-            if let Some(data) = s.data.filter(|_| self.stride(s).is_none()) {
+            if let Some(data) = s.data.filter(|_| self.part_stride(s).is_none()) {
                 let parts = s.elements.count_ones();
-                let parts: Vec<u32> = (0..parts).map(|c| self.unit(data + c * s.component_stride)).collect();
+                let parts: Vec<u32> =
+                    (0..parts).map(|c| self.unit_at(data + c * s.component_stride)).collect();
                 self.pinned.extend(parts);
             }
         }
@@ -459,7 +477,7 @@ impl Registers {
     }
 
     /// From part to part of what a message moves, where that is the same for all.
-    fn stride(&self, s: &Simt) -> Option<u32> {
+    fn part_stride(&self, s: &Simt) -> Option<u32> {
         let (Some(data), false) = (s.data, s.is_paired()) else { return Some(s.component_stride) };
         let part = |c: u32| self.at(data + c * s.component_stride);
         match s.elements.count_ones() {
@@ -472,7 +490,7 @@ impl Registers {
     }
 
     /// Moves them.
-    fn apply(&self, p: &mut ProgramParts) {
+    fn apply_moves(&self, p: &mut ProgramParts) {
         let src = |s: &mut Src| {
             if let Src::Reg { offset, constant: false, .. } = s {
                 *offset = self.at(*offset);
@@ -497,7 +515,7 @@ impl Registers {
             }
             match m {
                 Message::Simt(s) => {
-                    s.component_stride = self.stride(s).unwrap_or(s.component_stride);
+                    s.component_stride = self.part_stride(s).unwrap_or(s.component_stride);
                     s.address = self.at(s.address);
                     s.data = s.data.map(|d| self.at(d));
                     [&mut s.base, &mut s.origin, &mut s.stride].into_iter().for_each(src);
@@ -559,7 +577,7 @@ fn merge(p: &mut ProgramParts, pairs: &[Pair]) {
     }
     upper.sort_unstable_by_key(|u| (u.pc, u.channel));
     p.upper = upper;
-    super::dead_code::remove(p, &keep);
+    super::dead_code::remove_instructions(p, &keep);
     let (start, end) = (p.functions[0].entry, p.functions[0].end);
-    crate::flow::analyse(&mut p.code, &p.tables, start, end, p.simd);
+    crate::flow::analyse_divergence(&mut p.code, &p.tables, start, end, p.simd);
 }

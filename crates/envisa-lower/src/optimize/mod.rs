@@ -70,18 +70,18 @@ pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
 fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
     scattered_moves::join(&mut p);
-    split_quads::products(&mut p);
+    split_quads::split_products(&mut p);
     let blocks = Blocks::new(&p);
     immediates::read(&mut p, &blocks);
-    rename::apart(&mut p, &blocks);
+    rename::rename_values_apart(&mut p, &blocks);
     let uses = Uses::new(&p);
-    let (blocks, uses) = match narrow_counters::narrow(&mut p, &uses, &blocks) {
+    let (blocks, uses) = match narrow_counters::narrow_counters(&mut p, &uses, &blocks) {
         true => (Blocks::new(&p), Uses::new(&p)),
         false => (blocks, uses),
     };
     fold_addresses::addresses(&mut p, &uses, &blocks, 4);
     fold_addresses::of_blocks(&mut p, &uses, &blocks);
-    fold_addresses::surfaces(&mut p, &uses, &blocks);
+    fold_addresses::fold_constant_surfaces(&mut p, &uses, &blocks);
     let before = p.code.len();
     quad_moves::join(&mut p, &blocks);
     merge_halves::join(&mut p);
@@ -111,23 +111,23 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     quad_logic::join(&mut p, &blocks);
     split_quads::into_dwords(&mut p);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
-    uniform_branches::branches(&mut p, &blocks);
+    uniform_branches::make_branches_uniform(&mut p, &blocks);
     let before = p.code.len();
-    address_sums::fold(&mut p, &blocks);
+    address_sums::fold_address_sums(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
-    byte_compares::keep(&mut p, &blocks);
-    dead_code::sweep(&mut p);
-    dead_code::messages(&mut p);
+    byte_compares::keep_compares_in_bytes(&mut p, &blocks);
+    dead_code::remove_dead_code(&mut p);
+    dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);
-    sink::down(&mut p, &blocks);
-    p.registers.fresh = initial_zeros::ranges(&p);
+    sink::sink_instructions(&mut p, &blocks);
+    p.registers.fresh = initial_zeros::ranges_to_zero(&p);
     p
 }
 
 /// The registers that have to be zero when a thread of a program starts with all its channels, as something may read them
 /// before it writes them.
 pub fn read_before_written(program: &Program) -> Vec<std::ops::Range<RegOffset>> {
-    initial_zeros::ranges(program.parts())
+    initial_zeros::ranges_to_zero(program.parts())
 }
 
 /// Puts instructions in, each before another one that no block begins with; in the order of the code.
@@ -143,11 +143,11 @@ fn insert(p: &mut ProgramParts, made: Vec<(Pc, Inst)>) {
         p.code.push(i);
     }
     to.push(p.code.len() as Pc);
-    relocate(p, &to);
+    relocate_targets(p, &to);
 }
 
 /// Makes everything follow instructions that have moved: `to` tells of each where it is now, and where the end is.
-fn relocate(p: &mut ProgramParts, to: &[Pc]) {
+fn relocate_targets(p: &mut ProgramParts, to: &[Pc]) {
     let end = to.last().copied().unwrap_or(0);
     let moved = |pc: Pc| to.get(pc as usize).copied().unwrap_or(end);
     for i in &mut p.code {
@@ -167,18 +167,18 @@ fn relocate(p: &mut ProgramParts, to: &[Pc]) {
 const CHUNK: u32 = crate::layout::CHUNK;
 
 /// The chunks of a range.
-fn chunks(range: Range<RegOffset>) -> Range<u32> {
+fn chunks_of_range(range: Range<RegOffset>) -> Range<u32> {
     range.start / CHUNK..range.end.div_ceil(CHUNK)
 }
 
 /// The range of registers that an access may touch: any variable whose address is taken for an indirect one.
-fn range(t: &Touched, channels: u8, p: &ProgramParts) -> Range<RegOffset> {
+fn range_of_access(t: &Touched, channels: u8, p: &ProgramParts) -> Range<RegOffset> {
     let r = &p.registers;
     t.range(channels as u32).unwrap_or_else(|| r.addressable())
 }
 
 /// The registers of a predefined variable.
-fn home(r: &Registers, id: u32) -> Range<RegOffset> {
+fn predefined_range(r: &Registers, id: u32) -> Range<RegOffset> {
     let at = r.predefined[id as usize];
     let chunk = (at.wrapping_sub(r.address_base) / CHUNK) as usize;
     match r.address_homes.get(chunk) {
@@ -203,7 +203,9 @@ impl Uses {
     fn new(p: &ProgramParts) -> Uses {
         let mut writes = Vec::with_capacity(p.code.len() * 2);
         for (pc, i) in p.code.iter().enumerate() {
-            i.writes(p, &mut |t| writes.extend(chunks(range(&t, i.channels, p)).map(|c| (c, pc as Pc))));
+            i.writes(p, &mut |t| {
+                writes.extend(chunks_of_range(range_of_access(&t, i.channels, p)).map(|c| (c, pc as Pc)))
+            });
         }
         writes.sort_unstable();
         writes.dedup();
@@ -211,7 +213,8 @@ impl Uses {
             writes,
             calls: p.code.iter().any(|i| matches!(i.op, Op::Fcall | Op::Ifcall)),
             own: p.functions.iter().map(|f| f.locals.clone()).collect(),
-            convention: [var::ARG, var::RETVAL, var::SP, var::FP].map(|id| home(&p.registers, id)),
+            convention: [var::ARG, var::RETVAL, var::SP, var::FP]
+                .map(|id| predefined_range(&p.registers, id)),
         }
     }
 
@@ -224,7 +227,7 @@ impl Uses {
 
     /// The last instruction before `pc` that writes any of a range.
     fn last_before(&self, range: Range<RegOffset>, pc: Pc) -> Option<Pc> {
-        chunks(range)
+        chunks_of_range(range)
             .filter_map(|c| {
                 let w = self.writers(c);
                 w[..w.partition_point(|w| w.1 < pc)].last().map(|w| w.1)
@@ -234,19 +237,19 @@ impl Uses {
 
     /// Does no instruction write any of a range?
     fn is_given(&self, range: Range<RegOffset>) -> bool {
-        chunks(range).all(|c| self.writers(c).is_empty())
+        chunks_of_range(range).all(|c| self.writers(c).is_empty())
     }
 
     /// The instruction that writes any of a range, if there is just one.
     fn only_writer(&self, range: Range<RegOffset>) -> Option<Pc> {
-        let mut all = chunks(range).flat_map(|c| self.writers(c)).map(|w| w.1);
+        let mut all = chunks_of_range(range).flat_map(|c| self.writers(c)).map(|w| w.1);
         let one = all.next()?;
         all.all(|w| w == one).then_some(one)
     }
 
     /// Do all writers of a range lie in a run of code?
     fn only_within(&self, range: Range<RegOffset>, run: Range<Pc>) -> bool {
-        chunks(range).all(|c| {
+        chunks_of_range(range).all(|c| {
             let w = self.writers(c);
             w.first().is_none_or(|w| w.1 >= run.start) && w.last().is_none_or(|w| w.1 < run.end)
         })
@@ -261,8 +264,9 @@ impl Uses {
         let inside = |r: &Range<RegOffset>| r.start <= range.start && range.end <= r.end;
         !self.calls
             || self.own.get(function as usize).is_some_and(|own| own.iter().any(inside))
-            || chunks(range).all(|c| {
-                self.writers(c).is_empty() && !self.convention.iter().any(|r| chunks(r.clone()).contains(&c))
+            || chunks_of_range(range).all(|c| {
+                self.writers(c).is_empty()
+                    && !self.convention.iter().any(|r| chunks_of_range(r.clone()).contains(&c))
             })
     }
 }
@@ -346,7 +350,7 @@ impl Blocks {
     /// Is a range written in the innermost loop around an instruction: may it be another one in every round?
     fn varies(&self, uses: &Uses, range: Range<RegOffset>, pc: Pc) -> bool {
         let around = &self.around[self.of[pc as usize] as usize];
-        chunks(range).any(|c| {
+        chunks_of_range(range).any(|c| {
             let w = uses.writers(c);
             w.get(w.partition_point(|w| w.1 < around.start)).is_some_and(|w| w.1 < around.end)
         })

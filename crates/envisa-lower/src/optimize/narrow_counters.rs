@@ -7,7 +7,7 @@
 use envisa_isa::{Combine, Modifier, Type};
 
 use super::fold_addresses::constant;
-use super::{Blocks, CHUNK, Uses, chunks};
+use super::{Blocks, CHUNK, Uses, chunks_of_range};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 
@@ -36,9 +36,9 @@ struct Counter {
 }
 
 /// Does what is described above; whether there were any.
-pub(super) fn narrow(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) -> bool {
+pub(super) fn narrow_counters(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) -> bool {
     let calls = |i: &Inst| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp);
-    let candidates: Vec<Pc> = (0..p.code.len() as Pc).filter(|pc| counts(p, *pc).is_some()).collect();
+    let candidates: Vec<Pc> = (0..p.code.len() as Pc).filter(|pc| counted_scalar(p, *pc).is_some()).collect();
     if candidates.is_empty() || p.functions.len() != 1 || p.code.iter().any(calls) {
         return false;
     }
@@ -61,28 +61,28 @@ pub(super) fn narrow(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) -> bool
         let reads = |i: &Inst| {
             let mut found = false;
             i.reads(p, &mut |t| {
-                let r = super::range(&t, i.channels, p);
+                let r = super::range_of_access(&t, i.channels, p);
                 found |= r.start < offset + 4 && offset < r.end;
             });
             found
         };
         keep[c.both as usize] = (0..).zip(&p.code).any(|(pc, i): (Pc, &Inst)| pc != c.both && reads(i));
     }
-    super::dead_code::remove(p, &keep);
-    super::dead_code::sweep(p);
+    super::dead_code::remove_instructions(p, &keep);
+    super::dead_code::remove_dead_code(p);
     true
 }
 
 /// The scalar of 64 bits that an instruction adds one to.
-fn counts(p: &ProgramParts, pc: Pc) -> Option<RegOffset> {
+fn counted_scalar(p: &ProgramParts, pc: Pc) -> Option<RegOffset> {
     let i = &p.code[pc as usize];
     let Dst::Reg { offset: at, ty: Type::Q | Type::Uq, stride: 1, sat: false } = i.dst else { return None };
     let own = element(&i.src[0]).is_some_and(|(from, ty)| from == at && ty.size() == 8 && ty.is_int());
     let one = i.op == Op::Add && constant(p, &i.src[1]) == Some(1);
-    (own && one && i.channels == 1 && always(i) && at >= p.registers.locals_start).then_some(at)
+    (own && one && i.channels == 1 && runs_unconditionally(i) && at >= p.registers.locals_start).then_some(at)
 }
 
-fn quad(at: RegOffset) -> std::ops::Range<RegOffset> {
+fn quad_range(at: RegOffset) -> std::ops::Range<RegOffset> {
     at..at + 8
 }
 
@@ -97,12 +97,12 @@ fn element(s: &Src) -> Option<(RegOffset, Type)> {
 }
 
 /// Runs an instruction whatever channels are active, and unconditionally?
-fn always(i: &Inst) -> bool {
+fn runs_unconditionally(i: &Inst) -> bool {
     i.no_mask && i.pred.offset == 0
 }
 
 /// Does an instruction copy both dwords of a quad to those of another place?
-fn copies(i: &Inst, at: RegOffset) -> Option<RegOffset> {
+fn copies_quad(i: &Inst, at: RegOffset) -> Option<RegOffset> {
     let Src::Reg {
         offset, ty: Type::D | Type::Ud, shape: Shape::Contiguous, modifier: Modifier::None, ..
     } = i.src[0]
@@ -111,7 +111,9 @@ fn copies(i: &Inst, at: RegOffset) -> Option<RegOffset> {
     };
     match i.dst {
         Dst::Reg { offset: to, ty: Type::D | Type::Ud, stride: 1, sat: false }
-            if (i.op, i.channels, offset) == (Op::Mov, 2, at) && always(i) && to.is_multiple_of(8) =>
+            if (i.op, i.channels, offset) == (Op::Mov, 2, at)
+                && runs_unconditionally(i)
+                && to.is_multiple_of(8) =>
         {
             Some(to)
         }
@@ -128,8 +130,9 @@ impl Counter {
         flow: &crate::analysis::Flow,
         next: Pc,
     ) -> Option<Counter> {
-        let at = counts(p, next)?;
-        let writers: Vec<Pc> = chunks(quad(at)).flat_map(|c| uses.writers(c)).map(|w| w.1).collect();
+        let at = counted_scalar(p, next)?;
+        let writers: Vec<Pc> =
+            chunks_of_range(quad_range(at)).flat_map(|c| uses.writers(c)).map(|w| w.1).collect();
         let starts: Vec<Pc> = writers.into_iter().filter(|w| *w != next).collect();
         if starts.is_empty() || !starts.iter().all(|pc| starts_small(p, *pc, at)) {
             return None;
@@ -155,7 +158,7 @@ impl Counter {
             }
             open.extend(flow.successors(p, pc));
         }
-        let readers = readers(p, at, next)?;
+        let readers = readers_of_counter(p, at, next)?;
         Some(Counter { at, starts, next, back, less, both, readers })
     }
 
@@ -174,15 +177,15 @@ impl Counter {
         }
         for pc in &self.readers {
             let i = &mut p.code[*pc as usize];
-            if let Some(copy) = copies(i, self.at) {
+            if let Some(copy) = copies_quad(i, self.at) {
                 i.dst = Dst::Reg { offset: copy, ty: Type::Uq, stride: 1, sat: false };
                 (i.channels, i.exec, i.src[0]) = (1, ExecType::U64, scalar(to, Type::Ud));
                 self.forward(p, blocks, *pc, copy, to);
                 continue;
             }
-            i.src.iter_mut().for_each(|s| replace(s, self.at, to));
+            i.src.iter_mut().for_each(|s| replace_quad_operand(s, self.at, to));
         }
-        replace(&mut p.code[self.next as usize].src[0], self.at, to);
+        replace_quad_operand(&mut p.code[self.next as usize].src[0], self.at, to);
         p.code[self.back as usize].pred.offset = self.less;
     }
 
@@ -190,9 +193,9 @@ impl Counter {
     fn forward(&self, p: &mut ProgramParts, blocks: &Blocks, made: Pc, copy: RegOffset, to: RegOffset) {
         for pc in (made + 1..p.code.len() as Pc).take_while(|pc| blocks.same(*pc, made)) {
             if p.code[pc as usize].op != Op::Message {
-                p.code[pc as usize].src.iter_mut().for_each(|s| replace(s, copy, to));
+                p.code[pc as usize].src.iter_mut().for_each(|s| replace_quad_operand(s, copy, to));
             }
-            if pc == self.next || writes(p, pc, copy..copy + 8) {
+            if pc == self.next || writes_range(p, pc, copy..copy + 8) {
                 return;
             }
         }
@@ -200,7 +203,7 @@ impl Counter {
 }
 
 /// A dword in place of a quad, of its lower half, or of its upper one, which is zero.
-fn replace(s: &mut Src, quad: RegOffset, to: RegOffset) {
+fn replace_quad_operand(s: &mut Src, quad: RegOffset, to: RegOffset) {
     match element(s) {
         Some((at, ty)) if at == quad && ty.size() == 8 && ty.is_int() => *s = scalar(to, Type::Ud),
         Some((at, ty @ (Type::D | Type::Ud))) if at == quad => *s = scalar(to, ty),
@@ -216,10 +219,10 @@ fn replace(s: &mut Src, quad: RegOffset, to: RegOffset) {
 }
 
 /// Does an instruction write any of a range?
-fn writes(p: &ProgramParts, pc: Pc, range: std::ops::Range<RegOffset>) -> bool {
+fn writes_range(p: &ProgramParts, pc: Pc, range: std::ops::Range<RegOffset>) -> bool {
     let (i, mut found) = (&p.code[pc as usize], false);
     i.writes(p, &mut |t| {
-        let r = super::range(&t, i.channels, p);
+        let r = super::range_of_access(&t, i.channels, p);
         found |= r.start < range.end && range.start < r.end;
     });
     found
@@ -238,24 +241,24 @@ fn starts_small(p: &ProgramParts, pc: Pc, at: RegOffset) -> bool {
         matches!(i.dst, Dst::Reg { offset, ty: Type::Q | Type::Uq, stride: 1, sat: false } if offset == at);
     let small = constant(p, &i.src[0]).is_some_and(|x| x < 1 << 31)
         || element(&i.src[0]).is_some_and(|(_, ty)| matches!(ty, Type::Uw | Type::Ub));
-    to && small && (i.op, i.channels) == (Op::Mov, 1) && always(i)
+    to && small && (i.op, i.channels) == (Op::Mov, 1) && runs_unconditionally(i)
 }
 
 /// The predicate that says of a counter's lower dword that it is less than another one, if a branch is taken only where
 /// it holds and the upper dword is zero; and the instruction that asks for both.
 fn less_than(p: &ProgramParts, at: RegOffset, next: Pc, back: Pc) -> Option<(RegOffset, Pc)> {
     let made = |predicate: RegOffset, reader: Pc| {
-        let pc = (next + 1..reader).rev().find(|pc| writes(p, *pc, predicate..predicate + 4))?;
+        let pc = (next + 1..reader).rev().find(|pc| writes_range(p, *pc, predicate..predicate + 4))?;
         let i = &p.code[pc as usize];
-        (i.dst == (Dst::Pred { offset: predicate }) && always(i) && i.first == 0).then_some(pc)
+        (i.dst == (Dst::Pred { offset: predicate }) && runs_unconditionally(i) && i.first == 0).then_some(pc)
     };
     // A dword of the counter, or of a copy of it.
     let half = |s: &Src, reader: Pc| {
         let (from, ty) = element(s).filter(|(_, ty)| matches!(ty, Type::D | Type::Ud))?;
         let quad = from & !7;
         let copy = || {
-            let pc = (next + 1..reader).rev().find(|pc| writes(p, *pc, quad..quad + 8))?;
-            copies(&p.code[pc as usize], at).filter(|to| *to == quad)
+            let pc = (next + 1..reader).rev().find(|pc| writes_range(p, *pc, quad..quad + 8))?;
+            copies_quad(&p.code[pc as usize], at).filter(|to| *to == quad)
         };
         (quad == at || copy().is_some()).then_some((from - quad, ty))
     };
@@ -285,16 +288,16 @@ fn less_than(p: &ProgramParts, at: RegOffset, next: Pc, back: Pc) -> Option<(Reg
         less(a).and_then(|l| zero(b).map(|()| l)).or_else(|| less(b).and_then(|l| zero(a).map(|()| l)))?;
     // The branch has it as it was compared.
     let compare = made(found, both)?;
-    (compare + 1..back).all(|pc| !writes(p, pc, found..found + 4)).then_some((found, both))
+    (compare + 1..back).all(|pc| !writes_range(p, pc, found..found + 4)).then_some((found, both))
 }
 
 /// Who reads a counter, but for the addition; `None` if anybody does so in a way that a dword does not serve.
-fn readers(p: &ProgramParts, at: RegOffset, next: Pc) -> Option<Vec<Pc>> {
+fn readers_of_counter(p: &ProgramParts, at: RegOffset, next: Pc) -> Option<Vec<Pc>> {
     let mut all = Vec::new();
     for (pc, i) in (0..).zip(&p.code) {
         let mut reads = 0;
         i.reads(p, &mut |t| {
-            let r = super::range(&t, i.channels, p);
+            let r = super::range_of_access(&t, i.channels, p);
             reads += u32::from(r.start < at + 8 && at < r.end);
         });
         if reads == 0 || pc == next {
@@ -306,7 +309,7 @@ fn readers(p: &ProgramParts, at: RegOffset, next: Pc) -> Option<Vec<Pc>> {
             _ => false,
         };
         let plain = i.src.iter().filter(served).count() as u32;
-        if !(reads == plain && i.op != Op::Message || reads == 1 && copies(i, at).is_some()) {
+        if !(reads == plain && i.op != Op::Message || reads == 1 && copies_quad(i, at).is_some()) {
             return None;
         }
         all.push(pc);

@@ -7,7 +7,7 @@
 use envisa_isa::{Modifier, Type};
 
 use super::fold_addresses::{Place, Search};
-use super::{Blocks, CHUNK, Uses, chunks, range};
+use super::{Blocks, CHUNK, Uses, chunks_of_range, range_of_access};
 use crate::Message;
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
@@ -25,7 +25,7 @@ pub(super) fn keep_in_dwords(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks)
         insts: Vec::new(),
     };
     let mut stored = Vec::new();
-    let readers = readers(p);
+    let readers = count_readers(p);
     for pc in 0..p.code.len() {
         let Some((data, bits)) = stored_bits(p, pc) else { continue };
         let search = Search { p, uses, blocks, dominators: &None, at: Place::of(pc, &p.code[pc]) };
@@ -34,7 +34,7 @@ pub(super) fn keep_in_dwords(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks)
         let size = narrow_size(&i.src[0]).filter(|size| i.op == Op::Mov && is_plain(i) && 8 * size >= bits);
         let before = made.insts.len();
         // Who else reads the dwords would see other upper bits.
-        let mut data = chunks(data..data + 4 * u32::from(i.channels));
+        let mut data = chunks_of_range(data..data + 4 * u32::from(i.channels));
         let alone = data.all(|c| readers.get(c as usize) == Some(&1));
         match size.and_then(|_| search.dwords(&i.src[0], from, bits, DEEPEST, &mut made)) {
             Some(src) if made.insts.len() < MOST && alone => stored.push((from, src)),
@@ -97,11 +97,11 @@ fn is_plain(i: &Inst) -> bool {
 }
 
 /// How many instructions and messages read of each chunk.
-fn readers(p: &ProgramParts) -> Vec<u32> {
+fn count_readers(p: &ProgramParts) -> Vec<u32> {
     let mut all = vec![0; p.registers.bytes.div_ceil(CHUNK) as usize];
     for i in &p.code {
         i.reads(p, &mut |t| {
-            for c in chunks(range(&t, i.channels, p)) {
+            for c in chunks_of_range(range_of_access(&t, i.channels, p)) {
                 if let Some(n) = all.get_mut(c as usize) {
                     *n += 1;
                 }

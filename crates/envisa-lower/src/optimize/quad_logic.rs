@@ -51,7 +51,7 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
         keep[l.lower as usize] = false;
     }
     if !found.is_empty() {
-        super::dead_code::remove(p, &keep);
+        super::dead_code::remove_instructions(p, &keep);
     }
 }
 
@@ -87,19 +87,19 @@ impl Logic {
         let Joint { lower, to, halves: [low, high] } = view.joint()?;
         let none = [Src::None; 3];
         let made = |op, aux, src, makers| Some(Logic { pc, lower, to, op, aux, src, makers });
-        if let Some(quads) = pair(&view, low, high, before) {
+        if let Some(quads) = quads_of_halves(&view, low, high, before) {
             return made(Op::Mov, 0, [quads, Src::None, Src::None], None);
         }
         let lowest = view.maker(low, DEEPEST)?;
         let l = &p.code[lowest as usize];
-        let count = sources(l.op).filter(|_| plain(l))?;
+        let count = sources(l.op).filter(|_| is_plain_dword_logic(l))?;
         let mut src = none;
         let half = |k: usize| Dwords { src: l.src[k], reader: lowest };
         if let Some(highest) = view.maker(high, DEEPEST) {
             let h = &p.code[highest as usize];
-            if (h.op, h.aux) == (l.op, l.aux) && plain(h) {
+            if (h.op, h.aux) == (l.op, l.aux) && is_plain_dword_logic(h) {
                 for (k, s) in src.iter_mut().enumerate().take(count) {
-                    *s = pair(&view, half(k), Dwords { src: h.src[k], reader: highest }, before)?;
+                    *s = quads_of_halves(&view, half(k), Dwords { src: h.src[k], reader: highest }, before)?;
                 }
                 return made(l.op, l.aux, src, Some([lowest, highest]));
             }
@@ -112,19 +112,19 @@ impl Logic {
             Op::And if negative => Type::D,
             _ => return None,
         };
-        src[0] = pair(&view, half(1 - c), high, before)?;
-        src[1] = dword(&l.src[c], changes_nothing)?;
+        src[0] = quads_of_halves(&view, half(1 - c), high, before)?;
+        src[1] = constant_upper_dword(&l.src[c], changes_nothing)?;
         made(l.op, l.aux, src, None)
     }
 }
 
 /// Does an instruction combine dwords as they are?
-fn plain(i: &Inst) -> bool {
+fn is_plain_dword_logic(i: &Inst) -> bool {
     matches!(i.exec, ExecType::I32 | ExecType::U32) && matches!(i.dst, Dst::Reg { sat: false, .. })
 }
 
 /// A constant dword as one of a type, which says what its upper half is.
-fn dword(s: &Src, as_type: Type) -> Option<Src> {
+fn constant_upper_dword(s: &Src, as_type: Type) -> Option<Src> {
     let mut s = *s;
     match &mut s {
         Src::Reg { ty, modifier: Modifier::None, .. } if ty.size() == 4 && ty.is_int() => *ty = as_type,
@@ -134,11 +134,11 @@ fn dword(s: &Src, as_type: Type) -> Option<Src> {
 }
 
 /// Quads that have these halves, as they are at the last instruction.
-fn pair(view: &View<'_>, low: Dwords, high: Dwords, before: &[Logic]) -> Option<Src> {
+fn quads_of_halves(view: &View<'_>, low: Dwords, high: Dwords, before: &[Logic]) -> Option<Src> {
     if let (Some(l), Some(h)) = (constant(view.p, &low.src), constant(view.p, &high.src)) {
         return match (l as u32, h as u32) {
-            (_, 0) => dword(&low.src, Type::Ud),
-            (0x8000_0000.., u32::MAX) => dword(&low.src, Type::D),
+            (_, 0) => constant_upper_dword(&low.src, Type::Ud),
+            (0x8000_0000.., u32::MAX) => constant_upper_dword(&low.src, Type::D),
             _ => None,
         };
     }

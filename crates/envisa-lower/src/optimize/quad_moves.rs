@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use envisa_isa::Modifier;
 
-use super::{Blocks, chunks, range};
+use super::{Blocks, chunks_of_range, range_of_access};
 use crate::Message;
 use crate::program::*;
 
@@ -38,7 +38,9 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
     // Registers and those who read them; how often a message is named.
     let (mut readers, mut named) = (Vec::new(), vec![0u32; p.messages.len()]);
     for (pc, i) in p.code.iter().enumerate() {
-        i.reads(p, &mut |t| readers.extend(chunks(range(&t, i.channels, p)).map(|c| (c, pc))));
+        i.reads(p, &mut |t| {
+            readers.extend(chunks_of_range(range_of_access(&t, i.channels, p)).map(|c| (c, pc)))
+        });
         if i.op == Op::Message {
             named[i.aux as usize] += 1;
         }
@@ -59,7 +61,7 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
         }
         moves.into_iter().for_each(|pc| keep[pc] = false);
     }
-    super::dead_code::remove(p, &keep);
+    super::dead_code::remove_instructions(p, &keep);
 }
 
 impl Halves {
@@ -153,7 +155,7 @@ impl Halves {
         let (data, quads) = (self.data(), self.quads());
         let apart = data.end <= quads.start || quads.end <= data.start;
         let local = quads.start >= p.registers.locals_start;
-        let only = chunks(data.clone()).all(|c| {
+        let only = chunks_of_range(data.clone()).all(|c| {
             let from = readers.partition_point(|r| r.0 < c);
             readers[from..].iter().take_while(|r| r.0 == c).all(|r| moves.contains(&r.1))
         });
@@ -161,8 +163,8 @@ impl Halves {
             return None;
         }
         between.retain(|at| at < moves.last().unwrap_or(&pc));
-        let quiet = between.iter().all(|at| !writes(p, *at, &data) && !touches(p, *at, &quads));
-        (quiet && !touches(p, pc, &quads)).then_some((quads.start, moves))
+        let quiet = between.iter().all(|at| !may_write(p, *at, &data) && !may_touch(p, *at, &quads));
+        (quiet && !may_touch(p, pc, &quads)).then_some((quads.start, moves))
     }
 
     /// Of a store: the quads that it stores. Who else reads their halves finds them.
@@ -180,12 +182,12 @@ impl Halves {
             if let Some((lanes, quads)) = found {
                 self.quads = Some(quads);
                 self.moved |= lanes;
-            } else if writes(p, at, &self.data()) {
+            } else if may_write(p, at, &self.data()) {
                 return None;
             }
             if self.moved == self.all() {
                 let quads = self.quads();
-                let same = (at..pc).all(|at| !writes(p, at, &quads));
+                let same = (at..pc).all(|at| !may_write(p, at, &quads));
                 return (same && quads.start >= p.registers.locals_start)
                     .then_some((quads.start, Vec::new()));
             }
@@ -194,22 +196,22 @@ impl Halves {
     }
 }
 
-fn meets(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
+fn ranges_overlap(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
 /// May an instruction write any of these bytes?
-fn writes(p: &ProgramParts, pc: usize, bytes: &Range<RegOffset>) -> bool {
+fn may_write(p: &ProgramParts, pc: usize, bytes: &Range<RegOffset>) -> bool {
     let i = &p.code[pc];
     let mut found = false;
-    i.writes(p, &mut |t| found |= meets(&range(&t, i.channels, p), bytes));
+    i.writes(p, &mut |t| found |= ranges_overlap(&range_of_access(&t, i.channels, p), bytes));
     found
 }
 
 /// May it read or write them?
-fn touches(p: &ProgramParts, pc: usize, bytes: &Range<RegOffset>) -> bool {
+fn may_touch(p: &ProgramParts, pc: usize, bytes: &Range<RegOffset>) -> bool {
     let i = &p.code[pc];
-    let mut found = writes(p, pc, bytes);
-    i.reads(p, &mut |t| found |= meets(&range(&t, i.channels, p), bytes));
+    let mut found = may_write(p, pc, bytes);
+    i.reads(p, &mut |t| found |= ranges_overlap(&range_of_access(&t, i.channels, p), bytes));
     found
 }

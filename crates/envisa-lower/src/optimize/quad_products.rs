@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, range};
+use super::{Blocks, range_of_access};
 use crate::program::*;
 
 /// How far back what makes a half is looked for.
@@ -25,7 +25,7 @@ pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
         keep[product.lower as usize] = false;
     }
     if !products.is_empty() {
-        super::dead_code::remove(p, &keep);
+        super::dead_code::remove_instructions(p, &keep);
     }
 }
 
@@ -76,7 +76,7 @@ impl Product {
         }
         let unsigned = |s: &Src| matches!(s, Src::Reg { ty: Type::Ud, modifier: Modifier::None, .. });
         let lowers = [h.src[0], h.src[1]].map(|src| Dwords { src, reader: mulh.min(product) });
-        let both = |(d, s): (&Dwords, &Src)| same(&d.src, s) && unsigned(&d.src) && view.stays(d);
+        let both = |(d, s): (&Dwords, &Src)| are_same_bytes(&d.src, s) && unsigned(&d.src) && view.stays(d);
         if !lowers.iter().zip(&mul.src).all(both) {
             return None;
         }
@@ -89,7 +89,7 @@ impl Product {
             }
             let of = [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0)];
             let (factor, other) = of.into_iter().find_map(|(factor, lower, other)| {
-                let fits = uppers[factor].is_none() && same(&src[lower], &lowers[1 - factor].src);
+                let fits = uppers[factor].is_none() && are_same_bytes(&src[lower], &lowers[1 - factor].src);
                 (fits && view.stays(&Dwords { src: src[lower], reader: product })).then_some((factor, other))
             })?;
             uppers[factor] = Some(Dwords { src: src[other], reader: product }).filter(|d| view.stays(d));
@@ -154,7 +154,7 @@ impl View<'_> {
             let i = &self.p.code[*pc as usize];
             let mut writes = false;
             i.writes(self.p, &mut |t| {
-                let r = range(&t, i.channels, self.p);
+                let r = range_of_access(&t, i.channels, self.p);
                 writes |= r.start < bytes.end && bytes.start < r.end;
             });
             writes
@@ -167,7 +167,7 @@ impl View<'_> {
             let i = &self.p.code[pc as usize];
             let mut reads = false;
             i.reads(self.p, &mut |t| {
-                let r = range(&t, i.channels, self.p);
+                let r = range_of_access(&t, i.channels, self.p);
                 reads |= r.start < bytes.end && bytes.start < r.end;
             });
             reads
@@ -338,7 +338,7 @@ impl View<'_> {
 }
 
 /// Are the operands the same bytes, whatever sign they are said to have?
-fn same(a: &Src, b: &Src) -> bool {
+fn are_same_bytes(a: &Src, b: &Src) -> bool {
     match (*a, *b) {
         (Src::Reg { offset: a, strides: s, .. }, Src::Reg { offset: b, strides: t, .. }) => (a, s) == (b, t),
         _ => false,

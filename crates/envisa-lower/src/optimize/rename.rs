@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use envisa_isa::Combine;
 
-use super::{Blocks, CHUNK, chunks, range};
+use super::{Blocks, CHUNK, chunks_of_range, range_of_access};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::touched::Touched;
@@ -19,7 +19,7 @@ const FAR: u32 = 32;
 const MOST: u32 = 32 << 10;
 
 /// Renames such values.
-pub(super) fn apart(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn rename_values_apart(p: &mut ProgramParts, blocks: &Blocks) {
     let first = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
     let mut room = first;
     for pc in 0..p.code.len() {
@@ -111,7 +111,7 @@ impl Value {
         };
         let (mut all, mut plain) = (0, 0);
         i.reads(p, &mut |t| {
-            all += usize::from(meet(&range(&t, i.channels, p), &self.range()));
+            all += usize::from(share_chunk(&range_of_access(&t, i.channels, p), &self.range()));
             plain += usize::from(own(&t));
         });
         let sources = (0..i.src.len()).filter(move |s| exact(&i.src[*s]));
@@ -133,7 +133,7 @@ impl Value {
                 return Some((from, reads));
             }
             let mut written = false;
-            i.writes(p, &mut |t| written |= meet(&range(&t, i.channels, p), &self.range()));
+            i.writes(p, &mut |t| written |= share_chunk(&range_of_access(&t, i.channels, p), &self.range()));
             if written {
                 return None;
             }
@@ -149,7 +149,7 @@ fn tells_all(i: &Inst) -> bool {
 }
 
 /// Do two ranges share a chunk? Variables have whole ones.
-fn meet(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
-    let (a, b) = (chunks(a.clone()), chunks(b.clone()));
+fn share_chunk(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
+    let (a, b) = (chunks_of_range(a.clone()), chunks_of_range(b.clone()));
     a.start < b.end && b.start < a.end
 }

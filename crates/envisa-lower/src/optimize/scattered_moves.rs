@@ -34,7 +34,7 @@ pub(super) fn join(p: &mut ProgramParts) {
             constant.clear();
         }
         if let Some((joined, end)) = run(p, blocks, &constant, pc) {
-            (pc..end).for_each(|at| know(p, &mut constant, at));
+            (pc..end).for_each(|at| note_constant_predicates(p, &mut constant, at));
             for (channel, at) in
                 (joined.first..).zip((pc..end).filter(|at| p.code[*at].op == Op::Mov)).skip(1)
             {
@@ -46,16 +46,16 @@ pub(super) fn join(p: &mut ProgramParts) {
             pc = end;
             continue;
         }
-        know(p, &mut constant, pc);
+        note_constant_predicates(p, &mut constant, pc);
         pc += 1;
     }
     if keep.contains(&false) {
-        super::dead_code::remove(p, &keep);
+        super::dead_code::remove_instructions(p, &keep);
     }
 }
 
 /// The bits of a predicate that an instruction sets to constants, from the first channel's on, are known behind it.
-fn know(p: &ProgramParts, constant: &mut HashMap<RegOffset, (Pc, u32)>, pc: usize) {
+fn note_constant_predicates(p: &ProgramParts, constant: &mut HashMap<RegOffset, (Pc, u32)>, pc: usize) {
     let i = &p.code[pc];
     let scalar = super::fold_addresses::constant(p, &i.src[0]).filter(|_| i.op == Op::Setp);
     match (i.dst, scalar) {
@@ -63,7 +63,7 @@ fn know(p: &ProgramParts, constant: &mut HashMap<RegOffset, (Pc, u32)>, pc: usiz
             constant.insert(offset, (pc as Pc, bits as u32));
         }
         _ => i.writes(p, &mut |t| {
-            let r = super::range(&t, i.channels, p);
+            let r = super::range_of_access(&t, i.channels, p);
             // Predicates are below the variables.
             if r.end - r.start <= 4 {
                 constant.remove(&r.start);
@@ -81,7 +81,7 @@ fn run(
     constant: &HashMap<RegOffset, (Pc, u32)>,
     start: usize,
 ) -> Option<(Inst, usize)> {
-    let first = one(p, constant, start).filter(|one| one.channel == 0)?;
+    let first = single_channel_move(p, constant, start).filter(|one| one.channel == 0)?;
     // What is set on the way counts from there on only.
     let mut constant = constant.clone();
     let i = p.code[start];
@@ -91,14 +91,15 @@ fn run(
     for channel in 1..n {
         pc += 1;
         while p.code.get(pc).is_some_and(|i| i.op == Op::Setp) {
-            know(p, &mut constant, pc);
+            note_constant_predicates(p, &mut constant, pc);
             pc += 1;
         }
         let j = p.code.get(pc).filter(|_| blocks.same(start as Pc, pc as Pc))?;
-        let next = one(p, &constant, pc)?;
+        let next = single_channel_move(p, &constant, pc)?;
         let far = next.from.checked_sub(first.from)?;
-        let alike =
-            like(&i) == like(j) && next.channel == channel && next.address == first.address + 2 * channel;
+        let alike = common_part(&i) == common_part(j)
+            && next.channel == channel
+            && next.address == first.address + 2 * channel;
         if !alike || *step.get_or_insert(far) * channel != far {
             return None;
         }
@@ -123,7 +124,7 @@ fn run(
 }
 
 /// What the moves have in common.
-fn like(i: &Inst) -> impl PartialEq {
+fn common_part(i: &Inst) -> impl PartialEq {
     let to = match i.dst {
         Dst::Indirect { bytes, per_address_log2, ty, stride, sat, .. } => {
             Some((bytes, per_address_log2, ty, stride, sat))
@@ -138,7 +139,7 @@ fn like(i: &Inst) -> impl PartialEq {
 }
 
 /// A move of one channel, by what is known of predicates.
-fn one(p: &ProgramParts, constant: &HashMap<RegOffset, (Pc, u32)>, pc: usize) -> Option<One> {
+fn single_channel_move(p: &ProgramParts, constant: &HashMap<RegOffset, (Pc, u32)>, pc: usize) -> Option<One> {
     let i = p.code.get(pc)?;
     let Dst::Indirect { address, per_address_log2, ty, .. } = i.dst else { return None };
     let Src::Reg { offset: from, ty: of, shape: Shape::Scalar, modifier: Modifier::None, .. } = i.src[0]

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use envisa_isa::predefined::var;
 
-use super::{Blocks, CHUNK, chunks, range};
+use super::{Blocks, CHUNK, chunks_of_range, range_of_access};
 use crate::program::*;
 
 /// How many instructions one moves down at most.
@@ -18,7 +18,7 @@ const FAR: usize = 64;
 const VECTOR: u32 = 32;
 
 /// Does what is described above.
-pub(super) fn down(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn sink_instructions(p: &mut ProgramParts, blocks: &Blocks) {
     let mode = p.registers.predefined[var::CR0 as usize];
     let accesses: Vec<Accesses> = (0..p.code.len()).map(|pc| Accesses::of(p, pc)).collect();
     let once = Once::new(p, &accesses);
@@ -31,19 +31,21 @@ pub(super) fn down(p: &mut ProgramParts, blocks: &Blocks) {
         let block = &mut block[..len];
         let mut last = HashMap::new();
         for (at, pc) in block.iter().enumerate() {
-            accesses[*pc].reads.iter().flat_map(|r| chunks(r.clone())).for_each(|c| {
+            accesses[*pc].reads.iter().flat_map(|r| chunks_of_range(r.clone())).for_each(|c| {
                 last.insert(c, at);
             });
         }
         for at in (0..len.saturating_sub(2)).rev() {
-            let Some(to) = place(p, (&accesses, &once), &last, (start, block), at, mode) else { continue };
+            let Some(to) = find_sink_position(p, (&accesses, &once), &last, (start, block), at, mode) else {
+                continue;
+            };
             block[at..to].rotate_left(1);
             moved = true;
         }
         start += len;
     }
     if moved {
-        reorder(p, &order);
+        reorder_blocks(p, &order);
     }
 }
 
@@ -56,8 +58,8 @@ struct Accesses {
 impl Accesses {
     fn of(p: &ProgramParts, pc: usize) -> Accesses {
         let (i, mut reads, mut writes) = (&p.code[pc], Vec::new(), Vec::new());
-        i.reads(p, &mut |t| reads.push(range(&t, i.channels, p)));
-        i.writes(p, &mut |t| writes.push(range(&t, i.channels, p)));
+        i.reads(p, &mut |t| reads.push(range_of_access(&t, i.channels, p)));
+        i.writes(p, &mut |t| writes.push(range_of_access(&t, i.channels, p)));
         Accesses { reads, writes }
     }
 }
@@ -72,7 +74,7 @@ impl Once {
         let mut counts = vec![[0u8; 2]; p.registers.bytes.div_ceil(CHUNK) as usize];
         for a in accesses {
             for (which, all) in [&a.writes, &a.reads].into_iter().enumerate() {
-                let mut mine: Vec<u32> = all.iter().flat_map(|r| chunks(r.clone())).collect();
+                let mut mine: Vec<u32> = all.iter().flat_map(|r| chunks_of_range(r.clone())).collect();
                 mine.sort_unstable();
                 mine.dedup();
                 for c in mine {
@@ -86,12 +88,12 @@ impl Once {
     }
 
     fn holds(&self, r: &Range<RegOffset>) -> bool {
-        chunks(r.clone()).all(|c| self.counts.get(c as usize) == Some(&[1, 1]))
+        chunks_of_range(r.clone()).all(|c| self.counts.get(c as usize) == Some(&[1, 1]))
     }
 }
 
 /// May it be made later: a vector, by a computation of each channel?
-fn movable(p: &ProgramParts, i: &Inst) -> bool {
+fn is_movable(p: &ProgramParts, i: &Inst) -> bool {
     let Dst::Reg { offset, ty, stride: 1, .. } = i.dst else { return false };
     let facts = i.op.facts();
     let direct = i.src.iter().all(|s| matches!(s, Src::Reg { .. } | Src::None));
@@ -100,7 +102,7 @@ fn movable(p: &ProgramParts, i: &Inst) -> bool {
 }
 
 /// Before which place of its block the instruction at one may be made.
-fn place(
+fn find_sink_position(
     p: &ProgramParts,
     (accesses, once): (&[Accesses], &Once),
     last: &HashMap<u32, usize>,
@@ -113,7 +115,7 @@ fn place(
     let meets = |a: &[Range<RegOffset>], b: &[Range<RegOffset>]| {
         a.iter().any(|a| b.iter().any(|b| a.start < b.end && b.start < a.end))
     };
-    if !movable(p, i) || !own.writes.iter().all(|w| once.holds(w)) {
+    if !is_movable(p, i) || !own.writes.iter().all(|w| once.holds(w)) {
         return None;
     }
     let modes = mode..mode + CHUNK;
@@ -123,7 +125,8 @@ fn place(
             // Places by the order of the code only move down.
             let kept = |r: &Range<RegOffset>| {
                 let vector = r.end - r.start >= VECTOR;
-                !vector || chunks(r.clone()).all(|c| last.get(&c).is_some_and(|l| start + l > *other))
+                !vector
+                    || chunks_of_range(r.clone()).all(|c| last.get(&c).is_some_and(|l| start + l > *other))
             };
             // Addresses are known by their first channel mostly, and take no vector.
             let computes = p.code[*other].op != Op::Message;
@@ -137,7 +140,7 @@ fn place(
 }
 
 /// Puts the instructions of each block into another order.
-fn reorder(p: &mut ProgramParts, order: &[usize]) {
+fn reorder_blocks(p: &mut ProgramParts, order: &[usize]) {
     let mut to = vec![0; order.len()];
     for (at, pc) in order.iter().enumerate() {
         to[*pc] = at as Pc;
@@ -146,6 +149,6 @@ fn reorder(p: &mut ProgramParts, order: &[usize]) {
     p.upper.iter_mut().for_each(|u| u.pc = to[u.pc as usize]);
     p.upper.sort_unstable_by_key(|u| (u.pc, u.channel));
     for f in &p.functions {
-        crate::flow::analyse(&mut p.code, &p.tables, f.entry, f.end, p.simd);
+        crate::flow::analyse_divergence(&mut p.code, &p.tables, f.entry, f.end, p.simd);
     }
 }

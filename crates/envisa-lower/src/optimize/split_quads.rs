@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{CHUNK, chunks, range, relocate};
+use super::{CHUNK, chunks_of_range, range_of_access, relocate_targets};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 
@@ -22,7 +22,7 @@ const MOST: usize = 256;
 pub(super) fn into_dwords(p: &mut ProgramParts) {
     let calls = |i: &Inst| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall);
     let Some(zero) = zero(p).filter(|_| !p.code.iter().any(calls)) else { return };
-    let mut split = Split { regions: regions(p), zero };
+    let mut split = Split { regions: quad_regions(p), zero };
     split.choose(p);
     if split.regions.is_empty() {
         return;
@@ -50,17 +50,17 @@ pub(super) fn into_dwords(p: &mut ProgramParts) {
     to.push(code.len() as Pc);
     p.code = code;
     p.registers.bytes = p.registers.bytes.max((room + REGISTER_PADDING).next_multiple_of(CHUNK));
-    relocate(p, &to);
+    relocate_targets(p, &to);
 }
 
 /// Products of dwords whose halves are both wanted, and to which nothing is added, are two products of dwords.
-pub(super) fn products(p: &mut ProgramParts) {
+pub(super) fn split_products(p: &mut ProgramParts) {
     let factor = |p: &ProgramParts, s: &Src| match *s {
         Src::Reg { ty: Type::Ud, modifier: Modifier::None, .. } => Some(*s),
         Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } => {
             let bytes = p.registers.constants.get(offset as usize..(offset + ty.size()) as usize)?;
             let small = is_quad(ty) && bytes[4..].iter().all(|b| *b == 0);
-            small.then(|| scalar(offset, Type::Ud, true))
+            small.then(|| scalar_source(offset, Type::Ud, true))
         }
         _ => None,
     };
@@ -99,7 +99,7 @@ pub(super) fn products(p: &mut ProgramParts) {
     }
     to.push(code.len() as Pc);
     p.code = code;
-    relocate(p, &to);
+    relocate_targets(p, &to);
 }
 
 /// Registers that quads are in, and where their halves go.
@@ -127,7 +127,7 @@ enum Access {
 /// A dword of zeros among the constants.
 fn zero(p: &ProgramParts) -> Option<Src> {
     let at = p.registers.constants.chunks_exact(4).position(|b| b == [0; 4])?;
-    Some(scalar(4 * at as RegOffset, Type::Ud, true))
+    Some(scalar_source(4 * at as RegOffset, Type::Ud, true))
 }
 
 fn is_quad(ty: Type) -> bool {
@@ -135,7 +135,7 @@ fn is_quad(ty: Type) -> bool {
 }
 
 /// Registers that instructions read or write as vectors of quads: those that overlap are one.
-fn regions(p: &ProgramParts) -> Vec<Region> {
+fn quad_regions(p: &ProgramParts) -> Vec<Region> {
     let mut all: Vec<Range<RegOffset>> = Vec::new();
     for i in &p.code {
         let n = u32::from(i.channels);
@@ -193,7 +193,7 @@ fn is_whole(p: &ProgramParts, i: &Inst) -> bool {
         Op::Bfn => 3,
         Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => {
             let quads = matches!(i.src[0], Src::Reg { ty, .. } if is_quad(ty));
-            return quads && fits(&i.src[0]) && shift(p, i).is_some();
+            return quads && fits(&i.src[0]) && constant_shift(p, i).is_some();
         }
         _ => return false,
     };
@@ -201,17 +201,17 @@ fn is_whole(p: &ProgramParts, i: &Inst) -> bool {
 }
 
 /// By how much an instruction shifts: the constant, and its value, which is neither zero nor more than 63.
-fn shift(p: &ProgramParts, i: &Inst) -> Option<(Src, u32)> {
+fn constant_shift(p: &ProgramParts, i: &Inst) -> Option<(Src, u32)> {
     let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: true, .. } =
         i.src[1]
     else {
         return None;
     };
     let by = u32::from(*p.registers.constants.get(offset as usize)?) & 63;
-    (ty.is_int() && by != 0).then_some((scalar(offset, Type::Ub, true), by))
+    (ty.is_int() && by != 0).then_some((scalar_source(offset, Type::Ub, true), by))
 }
 
-fn scalar(offset: RegOffset, ty: Type, constant: bool) -> Src {
+fn scalar_source(offset: RegOffset, ty: Type, constant: bool) -> Src {
     let (strides, shape, modifier) = (Strides::SCALAR, Shape::Scalar, Modifier::None);
     Src::Reg { offset, ty, strides, shape, modifier, constant }
 }
@@ -289,7 +289,7 @@ impl Split {
             }
             // Whatever else names them.
             let mut other = |r: Range<RegOffset>| {
-                for c in chunks(r) {
+                for c in chunks_of_range(r) {
                     let at = c * CHUNK..(c + 1) * CHUNK;
                     let from = self.regions.partition_point(|r| r.quads.end <= at.start);
                     for (k, r) in self.regions.iter().enumerate().skip(from) {
@@ -300,8 +300,8 @@ impl Split {
                     }
                 }
             };
-            i.reads(p, &mut |t| other(range(&t, i.channels, p)));
-            i.writes(p, &mut |t| other(range(&t, i.channels, p)));
+            i.reads(p, &mut |t| other(range_of_access(&t, i.channels, p)));
+            i.writes(p, &mut |t| other(range_of_access(&t, i.channels, p)));
         }
         chosen.iter_mut().zip(&able).for_each(|(c, a)| *c &= a);
         let mut again = chosen.iter().any(|c| *c);
@@ -363,7 +363,7 @@ impl Split {
         }
         let offset = offset + 4 * u32::from(upper);
         if shape == Shape::Scalar {
-            return Some(scalar(offset, Type::Ud, constant));
+            return Some(scalar_source(offset, Type::Ud, constant));
         }
         let strides = Strides { vertical: 2, ..Strides::CONTIGUOUS };
         let (shape, modifier) = (Shape::General, Modifier::None);
@@ -409,17 +409,17 @@ impl Split {
                 if let Some(i) = write.code.last_mut() {
                     i.dst2 = carry;
                 }
-                let signed = |s: Src| if minus { negated(s) } else { s };
+                let signed = |s: Src| if minus { negate_source(s) } else { s };
                 let upper = [a[1], signed(b[1]), signed(vector(carry))];
                 write.push((Op::Add3, ExecType::I32, 0), own[1], upper);
             }
             Op::Shl | Op::Shr | Op::Asr => {
-                if let Some((count, by)) = shift(p, i) {
+                if let Some((count, by)) = constant_shift(p, i) {
                     write.shifted(i.op, (count, by), a, own, take(bytes), self.zero);
                 }
             }
             Op::Rol | Op::Ror => {
-                if let Some((count, by)) = shift(p, i) {
+                if let Some((count, by)) = constant_shift(p, i) {
                     write.rotated(i.op, (count, by), a, own, [take(bytes), take(bytes)]);
                 }
             }
@@ -455,7 +455,7 @@ fn chosen_by_half(named: &[(usize, Access)], channels: u32, chosen: &mut [bool])
     }
 }
 
-fn negated(s: Src) -> Src {
+fn negate_source(s: Src) -> Src {
     match s {
         Src::Reg { offset, ty, strides, shape, constant, .. } => {
             let ty = if ty == Type::Ud { Type::D } else { ty };

@@ -23,7 +23,7 @@ fn program(code: Vec<Inst>, messages: Vec<Message>) -> ProgramParts {
     };
     let parts = ProgramParts { name: "k".into(), registers, messages, ..ProgramParts::default() };
     let mut p = parts.with_code(code);
-    crate::flow::analyse(&mut p.code, &p.tables, 0, end, 32);
+    crate::flow::analyse_divergence(&mut p.code, &p.tables, 0, end, 32);
     p
 }
 
@@ -558,7 +558,7 @@ fn channels_are_apart_on_both_sides_of_a_branch() {
     some[1] = Inst { channels: 1, ..inst(Op::SwitchJmp, ExecType::None, Dst::None, Src::None, Src::None) };
     let mut p = program(some, vec![]);
     p.tables = vec![vec![2, 4, 7]];
-    crate::flow::analyse(&mut p.code, &p.tables, 0, 9, 32);
+    crate::flow::analyse_divergence(&mut p.code, &p.tables, 0, 9, 32);
     let together: Vec<bool> = p.code.iter().map(|i| i.facts.converged).collect();
     assert_eq!(together, [true, false, false, false, false, false, false, true, true]);
 }

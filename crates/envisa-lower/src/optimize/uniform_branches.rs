@@ -23,7 +23,7 @@ struct Decision {
 }
 
 /// Does what is described above.
-pub(super) fn branches(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn make_branches_uniform(p: &mut ProgramParts, blocks: &Blocks) {
     if p.simd <= 1 {
         return;
     }
@@ -33,7 +33,7 @@ pub(super) fn branches(p: &mut ProgramParts, blocks: &Blocks) {
     readers.extend(all.iter().flat_map(|d| d.predicates(p)).map(|at| (at, Vec::new())));
     for (pc, i) in p.code.iter().enumerate() {
         i.reads(p, &mut |t| {
-            let r = super::range(&t, i.channels, p);
+            let r = super::range_of_access(&t, i.channels, p);
             readers.range_mut(r.start.saturating_sub(3)..r.end).for_each(|(_, pcs)| pcs.push(pc));
         });
     }
@@ -53,7 +53,7 @@ pub(super) fn branches(p: &mut ProgramParts, blocks: &Blocks) {
     }
     if !all.is_empty() {
         for f in &p.functions {
-            crate::flow::analyse(&mut p.code, &p.tables, f.entry, f.end, p.simd);
+            crate::flow::analyse_divergence(&mut p.code, &p.tables, f.entry, f.end, p.simd);
         }
     }
 }
@@ -71,7 +71,7 @@ impl Decision {
         while let Some((at, reader)) = wanted.pop() {
             let near = (reader.saturating_sub(FAR)..reader).rev();
             let mut here = near.take_while(|pc| blocks.same(*pc as Pc, reader as Pc));
-            let pc = here.find(|pc| writes(p, *pc, at))?;
+            let pc = here.find(|pc| writes_byte(p, *pc, at))?;
             if made.contains(&pc) {
                 continue;
             }
@@ -115,14 +115,14 @@ fn is_uniform(p: &ProgramParts, pc: usize, at: RegOffset, first_channel_only: bo
         && i.src.iter().all(same)
 }
 
-fn writes(p: &ProgramParts, pc: usize, at: RegOffset) -> bool {
+fn writes_byte(p: &ProgramParts, pc: usize, at: RegOffset) -> bool {
     let i = &p.code[pc];
     let mut found = false;
-    i.writes(p, &mut |t| found |= touches(p, i, &t, at));
+    i.writes(p, &mut |t| found |= touches_byte(p, i, &t, at));
     found
 }
 
-fn touches(p: &ProgramParts, i: &Inst, t: &crate::touched::Touched, at: RegOffset) -> bool {
-    let r = super::range(t, i.channels, p);
+fn touches_byte(p: &ProgramParts, i: &Inst, t: &crate::touched::Touched, at: RegOffset) -> bool {
+    let r = super::range_of_access(t, i.channels, p);
     r.start < at + 4 && at < r.end
 }

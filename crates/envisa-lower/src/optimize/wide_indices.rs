@@ -46,7 +46,8 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
         // What is put in before an instruction is not run by those who come to that from elsewhere.
         let alone = blocks.before(pc).is_empty();
         let simple = |t: &Terms, origins: &[Src]| t.indices.len() < 2 && origins.len() < 2;
-        let Some((t, mut origins)) = terms(&search, &i).filter(|(t, o)| !alone || simple(t, o)) else {
+        let Some((t, mut origins)) = address_terms(&search, &i).filter(|(t, o)| !alone || simple(t, o))
+        else {
             continue;
         };
         let mut origin = origins.pop().unwrap_or(Src::None);
@@ -75,7 +76,7 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
                     None => {
                         let at = room;
                         room += (4 * n).next_multiple_of(CHUNK);
-                        insts.push((pc, addition(&i, of, at)));
+                        insts.push((pc, add_dwords_inst(&i, of, at)));
                         made.push(Made { of, at, channels: i.channels, first: i.first, pc });
                         at
                     }
@@ -97,7 +98,7 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
 
 /// What a message's addresses are made of, and the scalars of 64 bits among that, its own one included; `None` where they are
 /// not quads, or no index of 32 bits that can be told from a pointer.
-fn terms(search: &Search<'_>, i: &Inst) -> Option<(Terms, Vec<Src>)> {
+fn address_terms(search: &Search<'_>, i: &Inst) -> Option<(Terms, Vec<Src>)> {
     let Message::Simt(s) = &search.p.messages[i.aux as usize] else { return None };
     let quads = (s.space, s.address_bytes, s.extend, s.stride, s.base)
         == (Space::Flat, 8, Extend::None, Src::None, Src::None);
@@ -147,7 +148,7 @@ fn sum_of_scalars(message: &Inst, of: [Src; 2], to: RegOffset) -> Inst {
 }
 
 /// The sum of the dwords of two addends, for the channels of a message.
-fn addition(message: &Inst, of: [Addend; 2], to: RegOffset) -> Inst {
+fn add_dwords_inst(message: &Inst, of: [Addend; 2], to: RegOffset) -> Inst {
     let source = |a: Addend| match a.scalar {
         true => scalar(a.at, Type::D),
         false => Src::Reg {

@@ -46,7 +46,7 @@ impl<'a> Cursor<'a> {
         Cursor { text, at: 0, number }
     }
 
-    fn rest(&self) -> &'a str {
+    fn remaining_text(&self) -> &'a str {
         &self.text[self.at..]
     }
 
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn expected(&self, what: &str) -> ReadError {
-        let found: String = self.rest().chars().take(20).collect();
+        let found: String = self.remaining_text().chars().take(20).collect();
         self.error(match found.is_empty() {
             true => format!("{what} is expected, not the end of the line"),
             false => format!("{what} is expected, not `{found}`"),
@@ -63,11 +63,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn skip_blanks(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start_matches(' ').len();
+        self.at += self.remaining_text().len() - self.remaining_text().trim_start_matches(' ').len();
     }
 
     pub fn at_end(&self) -> bool {
-        self.rest().is_empty()
+        self.remaining_text().is_empty()
     }
 
     /// Nothing but blanks may be left.
@@ -77,7 +77,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn starts_with(&self, what: &str) -> bool {
-        self.rest().starts_with(what)
+        self.remaining_text().starts_with(what)
     }
 
     /// Takes these characters if they come next.
@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
 
     /// The characters up to the first that does not fit.
     pub fn take_while(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
-        let rest = self.rest();
+        let rest = self.remaining_text();
         let taken = &rest[..rest.find(|c| !fits(c)).unwrap_or(rest.len())];
         self.at += taken.len();
         taken
@@ -164,7 +164,7 @@ impl<'a> Cursor<'a> {
             if !self.take("\\") {
                 return Err(start.error("a string has no closing quote"));
             }
-            let Some(c) = self.rest().chars().next() else {
+            let Some(c) = self.remaining_text().chars().next() else {
                 return Err(start.error("a string has no closing quote"));
             };
             self.at += c.len_utf8();

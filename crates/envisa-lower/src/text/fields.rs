@@ -12,7 +12,7 @@ pub trait Fields {
     /// What goes wrong.
     type Error;
     /// In text if it is true.
-    fn flag(&mut self, key: &'static str, value: &mut bool) -> Result<(), Self::Error>;
+    fn visit_flag(&mut self, key: &'static str, value: &mut bool) -> Result<(), Self::Error>;
     /// A number other than `usual`.
     fn number<T: Number>(&mut self, key: &'static str, value: &mut T, usual: T) -> Result<(), Self::Error>;
     /// A place in the register file.
@@ -289,22 +289,22 @@ pub fn family(m: &Message) -> &'static str {
 /// Walks the fields of a message.
 pub fn walk<F: Fields>(m: &mut Message, f: &mut F) -> Result<(), F::Error> {
     match m {
-        Message::Simt(s) | Message::Status(s) => simt(s, f),
+        Message::Simt(s) | Message::Status(s) => visit_simt_fields(s, f),
         Message::Block(b) => block(b, f),
         Message::Atomic(a) => atomic(a, f),
-        Message::Typed(t) | Message::TypedStatus(t) => typed(t, f),
+        Message::Typed(t) | Message::TypedStatus(t) => visit_typed_fields(t, f),
         Message::TypedAtomic(a) => typed_atomic(a, f),
-        Message::Media(m) => media(m, f),
-        Message::Block2d(b) => block2d(b, f),
-        Message::Sample(s) => sample(s, f),
-        Message::Info(i) => info(i, f),
-        Message::Pixels(p) => pixels(p, f),
-        Message::Urb(u) => urb(u, f),
-        Message::Raw(r) => raw(r, f),
+        Message::Media(m) => visit_media_fields(m, f),
+        Message::Block2d(b) => visit_block2d_fields(b, f),
+        Message::Sample(s) => visit_sample_fields(s, f),
+        Message::Info(i) => visit_info_fields(i, f),
+        Message::Pixels(p) => visit_pixel_fields(p, f),
+        Message::Urb(u) => visit_urb_fields(u, f),
+        Message::Raw(r) => visit_raw_fields(r, f),
     }
 }
 
-fn extend<F: Fields>(e: &mut Extend, f: &mut F) -> Result<(), F::Error> {
+fn visit_extend_fields<F: Fields>(e: &mut Extend, f: &mut F) -> Result<(), F::Error> {
     let (mut kind, mut of) = match *e {
         Extend::None => (Extension::None, Default::default()),
         Extend::Zero => (Extension::Zero, Default::default()),
@@ -317,14 +317,14 @@ fn extend<F: Fields>(e: &mut Extend, f: &mut F) -> Result<(), F::Error> {
     if matches!(kind, Extension::Sum | Extension::Joined) {
         f.place("of", &mut a.at)?;
         f.register("upper", &mut a.upper)?;
-        f.flag("signed", &mut a.signed)?;
-        f.flag("same", &mut a.scalar)?;
+        f.visit_flag("signed", &mut a.signed)?;
+        f.visit_flag("same", &mut a.scalar)?;
     }
     if kind == Extension::Sum {
         f.place("and", &mut b.at)?;
         f.register("upper-too", &mut b.upper)?;
-        f.flag("signed-too", &mut b.signed)?;
-        f.flag("same-too", &mut b.scalar)?;
+        f.visit_flag("signed-too", &mut b.signed)?;
+        f.visit_flag("same-too", &mut b.scalar)?;
     }
     *e = match kind {
         Extension::None => Extend::None,
@@ -336,12 +336,12 @@ fn extend<F: Fields>(e: &mut Extend, f: &mut F) -> Result<(), F::Error> {
     Ok(())
 }
 
-fn simt<F: Fields>(s: &mut Simt, f: &mut F) -> Result<(), F::Error> {
-    f.flag("store", &mut s.write)?;
+fn visit_simt_fields<F: Fields>(s: &mut Simt, f: &mut F) -> Result<(), F::Error> {
+    f.visit_flag("store", &mut s.write)?;
     f.space(&mut s.space)?;
     f.place("address", &mut s.address)?;
     f.number("address-bytes", &mut s.address_bytes, 8)?;
-    extend(&mut s.extend, f)?;
+    visit_extend_fields(&mut s.extend, f)?;
     f.scalar("stride", &mut s.stride)?;
     f.scalar("base", &mut s.base)?;
     f.number("scale", &mut s.scale, 1)?;
@@ -351,32 +351,32 @@ fn simt<F: Fields>(s: &mut Simt, f: &mut F) -> Result<(), F::Error> {
     f.number("elements", &mut s.elements, 1)?;
     f.number("bytes", &mut s.element, 4)?;
     f.number("slot", &mut s.slot, 4)?;
-    f.flag("upper", &mut s.upper)?;
+    f.visit_flag("upper", &mut s.upper)?;
     f.number("component-stride", &mut s.component_stride, 0)?;
     f.number("align", &mut s.align, 1)
 }
 
 fn block<F: Fields>(b: &mut Block, f: &mut F) -> Result<(), F::Error> {
-    f.flag("store", &mut b.write)?;
+    f.visit_flag("store", &mut b.write)?;
     f.space(&mut b.space)?;
     f.scalar("address", &mut b.address)?;
     f.number("scale", &mut b.scale, 1)?;
     f.number("offset", &mut b.offset, 0)?;
     f.scalar("origin", &mut b.origin)?;
-    f.flag("wraps", &mut b.wraps)?;
+    f.visit_flag("wraps", &mut b.wraps)?;
     f.register("data", &mut b.data)?;
     f.number("bytes", &mut b.bytes, 0)?;
     f.number("align", &mut b.align, 1)?;
-    f.flag("masked", &mut b.masked)
+    f.visit_flag("masked", &mut b.masked)
 }
 
 fn atomic<F: Fields>(a: &mut Atomic, f: &mut F) -> Result<(), F::Error> {
-    f.flag("lsc", &mut a.lsc)?;
+    f.visit_flag("lsc", &mut a.lsc)?;
     f.number("code", &mut a.code, 0)?;
     f.space(&mut a.space)?;
     f.place("address", &mut a.address)?;
     f.number("address-bytes", &mut a.address_bytes, 8)?;
-    extend(&mut a.extend, f)?;
+    visit_extend_fields(&mut a.extend, f)?;
     f.scalar("base", &mut a.base)?;
     f.number("scale", &mut a.scale, 1)?;
     f.number("offset", &mut a.offset, 0)?;
@@ -388,7 +388,7 @@ fn atomic<F: Fields>(a: &mut Atomic, f: &mut F) -> Result<(), F::Error> {
     f.number("slot", &mut a.slot, 4)
 }
 
-fn coordinates<F: Fields>(c: &mut Coordinates, f: &mut F) -> Result<(), F::Error> {
+fn visit_coordinate_fields<F: Fields>(c: &mut Coordinates, f: &mut F) -> Result<(), F::Error> {
     for (key, at) in ["u", "v", "r", "lod"].into_iter().zip(&mut c.at) {
         f.register(key, at)?;
     }
@@ -396,25 +396,25 @@ fn coordinates<F: Fields>(c: &mut Coordinates, f: &mut F) -> Result<(), F::Error
     f.scalar("offsets", &mut c.offsets)
 }
 
-fn typed<F: Fields>(t: &mut Typed, f: &mut F) -> Result<(), F::Error> {
-    f.flag("store", &mut t.write)?;
+fn visit_typed_fields<F: Fields>(t: &mut Typed, f: &mut F) -> Result<(), F::Error> {
+    f.visit_flag("store", &mut t.write)?;
     f.space(&mut t.space)?;
-    coordinates(&mut t.coordinates, f)?;
+    visit_coordinate_fields(&mut t.coordinates, f)?;
     f.register("data", &mut t.data)?;
     f.number("channels", &mut t.channels, 15)?;
     f.one_of("slot", &mut t.slot, SLOTS)?;
     f.number("component-stride", &mut t.component_stride, 0)?;
     f.one_of("outside", &mut t.outside, OUTSIDE)?;
-    f.flag("null-mask", &mut t.null_mask)?;
+    f.visit_flag("null-mask", &mut t.null_mask)?;
     f.register("sample", &mut t.sample)?;
-    f.flag("clamp", &mut t.clamp)
+    f.visit_flag("clamp", &mut t.clamp)
 }
 
 fn typed_atomic<F: Fields>(a: &mut TypedAtomic, f: &mut F) -> Result<(), F::Error> {
-    f.flag("lsc", &mut a.lsc)?;
+    f.visit_flag("lsc", &mut a.lsc)?;
     f.number("code", &mut a.code, 0)?;
     f.space(&mut a.space)?;
-    coordinates(&mut a.coordinates, f)?;
+    visit_coordinate_fields(&mut a.coordinates, f)?;
     f.register("dst", &mut a.dst)?;
     f.register("src0", &mut a.src[0])?;
     f.register("src1", &mut a.src[1])?;
@@ -422,8 +422,8 @@ fn typed_atomic<F: Fields>(a: &mut TypedAtomic, f: &mut F) -> Result<(), F::Erro
     f.number("slot", &mut a.slot, 4)
 }
 
-fn media<F: Fields>(m: &mut Media, f: &mut F) -> Result<(), F::Error> {
-    f.flag("store", &mut m.write)?;
+fn visit_media_fields<F: Fields>(m: &mut Media, f: &mut F) -> Result<(), F::Error> {
+    f.visit_flag("store", &mut m.write)?;
     f.space(&mut m.space)?;
     f.scalar("x", &mut m.x)?;
     f.scalar("y", &mut m.y)?;
@@ -433,12 +433,12 @@ fn media<F: Fields>(m: &mut Media, f: &mut F) -> Result<(), F::Error> {
     f.number("first-line", &mut m.lines.0, 0)?;
     f.number("line-step", &mut m.lines.1, 1)?;
     f.number("align", &mut m.align, 1)?;
-    f.flag("zero-outside", &mut m.zero_outside)?;
+    f.visit_flag("zero-outside", &mut m.zero_outside)?;
     f.register("data", &mut m.data)
 }
 
-fn block2d<F: Fields>(b: &mut Block2d, f: &mut F) -> Result<(), F::Error> {
-    f.flag("store", &mut b.write)?;
+fn visit_block2d_fields<F: Fields>(b: &mut Block2d, f: &mut F) -> Result<(), F::Error> {
+    f.visit_flag("store", &mut b.write)?;
     f.scalar("base", &mut b.base)?;
     f.scalar("surface-width", &mut b.surface_width)?;
     f.scalar("surface-height", &mut b.surface_height)?;
@@ -451,21 +451,21 @@ fn block2d<F: Fields>(b: &mut Block2d, f: &mut F) -> Result<(), F::Error> {
     f.number("blocks", &mut b.blocks, 1)?;
     f.number("width", &mut b.width, 0)?;
     f.number("height", &mut b.height, 0)?;
-    f.flag("transpose", &mut b.transpose)?;
-    f.flag("vnni", &mut b.vnni)?;
+    f.visit_flag("transpose", &mut b.transpose)?;
+    f.visit_flag("vnni", &mut b.vnni)?;
     f.register("data", &mut b.data)?;
     f.number("row-pitch", &mut b.row_pitch, 0)?;
     f.number("block-pitch", &mut b.block_pitch, 0)
 }
 
-fn sample<F: Fields>(s: &mut Sample, f: &mut F) -> Result<(), F::Error> {
+fn visit_sample_fields<F: Fields>(s: &mut Sample, f: &mut F) -> Result<(), F::Error> {
     f.one_of("what", &mut s.what, SAMPLINGS)?;
     f.space(&mut s.space)?;
     let (mut bindless, mut state) = match &s.state {
         SamplerState::Index(s) => (false, *s),
         SamplerState::Handle(s) => (true, *s),
     };
-    f.flag("bindless", &mut bindless)?;
+    f.visit_flag("bindless", &mut bindless)?;
     f.scalar("sampler", &mut state)?;
     s.state = if bindless { SamplerState::Handle(state) } else { SamplerState::Index(state) };
     // A program's messages have few ([`Message::is_inside`]).
@@ -484,11 +484,11 @@ fn sample<F: Fields>(s: &mut Sample, f: &mut F) -> Result<(), F::Error> {
     f.number("channels", &mut s.channels, 15)?;
     f.one_of("slot", &mut s.slot, SLOTS)?;
     f.number("component-stride", &mut s.component_stride, 0)?;
-    f.flag("null-mask", &mut s.null_mask)
+    f.visit_flag("null-mask", &mut s.null_mask)
 }
 
-fn info<F: Fields>(i: &mut Info, f: &mut F) -> Result<(), F::Error> {
-    f.flag("samples", &mut i.samples)?;
+fn visit_info_fields<F: Fields>(i: &mut Info, f: &mut F) -> Result<(), F::Error> {
+    f.visit_flag("samples", &mut i.samples)?;
     f.space(&mut i.space)?;
     f.register("lod", &mut i.lod)?;
     f.register("data", &mut i.data)?;
@@ -496,7 +496,7 @@ fn info<F: Fields>(i: &mut Info, f: &mut F) -> Result<(), F::Error> {
     f.number("component-stride", &mut i.component_stride, 0)
 }
 
-fn raw<F: Fields>(r: &mut Raw, f: &mut F) -> Result<(), F::Error> {
+fn visit_raw_fields<F: Fields>(r: &mut Raw, f: &mut F) -> Result<(), F::Error> {
     // A function's number has four bits.
     let mut function = r.function.map_or(-1, i32::from);
     f.number("function", &mut function, -1)?;
@@ -516,10 +516,10 @@ fn raw<F: Fields>(r: &mut Raw, f: &mut F) -> Result<(), F::Error> {
     f.number("channels", &mut r.shape.channels, 1)
 }
 
-fn pixels<F: Fields>(p: &mut Pixels, f: &mut F) -> Result<(), F::Error> {
+fn visit_pixel_fields<F: Fields>(p: &mut Pixels, f: &mut F) -> Result<(), F::Error> {
     f.space(&mut p.space)?;
     f.place("header", &mut p.header)?;
-    f.flag("half", &mut p.half)?;
+    f.visit_flag("half", &mut p.half)?;
     f.register("mask", &mut p.mask)?;
     for (key, colour) in ["red", "green", "blue", "alpha"].into_iter().zip(&mut p.colours) {
         f.register(key, colour)?;
@@ -527,7 +527,7 @@ fn pixels<F: Fields>(p: &mut Pixels, f: &mut F) -> Result<(), F::Error> {
     Ok(())
 }
 
-fn urb<F: Fields>(u: &mut Urb, f: &mut F) -> Result<(), F::Error> {
+fn visit_urb_fields<F: Fields>(u: &mut Urb, f: &mut F) -> Result<(), F::Error> {
     f.place("handles", &mut u.handles)?;
     f.number("offset", &mut u.offset, 0)?;
     f.register("offsets", &mut u.offsets)?;

@@ -77,7 +77,7 @@ fn op_name(op: Op) -> String {
 }
 
 /// The names of facts, and which of them hold.
-fn facts(f: Facts) -> [(&'static str, bool); 5] {
+fn named_facts(f: Facts) -> [(&'static str, bool); 5] {
     [
         ("converged", f.converged),
         ("uniform", f.uniform),

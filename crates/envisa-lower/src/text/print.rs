@@ -17,7 +17,7 @@ pub const ROW: usize = 32;
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        header(self.parts(), f)?;
+        print_header(self.parts(), f)?;
         let constants = Constants::new(&self.registers().constants);
         for (index, function) in self.functions().iter().enumerate() {
             writeln!(f, "function {index} {:?}", function.name)?;
@@ -48,7 +48,7 @@ impl Display for Program {
     }
 }
 
-fn header(p: &ProgramParts, f: &mut Formatter<'_>) -> fmt::Result {
+fn print_header(p: &ProgramParts, f: &mut Formatter<'_>) -> fmt::Result {
     let r = &p.registers;
     writeln!(
         f,
@@ -145,13 +145,13 @@ impl Line<'_> {
         }
     }
 
-    fn pred(&self, p: Pred) -> String {
+    fn format_predicate(&self, p: Pred) -> String {
         let combine = name_of(COMBINATIONS, &p.combine);
         let dot = if p.combine == Combine::None { "" } else { "." };
         format!("({}P@{}{dot}{combine}) ", if p.invert { "!" } else { "" }, p.offset)
     }
 
-    fn src(&self, s: &Src) -> String {
+    fn format_source(&self, s: &Src) -> String {
         match *s {
             Src::None => "_".into(),
             Src::Reg { offset, ty, strides, modifier, constant, .. } => {
@@ -178,7 +178,7 @@ impl Line<'_> {
         }
     }
 
-    fn dst(&self, d: &Dst) -> String {
+    fn format_destination(&self, d: &Dst) -> String {
         let sat = |sat: bool| if sat { " sat" } else { "" };
         match *d {
             Dst::None => String::new(),
@@ -202,7 +202,7 @@ impl Line<'_> {
     }
 
     /// What stands in `aux`, where it means something.
-    fn aux(&self) -> Option<String> {
+    fn format_aux(&self) -> Option<String> {
         let aux = self.inst.aux;
         let index = aux as usize;
         let p = self.program;
@@ -232,7 +232,7 @@ impl Display for Line<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let i = self.inst;
         if i.pred != Pred::default() {
-            f.write_str(&self.pred(i.pred))?;
+            f.write_str(&self.format_predicate(i.pred))?;
         }
         let exec = name_of(EXEC_TYPES, &i.exec);
         let dot = if i.exec == ExecType::None { "" } else { "." };
@@ -241,22 +241,25 @@ impl Display for Line<'_> {
             write!(f, " from {}", i.first)?;
         }
         f.write_str(if i.no_mask { " nm)" } else { ")" })?;
-        f.write_str(&self.dst(&i.dst))?;
+        f.write_str(&self.format_destination(&i.dst))?;
         if i.dst2 != 0 {
             write!(f, ", {}", self.place(i.dst2))?;
         }
         let given = i.src.iter().rposition(|s| *s != Src::None).map_or(0, |last| last + 1);
         for (k, s) in i.src[..given].iter().enumerate() {
-            write!(f, "{} {}", if k == 0 { " =" } else { "," }, self.src(s))?;
+            write!(f, "{} {}", if k == 0 { " =" } else { "," }, self.format_source(s))?;
         }
-        if let Some(aux) = self.aux() {
+        if let Some(aux) = self.format_aux() {
             write!(f, " {aux}")?;
         }
         write!(f, "   ; ${}", i.source)?;
         if i.depth != 0 {
             write!(f, " depth {}", i.depth)?;
         }
-        super::facts(i.facts).into_iter().filter(|(_, is)| *is).try_for_each(|(what, _)| write!(f, " {what}"))
+        super::named_facts(i.facts)
+            .into_iter()
+            .filter(|(_, is)| *is)
+            .try_for_each(|(what, _)| write!(f, " {what}"))
     }
 }
 
@@ -267,7 +270,7 @@ struct FieldWriter<'a> {
 }
 
 impl FieldWriter<'_> {
-    fn put(&mut self, key: &str, value: impl Display) -> Result<(), Infallible> {
+    fn write_field(&mut self, key: &str, value: impl Display) -> Result<(), Infallible> {
         // A `String` takes all that is written to it.
         let _ = write!(self.out, " {key}={value}");
         Ok(())
@@ -277,7 +280,7 @@ impl FieldWriter<'_> {
 impl Fields for FieldWriter<'_> {
     type Error = Infallible;
 
-    fn flag(&mut self, key: &'static str, value: &mut bool) -> Result<(), Infallible> {
+    fn visit_flag(&mut self, key: &'static str, value: &mut bool) -> Result<(), Infallible> {
         if *value {
             self.out.push(' ');
             self.out.push_str(key);
@@ -286,16 +289,16 @@ impl Fields for FieldWriter<'_> {
     }
 
     fn number<T: Number>(&mut self, key: &'static str, value: &mut T, usual: T) -> Result<(), Infallible> {
-        if *value == usual { Ok(()) } else { self.put(key, value.wide()) }
+        if *value == usual { Ok(()) } else { self.write_field(key, value.wide()) }
     }
 
     fn place(&mut self, key: &'static str, value: &mut RegOffset) -> Result<(), Infallible> {
-        self.put(key, self.line.place(*value))
+        self.write_field(key, self.line.place(*value))
     }
 
     fn register(&mut self, key: &'static str, value: &mut Option<RegOffset>) -> Result<(), Infallible> {
         match value {
-            Some(at) => self.put(key, self.line.register(*at)),
+            Some(at) => self.write_field(key, self.line.register(*at)),
             None => Ok(()),
         }
     }
@@ -303,7 +306,7 @@ impl Fields for FieldWriter<'_> {
     fn scalar(&mut self, key: &'static str, value: &mut Src) -> Result<(), Infallible> {
         match value {
             Src::None => Ok(()),
-            s => self.put(key, self.line.src(s)),
+            s => self.write_field(key, self.line.format_source(s)),
         }
     }
 
@@ -311,15 +314,15 @@ impl Fields for FieldWriter<'_> {
         let text = match value {
             Space::Flat => "flat".into(),
             Space::Slm => "slm".into(),
-            Space::Bti(s) => format!("bti({})", self.line.src(s)),
-            Space::Bindless(s) => format!("bss({})", self.line.src(s)),
+            Space::Bti(s) => format!("bti({})", self.line.format_source(s)),
+            Space::Bindless(s) => format!("bss({})", self.line.format_source(s)),
             Space::Table(index) => format!("table({index})"),
             Space::Handle(handle) => format!("handle({handle})"),
             Space::GeneralState => "general".into(),
-            Space::Scratch(s) => format!("scratch({})", self.line.src(s)),
+            Space::Scratch(s) => format!("scratch({})", self.line.format_source(s)),
             Space::Arguments => "arguments".into(),
-            Space::Counter(s) => format!("counter({})", self.line.src(s)),
-            Space::HandleCounter(s) => format!("bss-counter({})", self.line.src(s)),
+            Space::Counter(s) => format!("counter({})", self.line.format_source(s)),
+            Space::HandleCounter(s) => format!("bss-counter({})", self.line.format_source(s)),
         };
         self.out.push(' ');
         self.out.push_str(&text);
@@ -338,6 +341,6 @@ impl Fields for FieldWriter<'_> {
         value: &mut T,
         names: Names<T>,
     ) -> Result<(), Infallible> {
-        if *value == names[0].1 { Ok(()) } else { self.put(key, name_of(names, value)) }
+        if *value == names[0].1 { Ok(()) } else { self.write_field(key, name_of(names, value)) }
     }
 }

@@ -25,7 +25,7 @@ impl Program {
     /// The first line that is not as it should be, and what is expected there; or what is wrong with the whole.
     pub fn read(text: &str) -> std::result::Result<Program, ReadError> {
         let mut lines = Lines { text: text.lines().enumerate(), next: None, last: 0 };
-        let (mut p, number) = header(&mut lines, text.len())?;
+        let (mut p, number) = read_header(&mut lines, text.len())?;
         let mut reader = Reader {
             constants: Constants::new(&p.registers.constants),
             ops: Op::ALL.iter().map(|op| (op_name(*op), *op)).collect(),
@@ -83,7 +83,7 @@ impl<'a> Lines<'a> {
 }
 
 /// What comes before the functions, and the number of its last line.
-fn header(lines: &mut Lines, len: usize) -> Result<(ProgramParts, usize)> {
+fn read_header(lines: &mut Lines, len: usize) -> Result<(ProgramParts, usize)> {
     let mut l = lines.expect("program ")?;
     let name = l.string()?;
     l.expect(" for ")?;
@@ -98,12 +98,12 @@ fn header(lines: &mut Lines, len: usize) -> Result<(ProgramParts, usize)> {
     let has_barrier = l.take(", with barriers");
     l.end()?;
     registers.constants =
-        constants(lines, FREE_CONSTANTS.saturating_add(len.saturating_mul(CONSTANTS_PER_BYTE)))?;
+        read_constants(lines, FREE_CONSTANTS.saturating_add(len.saturating_mul(CONSTANTS_PER_BYTE)))?;
 
     let mut l = lines.expect("locals from")?;
     registers.locals_start = l.offset()?;
     l.end()?;
-    registers.fresh = ranges(lines.expect("cleared")?)?;
+    registers.fresh = read_ranges(lines.expect("cleared")?)?;
     let mut l = lines.expect("predefined")?;
     let mut homes = Vec::new();
     while homes.len() < registers.predefined.len() {
@@ -160,7 +160,7 @@ fn header(lines: &mut Lines, len: usize) -> Result<(ProgramParts, usize)> {
     Ok((p, lines.last))
 }
 
-fn constants(lines: &mut Lines, most: usize) -> Result<Vec<u8>> {
+fn read_constants(lines: &mut Lines, most: usize) -> Result<Vec<u8>> {
     let mut l = lines.expect("constants ")?;
     let count: u32 = l.unsigned()?;
     let count = count as usize;
@@ -188,7 +188,7 @@ fn constants(lines: &mut Lines, most: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn ranges(mut l: Cursor) -> Result<Vec<std::ops::Range<RegOffset>>> {
+fn read_ranges(mut l: Cursor) -> Result<Vec<std::ops::Range<RegOffset>>> {
     let mut out = Vec::new();
     while l.take(" ") {
         let start = l.offset()?;
@@ -225,7 +225,7 @@ fn function(mut l: Cursor, lines: &mut Lines, reader: &mut Reader, p: &mut Progr
     }
     let name = l.string()?;
     l.end()?;
-    let locals = lines.next_with("locals").map_or(Ok(Vec::new()), ranges)?;
+    let locals = lines.next_with("locals").map_or(Ok(Vec::new()), read_ranges)?;
     let entry = p.code.len() as Pc;
     let mut f = Function { name, entry, end: entry, locals, vars: Vec::new(), lines: Vec::new() };
     while let Some(mut l) = lines.next_with("var ") {
@@ -284,7 +284,7 @@ impl InstReader<'_, '_> {
             return Err(before.error(format!("instruction {} is expected", self.p.code.len())));
         }
         self.line.skip_blanks();
-        let pred = self.pred()?;
+        let pred = self.read_predicate()?;
         let before = self.line.clone();
         let word = self.line.word();
         self.op = *self.reader.ops.get(word).ok_or_else(|| before.expected("an operation"))?;
@@ -302,7 +302,7 @@ impl InstReader<'_, '_> {
         let first = if self.line.take(" from ") { self.line.unsigned()? } else { 0 };
         let no_mask = self.line.take(" nm");
         self.line.expect(")")?;
-        let dst = self.dst()?;
+        let dst = self.read_destination()?;
         let dst2 = if self.line.take(", ") { self.place()? } else { 0 };
         let mut src = [Src::None; 4];
         if self.line.take(" = ") {
@@ -310,10 +310,10 @@ impl InstReader<'_, '_> {
                 if k > 0 && !self.line.take(", ") {
                     break;
                 }
-                *s = self.src()?;
+                *s = self.read_source()?;
             }
         }
-        let aux = self.aux()?;
+        let aux = self.read_aux()?;
         self.line.skip_blanks();
         self.line.expect("; $")?;
         let source = self.line.unsigned()?;
@@ -347,7 +347,7 @@ impl InstReader<'_, '_> {
         })
     }
 
-    fn pred(&mut self) -> Result<Pred> {
+    fn read_predicate(&mut self) -> Result<Pred> {
         if !self.line.take("(") {
             return Ok(Pred::default());
         }
@@ -383,7 +383,7 @@ impl InstReader<'_, '_> {
         start.checked_add(within).ok_or_else(|| before.error("the place is beyond all registers"))
     }
 
-    fn ty(&mut self) -> Result<Type> {
+    fn read_type(&mut self) -> Result<Type> {
         self.line.expect(":")?;
         let before = self.line.clone();
         let word = self.line.take_while(|c| c.is_ascii_lowercase());
@@ -391,7 +391,7 @@ impl InstReader<'_, '_> {
     }
 
     /// log2 of a number of channels.
-    fn log2(&mut self) -> Result<u8> {
+    fn read_log2(&mut self) -> Result<u8> {
         let before = self.line.clone();
         let n: u32 = self.line.unsigned()?;
         match n.is_power_of_two() && n <= 32 {
@@ -400,11 +400,11 @@ impl InstReader<'_, '_> {
         }
     }
 
-    fn strides(&mut self) -> Result<Strides> {
+    fn read_strides(&mut self) -> Result<Strides> {
         self.line.expect("<")?;
         let vertical = self.line.unsigned()?;
         self.line.expect(";")?;
-        let width_log2 = self.log2()?;
+        let width_log2 = self.read_log2()?;
         self.line.expect(",")?;
         let horizontal = self.line.unsigned()?;
         self.line.expect(">")?;
@@ -412,16 +412,16 @@ impl InstReader<'_, '_> {
     }
 
     /// `[@64+4 each 8]`, from behind the bracket.
-    fn indirect(&mut self) -> Result<(RegOffset, i16, u8)> {
+    fn read_indirect(&mut self) -> Result<(RegOffset, i16, u8)> {
         let address = self.line.offset()?;
         let bytes = self.line.signed()?;
         self.line.expect(" each ")?;
-        let per_address_log2 = self.log2()?;
+        let per_address_log2 = self.read_log2()?;
         self.line.expect("]")?;
         Ok((address, bytes, per_address_log2))
     }
 
-    fn dst(&mut self) -> Result<Dst> {
+    fn read_destination(&mut self) -> Result<Dst> {
         let before = self.line.clone();
         if !self.line.take(" ") {
             return Ok(Dst::None);
@@ -430,7 +430,7 @@ impl InstReader<'_, '_> {
             return Ok(Dst::Pred { offset: self.line.unsigned()? });
         }
         if self.line.take("[") {
-            let (address, bytes, per_address_log2) = self.indirect()?;
+            let (address, bytes, per_address_log2) = self.read_indirect()?;
             let (ty, stride, sat) = self.element()?;
             return Ok(Dst::Indirect { address, bytes, per_address_log2, ty, stride, sat });
         }
@@ -448,14 +448,14 @@ impl InstReader<'_, '_> {
 
     /// Type, stride and saturation of a destination.
     fn element(&mut self) -> Result<(Type, u8, bool)> {
-        let ty = self.ty()?;
+        let ty = self.read_type()?;
         self.line.expect("<")?;
         let stride = self.line.unsigned()?;
         self.line.expect(">")?;
         Ok((ty, stride, self.line.take(" sat")))
     }
 
-    fn src(&mut self) -> Result<Src> {
+    fn read_source(&mut self) -> Result<Src> {
         if self.line.take("_") {
             return Ok(Src::None);
         }
@@ -467,8 +467,8 @@ impl InstReader<'_, '_> {
         let named = MODIFIERS.iter().skip(1).find(|(name, _)| self.line.take(name));
         let modifier = named.map_or(Modifier::None, |(_, m)| *m);
         if self.line.take("[") {
-            let (address, bytes, per_address_log2) = self.indirect()?;
-            let (ty, strides) = (self.ty()?, self.strides()?);
+            let (address, bytes, per_address_log2) = self.read_indirect()?;
+            let (ty, strides) = (self.read_type()?, self.read_strides()?);
             return Ok(Src::Indirect { address, bytes, per_address_log2, ty, strides, modifier });
         }
         let constant = self.line.take("#");
@@ -477,7 +477,7 @@ impl InstReader<'_, '_> {
                 let (offset, ty) = self.immediate()?;
                 (offset, ty, Strides::SCALAR)
             }
-            false => (self.place()?, self.ty()?, self.strides()?),
+            false => (self.place()?, self.read_type()?, self.read_strides()?),
         };
         let shape = self.op.shape(strides, self.channels);
         Ok(Src::Reg { offset, ty, strides, shape, modifier, constant })
@@ -488,7 +488,7 @@ impl InstReader<'_, '_> {
         let before = self.line.clone();
         let value = self.line.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.'));
         let at = if self.line.starts_with("@") { Some(self.line.offset()?) } else { None };
-        let ty = self.ty()?;
+        let ty = self.read_type()?;
         let wanted = immediate_bits(value, ty)
             .ok_or_else(|| before.error(format!("`{value}` is no value of type {}", ty.name())))?;
         let found = match at {
@@ -517,7 +517,7 @@ impl InstReader<'_, '_> {
         Ok(self.p.messages.len() as u32 - 1)
     }
 
-    fn targets(&mut self) -> Result<u32> {
+    fn read_targets(&mut self) -> Result<u32> {
         self.line.expect(" targets [")?;
         let mut table = Vec::new();
         while !self.line.take("]") {
@@ -530,7 +530,7 @@ impl InstReader<'_, '_> {
         Ok(self.p.tables.len() as u32 - 1)
     }
 
-    fn symbol(&mut self) -> Result<u32> {
+    fn read_symbol(&mut self) -> Result<u32> {
         self.line.expect(" symbol")?;
         let name = self.line.string()?;
         let next = self.p.symbols.len() as u32;
@@ -540,7 +540,7 @@ impl InstReader<'_, '_> {
         }))
     }
 
-    fn reason(&mut self) -> Result<u32> {
+    fn read_reason(&mut self) -> Result<u32> {
         self.line.expect(" ")?;
         let before = self.line.clone();
         let word = self.line.take_while(|c| c != ' ');
@@ -561,25 +561,25 @@ impl InstReader<'_, '_> {
         if self.line.take(" aux ") { self.line.unsigned() } else { Ok(0) }
     }
 
-    fn keyed(&mut self, key: &str) -> Result<u32> {
+    fn read_keyed(&mut self, key: &str) -> Result<u32> {
         self.line.expect(key)?;
         self.line.unsigned()
     }
 
-    fn aux(&mut self) -> Result<u32> {
+    fn read_aux(&mut self) -> Result<u32> {
         match self.op {
             Op::Cmp => self.word_or_aux(&RELATIONS),
-            Op::Bfn | Op::PredLogic => self.keyed(" table "),
-            Op::Rol | Op::Ror => self.keyed(" bits "),
-            Op::Dpas | Op::Dpasw | Op::Bdpas => self.keyed(" shape "),
-            Op::Goto | Op::Call => self.keyed(" to "),
-            Op::Fcall => self.keyed(" function "),
-            Op::Faddr => self.symbol(),
-            Op::SwitchJmp => self.targets(),
+            Op::Bfn | Op::PredLogic => self.read_keyed(" table "),
+            Op::Rol | Op::Ror => self.read_keyed(" bits "),
+            Op::Dpas | Op::Dpasw | Op::Bdpas => self.read_keyed(" shape "),
+            Op::Goto | Op::Call => self.read_keyed(" to "),
+            Op::Fcall => self.read_keyed(" function "),
+            Op::Faddr => self.read_symbol(),
+            Op::SwitchJmp => self.read_targets(),
             Op::SplitBarrier | Op::NamedBarrier => self.word_or_aux(&["wait", "signal"]),
             Op::ChannelEnables => self.word_or_aux(&["mask", "time"]),
             Op::Message => self.message(),
-            Op::Unsupported => self.reason(),
+            Op::Unsupported => self.read_reason(),
             _ => self.plain_aux(),
         }
     }
@@ -616,7 +616,7 @@ fn immediate_bits(value: &str, ty: Type) -> Option<u64> {
 impl Fields for InstReader<'_, '_> {
     type Error = ReadError;
 
-    fn flag(&mut self, key: &'static str, value: &mut bool) -> Result<()> {
+    fn visit_flag(&mut self, key: &'static str, value: &mut bool) -> Result<()> {
         *value = self.line.take_word(key);
         Ok(())
     }
@@ -647,7 +647,7 @@ impl Fields for InstReader<'_, '_> {
 
     fn scalar(&mut self, key: &'static str, value: &mut Src) -> Result<()> {
         if self.key(key) {
-            *value = self.src()?;
+            *value = self.read_source()?;
         }
         Ok(())
     }
@@ -664,11 +664,11 @@ impl Fields for InstReader<'_, '_> {
             "bti" | "bss" | "scratch" | "counter" | "bss-counter" | "table" | "handle" => {
                 self.line.expect("(")?;
                 let space = match word {
-                    "bti" => Space::Bti(self.src()?),
-                    "bss" => Space::Bindless(self.src()?),
-                    "scratch" => Space::Scratch(self.src()?),
-                    "counter" => Space::Counter(self.src()?),
-                    "bss-counter" => Space::HandleCounter(self.src()?),
+                    "bti" => Space::Bti(self.read_source()?),
+                    "bss" => Space::Bindless(self.read_source()?),
+                    "scratch" => Space::Scratch(self.read_source()?),
+                    "counter" => Space::Counter(self.read_source()?),
+                    "bss-counter" => Space::HandleCounter(self.read_source()?),
                     "table" => Space::Table(self.line.unsigned()?),
                     _ => Space::Handle(self.line.unsigned()?),
                 };

@@ -5,7 +5,7 @@ mod surfaces;
 use super::implicit::{self, Implicit};
 use super::launch::{Arg, Launch, LaunchError, Resources};
 use super::payload_layout::PayloadLayout;
-use super::prepared::{Prepared, countable, number, reachable, too_much_local_memory};
+use super::prepared::{Prepared, check_group_count, number, reachable_memory, too_much_local_memory};
 use super::threads::{GroupClass, Threads};
 use super::*;
 use crate::dropped_accesses::Dropped;
@@ -28,7 +28,7 @@ const FIRST_BINDLESS: u32 = 1024;
 const MAX_SAMPLERS: u32 = 256;
 
 /// Checks sizes; gives the number of groups.
-fn groups(
+fn count_groups(
     launch: &Launch,
     required: Option<[u32; 3]>,
     simd: u32,
@@ -72,7 +72,7 @@ fn groups(
             _ => return err(format!("{} work-items in dimension {d}: ids are 32 bits", launch.global[d])),
         };
     }
-    countable(groups)?;
+    check_group_count(groups)?;
     Ok(groups)
 }
 
@@ -103,14 +103,18 @@ fn classes(launch: &Launch, groups: [u32; 3], threads: &Threads) -> (Vec<GroupCl
 ///
 /// # Errors
 /// Where sizes, arguments and metadata do not fit together, or memory is exhausted.
-pub fn prepare(kernel: &Kernel, launch: &Launch, with: Resources<'_>) -> Result<Prepared, LaunchError> {
+pub fn prepare_launch(
+    kernel: &Kernel,
+    launch: &Launch,
+    with: Resources<'_>,
+) -> Result<Prepared, LaunchError> {
     prepare_from(kernel, launch, with, None)
 }
 
 /// The same from a launch of the kernel with the same sizes, which is not run again ([`Remembered::spent`]).
 ///
 /// # Errors
-/// As [`prepare`].
+/// As [`prepare_launch`].
 ///
 /// [`Remembered::spent`]: super::Remembered::spent
 pub fn prepare_from(
@@ -128,8 +132,8 @@ pub fn prepare_from(
             "a thread of {simd} channels: 1, 8, 16 or 32 can be run"
         )));
     }
-    supported(kernel, with.images)?;
-    let groups = groups(launch, env.required_work_group_size, simd, with.partial_groups)?;
+    check_supported(kernel, with.images)?;
+    let groups = count_groups(launch, env.required_work_group_size, simd, with.partial_groups)?;
     // Of a thread that is one work-item nothing says an order.
     let walk = match env.work_group_walk_order_dimensions {
         [0, 0, 0] if vector => [0, 1, 2],
@@ -185,9 +189,9 @@ pub fn prepare_from(
     };
     building.check_arguments()?;
     for argument in &kernel.payload_arguments {
-        building.argument(argument)?;
+        building.build_argument(argument)?;
     }
-    building.bind()?;
+    building.bind_surfaces()?;
     building.inline_samplers()?;
     // Behind the kernel's own part there is none: the compiler puts the first argument there.
     let slm_bytes = building.slm + building.slm_dynamic + building.red_zone;
@@ -198,7 +202,7 @@ pub fn prepare_from(
 }
 
 /// Refuses what would run and mean nothing: without it, such kernels read what nobody wrote.
-fn supported(kernel: &Kernel, images: bool) -> Result<(), LaunchError> {
+fn check_supported(kernel: &Kernel, images: bool) -> Result<(), LaunchError> {
     let rays = kernel.payload_arguments.iter().any(|p| p.arg_type == ArgType::RtGlobalBuffer);
     if rays || kernel.execution_env.has_rtcalls {
         return Err(LaunchError::Unsupported(
@@ -262,23 +266,23 @@ struct Building<'a> {
 }
 
 impl Building<'_> {
-    fn place(&self, offset: u32) -> usize {
-        self.layout.place(offset)
+    fn image_offset(&self, offset: u32) -> usize {
+        self.layout.image_offset(offset)
     }
 
     /// Writes into the cross-thread payload; what does not fit the entry's size is cut.
-    fn put(&mut self, p: &PayloadArgument, bytes: &[u8]) {
-        let at = self.place(p.offset);
+    fn write_payload(&mut self, p: &PayloadArgument, bytes: &[u8]) {
+        let at = self.image_offset(p.offset);
         let n = bytes.len().min(p.size as usize);
         self.image[at..at + n].copy_from_slice(&bytes[..n]);
     }
 
-    fn put3(&mut self, p: &PayloadArgument, values: [u32; 3]) {
+    fn write_payload_vec3(&mut self, p: &PayloadArgument, values: [u32; 3]) {
         let mut bytes = [0; 12];
         for (b, v) in bytes.chunks_exact_mut(4).zip(values) {
             b.copy_from_slice(&v.to_le_bytes());
         }
-        self.put(p, &bytes);
+        self.write_payload(p, &bytes);
     }
 
     /// Every argument that metadata knows must be given, and no more.
@@ -294,7 +298,7 @@ impl Building<'_> {
     }
 
     /// The argument that an entry is about.
-    fn arg(&self, p: &PayloadArgument) -> Result<(u32, Arg), LaunchError> {
+    fn argument_of_entry(&self, p: &PayloadArgument) -> Result<(u32, Arg), LaunchError> {
         let index = p.arg_index.ok_or_else(|| {
             let what = <&str>::from(p.arg_type);
             LaunchError::Metadata(format!("payload `{what}` does not say which argument it is of"))
@@ -306,7 +310,7 @@ impl Building<'_> {
     }
 
     /// An allocation that an argument names.
-    fn allocation(&self, index: u32, id: AllocationId) -> Result<Arc<Allocation>, LaunchError> {
+    fn find_allocation(&self, index: u32, id: AllocationId) -> Result<Arc<Allocation>, LaunchError> {
         let missing = || {
             LaunchError::Argument(index, "names no memory of this machine, or memory that was freed".into())
         };
@@ -317,48 +321,48 @@ impl Building<'_> {
     fn address(&self, index: u32, arg: &Arg) -> Result<Option<u64>, LaunchError> {
         Ok(Some(match arg {
             Arg::Buffer(id, offset) | Arg::Part(id, offset, _) => {
-                self.allocation(index, *id)?.base.wrapping_add(*offset)
+                self.find_allocation(index, *id)?.base.wrapping_add(*offset)
             }
             Arg::Null => 0,
             _ => return Ok(None),
         }))
     }
 
-    fn allocate(&mut self, name: &str, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
-        let own = self.memory.private(name, bytes)?;
-        Ok(self.keep(own))
+    fn allocate_private(&mut self, name: &str, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
+        let own = self.memory.allocate_private(name, bytes)?;
+        Ok(self.keep_private(own))
     }
 
     fn private_memory(&mut self, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
         match self.spare[0].take().filter(|own| own.block.len() as u64 == bytes) {
-            Some(own) => Ok(self.keep(own)),
-            None => self.allocate("private memory", bytes),
+            Some(own) => Ok(self.keep_private(own)),
+            None => self.allocate_private("private memory", bytes),
         }
     }
 
-    fn keep(&mut self, own: Private) -> Arc<Allocation> {
+    fn keep_private(&mut self, own: Private) -> Arc<Allocation> {
         let allocation = Arc::clone(own.allocation());
         self.own.push(own);
         allocation
     }
 
-    fn argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
+    fn build_argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
         let what = <&str>::from(p.arg_type);
         match p.arg_type {
-            ArgType::GlobalIdOffset => self.put3(p, self.launch.offset.map(|n| n as u32)),
+            ArgType::GlobalIdOffset => self.write_payload_vec3(p, self.launch.offset.map(|n| n as u32)),
             ArgType::LocalSize => {
                 if p.size < 12 {
                     return Err(LaunchError::Metadata(format!("payload `{what}` of {} bytes", p.size)));
                 }
-                self.local_size_at.push(self.place(p.offset));
+                self.local_size_at.push(self.image_offset(p.offset));
             }
-            ArgType::EnqueuedLocalSize => self.put3(p, self.launch.local),
-            ArgType::GroupCount => self.put3(p, self.groups),
-            ArgType::GlobalSize => self.put3(p, self.launch.global.map(|n| n as u32)),
-            ArgType::WorkDimensions => self.put(p, &self.launch.dims.to_le_bytes()),
+            ArgType::EnqueuedLocalSize => self.write_payload_vec3(p, self.launch.local),
+            ArgType::GroupCount => self.write_payload_vec3(p, self.groups),
+            ArgType::GlobalSize => self.write_payload_vec3(p, self.launch.global.map(|n| n as u32)),
+            ArgType::WorkDimensions => self.write_payload(p, &self.launch.dims.to_le_bytes()),
             ArgType::ArgByvalue => {
-                let (index, arg) = self.arg(p)?;
-                let Arg::Value(bytes) = &arg else { return wrong(index, "a value", &arg) };
+                let (index, arg) = self.argument_of_entry(p)?;
+                let Arg::Value(bytes) = &arg else { return wrong_argument_error(index, "a value", &arg) };
                 let from = p.source_offset.unwrap_or(0) as usize;
                 // Entries are padded to 4 bytes, values are not.
                 let Some(part) = bytes.get(from..).filter(|part| !part.is_empty()) else {
@@ -367,29 +371,31 @@ impl Building<'_> {
                         format!("{} bytes given, the kernel reads from byte {from} on", bytes.len()),
                     ));
                 };
-                self.put(p, part);
+                self.write_payload(p, part);
             }
-            ArgType::ArgBypointer => self.pointer(p)?,
+            ArgType::ArgBypointer => self.build_pointer_argument(p)?,
             ArgType::BufferAddress => {
-                let (index, arg) = self.arg(p)?;
-                let Some(address) = self.address(index, &arg)? else { return wrong(index, "a buffer", &arg) };
-                self.put(p, &address.to_le_bytes());
+                let (index, arg) = self.argument_of_entry(p)?;
+                let Some(address) = self.address(index, &arg)? else {
+                    return wrong_argument_error(index, "a buffer", &arg);
+                };
+                self.write_payload(p, &address.to_le_bytes());
             }
             ArgType::BufferOffset => {
-                let (index, arg) = self.arg(p)?;
-                let before = self.before(index, &arg)?;
-                self.put(p, &before.to_le_bytes());
+                let (index, arg) = self.argument_of_entry(p)?;
+                let before = self.bytes_before_pointer(index, &arg)?;
+                self.write_payload(p, &before.to_le_bytes());
             }
             ArgType::BufferSize => {
-                let (index, arg) = self.arg(p)?;
+                let (index, arg) = self.argument_of_entry(p)?;
                 let bytes = match self.surface(index, &arg)? {
                     Some(Surface::Buffer(b)) => {
-                        (b.len as u64).saturating_sub(self.before(index, &arg)?.into())
+                        (b.len as u64).saturating_sub(self.bytes_before_pointer(index, &arg)?.into())
                     }
                     Some(Surface::None) => 0,
-                    _ => return wrong(index, "a buffer", &arg),
+                    _ => return wrong_argument_error(index, "a buffer", &arg),
                 };
-                self.put(p, &bytes.to_le_bytes());
+                self.write_payload(p, &bytes.to_le_bytes());
             }
             ArgType::PrivateBaseStateless => {
                 let address = match self.private {
@@ -403,16 +409,16 @@ impl Building<'_> {
                     }
                 };
                 self.private = Some(address);
-                self.put(p, &address.to_le_bytes());
+                self.write_payload(p, &address.to_le_bytes());
             }
             ArgType::PrintfBuffer => {
                 let address = self.printf_buffer()?.base;
-                self.put(p, &address.to_le_bytes());
+                self.write_payload(p, &address.to_le_bytes());
             }
-            ArgType::ScratchPointer => self.put(p, &SCRATCH_STATE.to_le_bytes()),
+            ArgType::ScratchPointer => self.write_payload(p, &SCRATCH_STATE.to_le_bytes()),
             // Where the hardware finds the arguments; vISA has them in registers, and gets no address.
-            ArgType::IndirectDataPointer => self.put(p, &0u64.to_le_bytes()),
-            ArgType::ImplicitArgBuffer => self.implicit_at.push(self.place(p.offset)),
+            ArgType::IndirectDataPointer => self.write_payload(p, &0u64.to_le_bytes()),
+            ArgType::ImplicitArgBuffer => self.implicit_at.push(self.image_offset(p.offset)),
             ArgType::ConstBase => return self.data_base(p, 0, self.bases.0),
             ArgType::GlobalBase => return self.data_base(p, 1, self.bases.1),
             ArgType::ImageWidth
@@ -432,7 +438,7 @@ impl Building<'_> {
                 let Some(index) = p.sampler_index.filter(|i| *i < MAX_SAMPLERS) else {
                     return Err(LaunchError::Metadata(format!("payload `{what}` without its index")));
                 };
-                self.put(p, &u64::from(Sampler::handle(index)).to_le_bytes());
+                self.write_payload(p, &u64::from(Sampler::handle(index)).to_le_bytes());
             }
             _ if p.size == 0 => {}
             _ => return Err(LaunchError::Unsupported(format!("payload `{what}`"))),
@@ -458,8 +464,8 @@ impl Building<'_> {
 
     /// A number that describes an image.
     fn image_attribute(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
-        let (index, arg) = self.arg(p)?;
-        let Arg::Image(image) = arg else { return wrong(index, "an image", &arg) };
+        let (index, arg) = self.argument_of_entry(p)?;
+        let Arg::Image(image) = arg else { return wrong_argument_error(index, "an image", &arg) };
         let value = match p.arg_type {
             ArgType::ImageWidth => image.width,
             ArgType::ImageHeight => image.height,
@@ -469,27 +475,27 @@ impl Building<'_> {
             ArgType::ImageNumMipLevels => 1,
             _ => 0,
         };
-        self.put(p, &value.to_le_bytes());
+        self.write_payload(p, &value.to_le_bytes());
         Ok(())
     }
 
     /// A number that describes a sampler.
     fn sampler_attribute(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
-        let (index, arg) = self.arg(p)?;
-        let Arg::Sampler(s) = arg else { return wrong(index, "a sampler", &arg) };
+        let (index, arg) = self.argument_of_entry(p)?;
+        let Arg::Sampler(s) = arg else { return wrong_argument_error(index, "a sampler", &arg) };
         let value = match p.arg_type {
             ArgType::SamplerAddress => s.addressing as u32,
             ArgType::SamplerNormalized => u32::from(s.normalized) << 3,
             _ if !s.linear && s.addressing == Addressing::Clamp => u32::MAX,
             _ => 0,
         };
-        self.put(p, &value.to_le_bytes());
+        self.write_payload(p, &value.to_le_bytes());
         Ok(())
     }
 
     /// `arg_bypointer`: buffers, images, samplers and local memory.
-    fn pointer(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
-        let (index, arg) = self.arg(p)?;
+    fn build_pointer_argument(&mut self, p: &PayloadArgument) -> Result<(), LaunchError> {
+        let (index, arg) = self.argument_of_entry(p)?;
         let fail = |s: String| Err(LaunchError::Argument(index, s));
         match (p.addrmode, p.addrspace) {
             (Some(AddrMode::Stateful), Some(AddrSpace::Sampler)) => match (arg, p.sampler_index) {
@@ -509,7 +515,7 @@ impl Building<'_> {
                 let Some(address) = self.address(index, &arg)? else {
                     return fail(format!("the kernel takes a buffer, not {}", arg.kind()));
                 };
-                self.put(p, &address.to_le_bytes());
+                self.write_payload(p, &address.to_le_bytes());
                 Ok(())
             }
             (Some(AddrMode::Slm), _) => {
@@ -532,14 +538,14 @@ impl Building<'_> {
                     0 => at,
                     _ => self.slm + at,
                 };
-                self.put(p, &at.to_le_bytes());
+                self.write_payload(p, &at.to_le_bytes());
                 Ok(())
             }
             (Some(AddrMode::Bindless), Some(AddrSpace::Sampler)) => match arg {
                 Arg::Sampler(s) => {
                     let number = self.free_sampler();
                     self.sampler(number, s)?;
-                    self.put(p, &u64::from(Sampler::handle(number)).to_le_bytes());
+                    self.write_payload(p, &u64::from(Sampler::handle(number)).to_le_bytes());
                     Ok(())
                 }
                 other => fail(format!("the kernel takes a sampler, not {}", other.kind())),
@@ -555,11 +561,11 @@ impl Building<'_> {
                 let handle = if matches!(surface, Surface::None) {
                     Some(0)
                 } else {
-                    self.surfaces.bind(self.memory, bti, surface);
+                    self.surfaces.bind_surface(self.memory, bti, surface);
                     SurfaceTable::handle(bti)
                 };
                 let Some(handle) = handle else { return fail("there are too many surfaces".into()) };
-                self.put(p, &u64::from(handle).to_le_bytes());
+                self.write_payload(p, &u64::from(handle).to_le_bytes());
                 Ok(())
             }
             (mode, _) => Err(LaunchError::Unsupported(format!("arguments of address mode {mode:?}"))),
@@ -597,7 +603,7 @@ impl Building<'_> {
             Some(own) => own,
             None => self.memory.private_sparse("printf buffer", PRINTF_BYTES)?,
         };
-        let buffer = self.keep(own);
+        let buffer = self.keep_private(own);
         printf::begin(&buffer.block);
         self.printf = Some(Arc::clone(&buffer));
         Ok(buffer)
@@ -668,7 +674,7 @@ impl Building<'_> {
             if let Some((_, structure)) = structures.first()
                 && !self.implicit_at.is_empty()
             {
-                let own = self.allocate("implicit arguments", u64::from(implicit::STRIDE))?;
+                let own = self.allocate_private("implicit arguments", u64::from(implicit::STRIDE))?;
                 own.block.copy_in(0, structure);
                 let address = own.base.to_le_bytes();
                 for at in std::mem::take(&mut self.implicit_at) {
@@ -687,7 +693,7 @@ impl Building<'_> {
                 self.slots
             )));
         }
-        let (map, version) = reachable(self.memory, &self.own, self.red_zone > 0);
+        let (map, version) = reachable_memory(self.memory, &self.own, self.red_zone > 0);
         let spare = spent.as_mut().filter(|p| p.window.len() as u64 == total);
         let window = match spare.and_then(|p| Some(std::mem::replace(&mut p.window, Block::zeroed(0)?))) {
             Some(window) => {
@@ -737,7 +743,7 @@ impl Building<'_> {
     }
 }
 
-fn wrong(index: u32, wanted: &str, got: &Arg) -> Result<(), LaunchError> {
+fn wrong_argument_error(index: u32, wanted: &str, got: &Arg) -> Result<(), LaunchError> {
     Err(LaunchError::Argument(index, format!("the kernel takes {wanted}, not {}", got.kind())))
 }
 

@@ -61,7 +61,7 @@ pub fn local_id_table(
             table[at..at + 2].copy_from_slice(&(id as u16).to_le_bytes());
         }
     }
-    let own = memory.private("local ids of implicit arguments", table.len() as u64)?;
+    let own = memory.allocate_private("local ids of implicit arguments", table.len() as u64)?;
     own.block.copy_in(0, &table);
     Ok(own)
 }

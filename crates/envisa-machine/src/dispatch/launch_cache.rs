@@ -67,7 +67,7 @@ impl Remembered {
     }
 
     /// Can launches reach the same that have other arguments ([`Prepared::reach`])?
-    pub fn shares(&self) -> bool {
+    pub fn shares_reach(&self) -> bool {
         self.fixed && self.windowless
     }
 
@@ -84,7 +84,7 @@ impl Remembered {
         let at = all.iter().position(|r| r.asked == *asked)?;
         let mut ready = all.remove(at);
         drop(all);
-        ready.prepared.renew(memory).then_some(ready)
+        ready.prepared.reacquire_memory(memory).then_some(ready)
     }
 
     /// A launch of these sizes that nobody is likely to ask for again, for [`prepare_from`](super::prepare_from): one of
@@ -103,13 +103,13 @@ impl Remembered {
     }
 
     /// Has a launch that was prepared anew reach what another one reached ([`Prepared::reach`]), if it does.
-    pub fn recognise(&self, prepared: &mut Prepared) {
+    pub fn reuse_reach(&self, prepared: &mut Prepared) {
         // The window came along with what another launch left.
         if let Some(reach) = prepared.reached_before.filter(|_| self.fixed) {
             prepared.reach = reach;
             return;
         }
-        if !self.shares() {
+        if !self.shares_reach() {
             return;
         }
         if let Some(one) = self.lock().iter().find(|r| r.prepared.reaches_as(prepared)) {
@@ -119,7 +119,7 @@ impl Remembered {
 
     /// Remembers a launch that ended without a fault, if it can run again.
     pub fn keep(&self, mut ready: Box<Ready>) {
-        if !ready.prepared.rest() {
+        if !ready.prepared.release_memory() {
             return;
         }
         let mut all = self.lock();
@@ -290,7 +290,7 @@ kernels:
             remembered.keep(first);
             let known = |asked| {
                 let mut other = ready(SHIFT, &memory, asked);
-                remembered.recognise(&mut other.prepared);
+                remembered.reuse_reach(&mut other.prepared);
                 other.prepared.reach() == reach
             };
             assert_eq!(known(asked(a, 2)), fixed && windowless);
@@ -384,7 +384,7 @@ kernels:
             let (base, reach) = (spent.own[0].base, spent.reach());
             assert!(spent.own[0].block.write(8, [7]) && spent.window.write(2048, [7]));
             let mut made = ready_from(&info, &memory, asked(a, 99), Some(spent)).prepared;
-            remembered.recognise(&mut made);
+            remembered.reuse_reach(&mut made);
             assert_eq!((made.own[0].base, made.own[0].block.read::<1>(8)), (base, Some([0])));
             assert_eq!(made.window.read::<1>(2048), Some([0]));
             assert_eq!(made.reach() == reach, fixed, "messages go where they went");

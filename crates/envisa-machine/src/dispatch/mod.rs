@@ -16,7 +16,7 @@ mod tests;
 mod threads;
 
 pub use crate::sampler::{Mip, Sampler};
-pub use build::{prepare, prepare_from};
+pub use build::{prepare_from, prepare_launch};
 pub use launch::{Arg, Launch, LaunchError, Resources};
 pub use launch_cache::{Asked, Ready, Remembered};
 pub use payload_layout::PayloadLayout;

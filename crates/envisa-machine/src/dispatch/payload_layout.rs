@@ -75,7 +75,7 @@ impl PayloadLayout {
     }
 
     /// Where the data at this offset of the part that threads share stand in the image.
-    pub(super) fn place(&self, offset: u32) -> usize {
+    pub(super) fn image_offset(&self, offset: u32) -> usize {
         let (inline, grf) = self.inline;
         let offset = offset as usize;
         if inline > 0 && inline < grf && offset >= inline {
@@ -90,7 +90,7 @@ impl PayloadLayout {
         let all = |wanted: &[ArgType]| {
             let found = kernel.payload_arguments.iter().filter(|p| wanted.contains(&p.arg_type));
             let place = |p: &PayloadArgument| {
-                let at = self.place(p.offset) as u32;
+                let at = self.image_offset(p.offset) as u32;
                 at..at.saturating_add(p.size)
             };
             found.map(place).collect::<Vec<_>>()

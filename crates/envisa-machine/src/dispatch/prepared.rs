@@ -147,23 +147,23 @@ impl Prepared {
 
     /// Lets go of what it reaches, so that it keeps nobody's memory; `false` if it cannot run again: it has memory of
     /// its own whose content would have to be as at first, or much to clear, or it dropped accesses.
-    pub(super) fn rest(&mut self) -> bool {
+    pub(super) fn release_memory(&mut self) -> bool {
         let bytes = self.window.len() as u64 + self.private.map_or(0, |(_, bytes)| bytes);
         // What was printed would stay in memory.
         let printed = self.printf.as_ref().is_some_and(|a| !printf::is_empty(&a.block));
         if !self.knows_its_own() || printed || bytes > MOST_OWN || self.dropped.counts() != (0, 0) {
             return false;
         }
-        self.map = AddressMap::nothing();
-        self.surfaces.release();
+        self.map = AddressMap::empty_map();
+        self.surfaces.release_allocations();
         self.names = Names::default();
         true
     }
 
-    /// Reaches again what it reached before [`Prepared::rest`]; `false` if the address space is another one since.
-    pub(super) fn renew(&mut self, memory: &Memory) -> bool {
-        let (map, version) = reachable(memory, &self.own, false);
-        if version != self.version || !self.surfaces.hold() {
+    /// Reaches again what it reached before [`Prepared::release_memory`]; `false` if the address space is another one since.
+    pub(super) fn reacquire_memory(&mut self, memory: &Memory) -> bool {
+        let (map, version) = reachable_memory(memory, &self.own, false);
+        if version != self.version || !self.surfaces.hold_allocations() {
             return false;
         }
         self.map = map;
@@ -216,7 +216,7 @@ impl Prepared {
     }
 
     /// The bytes of the image that differ from thread to thread of a group: local ids.
-    pub fn payload(&self) -> std::ops::Range<usize> {
+    pub fn payload_range(&self) -> std::ops::Range<usize> {
         self.payload_at..self.payload_at + self.payload_bytes
     }
 
@@ -238,19 +238,19 @@ impl Prepared {
     /// Writes what a group's threads share into an image.
     #[inline]
     pub fn patch_group(&self, image: &mut [u8], group: [u32; 3], class: &GroupClass) {
-        put32(image, 0, class.implicit_offset);
-        put32(image, 4, group[0]);
-        put32(image, 24, group[1]);
-        put32(image, 28, group[2]);
+        write_u32(image, 0, class.implicit_offset);
+        write_u32(image, 4, group[0]);
+        write_u32(image, 24, group[1]);
+        write_u32(image, 28, group[2]);
         for at in &self.local_size_at {
             for d in 0..3 {
-                put32(image, at + 4 * d, class.local[d]);
+                write_u32(image, at + 4 * d, class.local[d]);
             }
         }
     }
 
     /// The parts of an image that [`Prepared::patch_group`] and [`Prepared::patch_thread`] write.
-    pub fn varying(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
+    pub fn varying_ranges(&self) -> impl Iterator<Item = std::ops::Range<u32>> + '_ {
         let range = |at: usize, bytes: usize| at as u32..(at + bytes) as u32;
         let sizes = self.local_size_at.iter().map(move |at| range(*at, 12));
         [range(0, 32), range(self.payload_at, self.payload_bytes)].into_iter().chain(sizes)
@@ -263,7 +263,7 @@ impl Prepared {
             local: self.local,
             payload: self.payload_at as u32..(self.payload_at + self.payload_bytes) as u32,
             row_bytes: self.row_bytes as u32,
-            others: self.varying().skip(2).filter(|_| groups_differ).collect(),
+            others: self.varying_ranges().skip(2).filter(|_| groups_differ).collect(),
             even: !groups_differ,
         }
     }
@@ -271,8 +271,8 @@ impl Prepared {
     /// Writes a thread's own part of r0 into an image: its index and its scratch.
     #[inline]
     pub fn patch_thread(&self, image: &mut [u8], thread: u32, slot: u32) {
-        put32(image, 8, thread & 0xff);
-        put32(image, 20, self.scratch_at + slot * self.scratch_bytes);
+        write_u32(image, 8, thread & 0xff);
+        write_u32(image, 20, self.scratch_at + slot * self.scratch_bytes);
     }
 
     /// A thread's own payload: its local ids; nothing if it has none.
@@ -291,12 +291,12 @@ impl Prepared {
 }
 
 #[inline(always)]
-fn put32(image: &mut [u8], at: usize, value: u32) {
+fn write_u32(image: &mut [u8], at: usize, value: u32) {
     image[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
 /// Groups are counted in 64 bits.
-pub(super) fn countable(groups: [u32; 3]) -> Result<(), LaunchError> {
+pub(super) fn check_group_count(groups: [u32; 3]) -> Result<(), LaunchError> {
     let count = groups.iter().try_fold(1u64, |n, g| n.checked_mul(u64::from(*g)));
     match count.filter(|n| *n <= MAX_GROUPS) {
         Some(_) => Ok(()),
@@ -312,7 +312,7 @@ pub(super) fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
 }
 
 /// The memory, with what a launch has for itself, and which state of it that is.
-pub(super) fn reachable(memory: &Memory, own: &[Private], checked: bool) -> (Arc<AddressMap>, u64) {
+pub(super) fn reachable_memory(memory: &Memory, own: &[Private], checked: bool) -> (Arc<AddressMap>, u64) {
     let (map, version) = memory.map_and_version();
     let reports = if checked { for_reports() } else { None };
     if own.is_empty() && reports.is_none() {
@@ -343,7 +343,7 @@ pub fn prepare_bare(
             "{groups:?} groups of {threads} threads: at least one of each, at most {MAX_GROUP_THREADS} threads"
         )));
     }
-    countable(groups)?;
+    check_group_count(groups)?;
     if slm_bytes > local_memory {
         return Err(too_much_local_memory(slm_bytes, local_memory));
     }

@@ -54,18 +54,18 @@ pub fn decode(memory: &AddressMap, buffer: &Block) -> Printed {
             out.incomplete = true;
             break;
         }
-        let Some(format) = string(memory, address) else {
+        let Some(format) = read_c_string(memory, address) else {
             out.incomplete = true;
             break;
         };
         left = left.saturating_sub(format.len());
-        if !record(memory, &format, &mut reader, &mut out.text, &mut left) {
+        if !format_record(memory, &format, &mut reader, &mut out.text, &mut left) {
             out.incomplete = true;
             break;
         }
         // Arguments that the format has no conversions for.
         while reader.at_argument() {
-            if skip(&mut reader).is_none() {
+            if skip_argument(&mut reader).is_none() {
                 out.incomplete = true;
                 return out;
             }
@@ -84,7 +84,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+    fn take_bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         if self.end - self.at < N {
             return None;
         }
@@ -94,11 +94,11 @@ impl Reader<'_> {
     }
 
     fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_le_bytes)
+        self.take_bytes().map(u32::from_le_bytes)
     }
 
     fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_le_bytes)
+        self.take_bytes().map(u64::from_le_bytes)
     }
 
     /// Does an argument follow? The other thing that can is a record, whose first dword is the low half of a string's
@@ -125,7 +125,7 @@ fn vector(reader: &mut Reader<'_>, tag: u32) -> Option<(usize, usize)> {
 }
 
 /// Steps over one argument.
-fn skip(reader: &mut Reader<'_>) -> Option<()> {
+fn skip_argument(reader: &mut Reader<'_>) -> Option<()> {
     let tag = reader.u32()?;
     let bytes = match tag {
         1..=4 => 4,
@@ -141,7 +141,7 @@ fn skip(reader: &mut Reader<'_>) -> Option<()> {
 }
 
 /// A zero-terminated string of the guest's memory.
-fn string(memory: &AddressMap, address: u64) -> Option<Vec<u8>> {
+fn read_c_string(memory: &AddressMap, address: u64) -> Option<Vec<u8>> {
     let mut hint = Hint::default();
     let mut bytes = Vec::new();
     loop {
@@ -163,7 +163,7 @@ enum Value {
 }
 
 /// One argument: its elements (one unless it is a vector).
-fn argument(memory: &AddressMap, reader: &mut Reader<'_>) -> Option<Vec<Value>> {
+fn read_argument(memory: &AddressMap, reader: &mut Reader<'_>) -> Option<Vec<Value>> {
     let tag = reader.u32()?;
     Some(match tag {
         1 => vec![Value::Int(i64::from(reader.u32()? as i8), 8)],
@@ -174,7 +174,7 @@ fn argument(memory: &AddressMap, reader: &mut Reader<'_>) -> Option<Vec<Value>> 
             let address = reader.u64()?;
             let text = match address {
                 0 => b"(null)".to_vec(),
-                _ => string(memory, address).unwrap_or_else(|| {
+                _ => read_c_string(memory, address).unwrap_or_else(|| {
                     reader.unreadable = true;
                     b"(unreadable)".to_vec()
                 }),
@@ -190,12 +190,12 @@ fn argument(memory: &AddressMap, reader: &mut Reader<'_>) -> Option<Vec<Value>> 
             let mut values = Vec::with_capacity(count);
             for _ in 0..count {
                 values.push(match tag {
-                    9 => Value::Int(i64::from(i8::from_le_bytes(reader.take()?)), 8),
-                    10 => Value::Int(i64::from(i16::from_le_bytes(reader.take()?)), 16),
-                    11 => Value::Int(i64::from(i32::from_le_bytes(reader.take()?)), 32),
-                    12 => Value::Int(i64::from_le_bytes(reader.take()?), 64),
-                    13 => Value::Float(f64::from(f32::from_le_bytes(reader.take()?))),
-                    _ => Value::Float(f64::from_le_bytes(reader.take()?)),
+                    9 => Value::Int(i64::from(i8::from_le_bytes(reader.take_bytes()?)), 8),
+                    10 => Value::Int(i64::from(i16::from_le_bytes(reader.take_bytes()?)), 16),
+                    11 => Value::Int(i64::from(i32::from_le_bytes(reader.take_bytes()?)), 32),
+                    12 => Value::Int(i64::from_le_bytes(reader.take_bytes()?), 64),
+                    13 => Value::Float(f64::from(f32::from_le_bytes(reader.take_bytes()?))),
+                    _ => Value::Float(f64::from_le_bytes(reader.take_bytes()?)),
                 });
             }
             reader.at = (start + field).min(reader.end);
@@ -222,7 +222,7 @@ struct Spec {
 
 /// Formats one record; `false` if its arguments end early or make no sense, or nothing is `left` of the bytes that
 /// may be read and made.
-fn record(
+fn format_record(
     memory: &AddressMap,
     format: &[u8],
     reader: &mut Reader<'_>,
@@ -254,14 +254,14 @@ fn record(
             // C does not define the conversion, or its argument is missing: it is printed as it stands.
             text.extend_from_slice(&format[i..next]);
             i = next;
-            if reader.at_argument() && skip(reader).is_none() {
+            if reader.at_argument() && skip_argument(reader).is_none() {
                 sound = false;
                 break;
             }
             continue;
         }
         i = next;
-        let Some(values) = argument(memory, reader) else {
+        let Some(values) = read_argument(memory, reader) else {
             sound = false;
             break;
         };
@@ -272,7 +272,7 @@ fn record(
             // A string that is not a literal comes as a pointer.
             let pointed = match (spec.conversion, value) {
                 (b's', Value::Pointer(0)) => Some(Value::Text(b"(null)".to_vec())),
-                (b's', Value::Pointer(p)) => string(memory, *p).map(Value::Text),
+                (b's', Value::Pointer(p)) => read_c_string(memory, *p).map(Value::Text),
                 _ => None,
             };
             let value = pointed.as_ref().unwrap_or(value);
@@ -342,7 +342,7 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
     match (spec.conversion, value) {
         (b's', Value::Text(s)) => {
             let n = spec.precision.unwrap_or(usize::MAX).min(s.len());
-            pad(spec, "", String::from_utf8_lossy(&s[..n]).into_owned(), false)
+            pad_to_width(spec, "", String::from_utf8_lossy(&s[..n]).into_owned(), false)
         }
         (b'c', Value::Int(n, _)) => {
             let mut one = vec![*n as u8];
@@ -351,8 +351,8 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
             }
             one
         }
-        (b'p' | b's', Value::Pointer(p)) => pad(spec, "", format!("{p:#x}"), false),
-        (b'p', Value::Int(n, _)) => pad(spec, "", format!("{n:#x}"), false),
+        (b'p' | b's', Value::Pointer(p)) => pad_to_width(spec, "", format!("{p:#x}"), false),
+        (b'p', Value::Int(n, _)) => pad_to_width(spec, "", format!("{n:#x}"), false),
         // What is not a string where one is expected is printed as what it is.
         (b'd' | b'i', _) | (b's', Value::Int(..)) => {
             let n = integer(spec, value);
@@ -365,19 +365,19 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
             } else {
                 ""
             };
-            pad(spec, sign, digits(spec, n.unsigned_abs().to_string()), spec.precision.is_none())
+            pad_to_width(spec, sign, pad_digits(spec, n.unsigned_abs().to_string()), spec.precision.is_none())
         }
         (b'u' | b'o' | b'x' | b'X', _) => {
-            let n = unsigned(spec, value);
+            let n = unsigned_value(spec, value);
             let (prefix, text) = match spec.conversion {
                 b'u' => ("", n.to_string()),
-                b'o' if spec.alternate => ("", octal(spec, n)),
+                b'o' if spec.alternate => ("", format_octal(spec, n)),
                 b'o' => ("", format!("{n:o}")),
                 b'x' => (if spec.alternate && n != 0 { "0x" } else { "" }, format!("{n:x}")),
                 _ => (if spec.alternate && n != 0 { "0X" } else { "" }, format!("{n:X}")),
             };
-            let text = if spec.conversion == b'o' && spec.alternate { text } else { digits(spec, text) };
-            pad(spec, prefix, text, spec.precision.is_none())
+            let text = if spec.conversion == b'o' && spec.alternate { text } else { pad_digits(spec, text) };
+            pad_to_width(spec, prefix, text, spec.precision.is_none())
         }
         (_, value) => {
             let x = match value {
@@ -406,7 +406,7 @@ fn convert(spec: &Spec, value: &Value) -> Vec<u8> {
                 text.make_ascii_uppercase();
                 prefix.make_ascii_uppercase();
             }
-            pad(spec, &prefix, text, x.is_finite())
+            pad_to_width(spec, &prefix, text, x.is_finite())
         }
     }
 }
@@ -425,7 +425,7 @@ fn integer(spec: &Spec, value: &Value) -> i64 {
     }
 }
 
-fn unsigned(spec: &Spec, value: &Value) -> u64 {
+fn unsigned_value(spec: &Spec, value: &Value) -> u64 {
     let bits = match value {
         Value::Int(_, bits) => *bits,
         _ => 64,
@@ -436,13 +436,13 @@ fn unsigned(spec: &Spec, value: &Value) -> u64 {
 }
 
 /// `%#o`: the first digit is zero, by a greater precision if need be.
-fn octal(spec: &Spec, n: u64) -> String {
-    let text = digits(spec, format!("{n:o}"));
+fn format_octal(spec: &Spec, n: u64) -> String {
+    let text = pad_digits(spec, format!("{n:o}"));
     if text.starts_with('0') { text } else { format!("0{text}") }
 }
 
 /// At least as many digits as the precision says.
-fn digits(spec: &Spec, text: String) -> String {
+fn pad_digits(spec: &Spec, text: String) -> String {
     match spec.precision {
         Some(0) if text == "0" => String::new(),
         Some(p) if text.len() < p => format!("{}{text}", "0".repeat(p - text.len())),
@@ -451,7 +451,7 @@ fn digits(spec: &Spec, text: String) -> String {
 }
 
 /// Sign, digits and padding to the width.
-fn pad(spec: &Spec, prefix: &str, text: String, zeros: bool) -> Vec<u8> {
+fn pad_to_width(spec: &Spec, prefix: &str, text: String, zeros: bool) -> Vec<u8> {
     let len = prefix.len() + text.chars().count();
     let fill = spec.width.saturating_sub(len);
     if spec.left {
@@ -477,14 +477,14 @@ fn float(spec: &Spec, x: f64) -> String {
             let text = format!("{x:.precision$}");
             if spec.alternate && precision == 0 { text + "." } else { text }
         }
-        b'e' => exponential(x, precision, spec.alternate),
-        b'a' => hexadecimal(x, spec.precision),
-        _ => general(x, precision.max(1), spec.alternate),
+        b'e' => format_exponential(x, precision, spec.alternate),
+        b'a' => format_hex_float(x, spec.precision),
+        _ => format_general(x, precision.max(1), spec.alternate),
     }
 }
 
 /// `1.500000e+03`.
-fn exponential(x: f64, precision: usize, point: bool) -> String {
+fn format_exponential(x: f64, precision: usize, point: bool) -> String {
     let text = format!("{x:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -494,7 +494,7 @@ fn exponential(x: f64, precision: usize, point: bool) -> String {
 }
 
 /// The shorter of `%e` and `%f`, without trailing zeros.
-fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
+fn format_general(x: f64, precision: usize, keep_zeros: bool) -> String {
     let scientific = format!("{x:.*e}", precision - 1);
     let exponent: i32 = scientific.split_once('e').and_then(|(_, e)| e.parse().ok()).unwrap_or(0);
     let strip = |text: String| {
@@ -504,7 +504,7 @@ fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     };
     if exponent < -4 || exponent >= precision as i32 {
-        let text = exponential(x, precision - 1, keep_zeros);
+        let text = format_exponential(x, precision - 1, keep_zeros);
         match text.split_once('e') {
             Some((mantissa, e)) => format!("{}e{e}", strip(mantissa.to_owned())),
             None => text,
@@ -515,7 +515,7 @@ fn general(x: f64, precision: usize, keep_zeros: bool) -> String {
 }
 
 /// `0x1.8p+1`.
-fn hexadecimal(x: f64, precision: Option<usize>) -> String {
+fn format_hex_float(x: f64, precision: Option<usize>) -> String {
     let bits = x.to_bits();
     let (mut fraction, biased) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
     let mut lead = u64::from(biased != 0);

@@ -48,7 +48,7 @@ fn ready_as(
         args: vec![Arg::Buffer(a, 16), Arg::Value(vec![5, 0, 0, 0]), Arg::Local(256)],
     };
     edit(&mut launch);
-    let prepared = prepare(
+    let prepared = prepare_launch(
         &info.kernels[0],
         &launch,
         Resources {
@@ -185,7 +185,7 @@ fn what_is_missing_is_named() {
             images,
             red_zone: 0,
         };
-        prepare(kernel, &launch, with).map(drop)
+        prepare_launch(kernel, &launch, with).map(drop)
     };
     assert_eq!(refused(|_| {}, 128, false, false), Ok(()));
     assert_eq!(refused(|_| {}, 100, true, false), Ok(()));

@@ -44,7 +44,7 @@ impl Place {
         }
     }
 
-    fn of(kind: u8, at: u64) -> Place {
+    fn from_kind_and_offset(kind: u8, at: u64) -> Place {
         match kind {
             0 => Place::Register(at as u32),
             1 => Place::Flat(at),
@@ -236,7 +236,7 @@ impl Log {
         *self = Log::new(self.limit);
     }
 
-    fn part(&mut self) -> &mut Part {
+    fn part_for_append(&mut self) -> &mut Part {
         if self.parts.is_empty() {
             self.parts.push_back(Part::default());
         }
@@ -244,13 +244,13 @@ impl Log {
         &mut self.parts[last]
     }
 
-    fn takes(&mut self, bytes: usize) {
+    fn account_bytes(&mut self, bytes: usize) {
         self.bytes += bytes as u64;
-        self.part().bytes += bytes as u64;
+        self.part_for_append().bytes += bytes as u64;
     }
 
     pub(super) fn begin(&mut self, entry: Entry) {
-        let part = self.part();
+        let part = self.part_for_append();
         if part.entries.len() >= PART_ENTRIES || part.bytes >= PART_BYTES {
             self.parts.push_back(Part::default());
             while self.bytes > self.limit && self.parts.len() > 2 {
@@ -259,21 +259,21 @@ impl Log {
                 self.entries -= old.entries.len() as u64;
             }
         }
-        let part = self.part();
+        let part = self.part_for_append();
         let end = part.records.len() as u32;
         part.entries.push(Entry { end, ..entry });
         self.entries += 1;
-        self.takes(size_of::<Entry>());
+        self.account_bytes(size_of::<Entry>());
     }
 
     /// Keeps what is at a place before the entry's instruction changes it.
     pub(super) fn keep(&mut self, place: Place, old: &[u8]) {
-        self.record(Record { place, bytes: old.len() as u32, channel: 0, each: 0, read: false, old });
+        self.push_record(Record { place, bytes: old.len() as u32, channel: 0, each: 0, read: false, old });
     }
 
-    pub(super) fn record(&mut self, r: Record<'_>) {
+    pub(super) fn push_record(&mut self, r: Record<'_>) {
         let (kind, at) = r.place.parts();
-        let part = self.part();
+        let part = self.part_for_append();
         part.records.extend_from_slice(r.old);
         part.records.extend_from_slice(&[kind, r.channel, r.read.into(), 0]);
         part.records.extend_from_slice(&r.bytes.to_le_bytes());
@@ -283,26 +283,26 @@ impl Log {
         if let Some(entry) = part.entries.last_mut() {
             entry.end = end;
         }
-        self.takes(r.old.len() + FOOTER);
+        self.account_bytes(r.old.len() + FOOTER);
     }
 
     pub(super) fn control(&mut self, control: Control, named: Named, fused: Option<Vec<Fused>>) {
         let more =
             fused.iter().flatten().map(|f| f.operands[0].1.len() + f.operands[1].1.len()).sum::<usize>();
-        self.takes(control.bytes() + size_of::<Named>() + more);
-        self.part().controls.push(Kept { control, named, fused });
+        self.account_bytes(control.bytes() + size_of::<Named>() + more);
+        self.part_for_append().controls.push(Kept { control, named, fused });
     }
 
     pub(super) fn turns(&mut self, turns: Turns) {
-        self.takes(size_of::<Turns>() + 16 * turns.threads.len() + size_of::<Named>());
-        let part = self.part();
+        self.account_bytes(size_of::<Turns>() + 16 * turns.threads.len() + size_of::<Named>());
+        let part = self.part_for_append();
         part.between.push((part.entries.len(), Between::Turns(turns)));
     }
 
-    pub(super) fn group(&mut self, state: GroupState) {
+    pub(super) fn push_group_state(&mut self, state: GroupState) {
         let registers = state.threads.iter().map(|t| t.0.bytes() + t.2.len()).sum::<usize>();
-        self.takes(state.slm.len() + registers + size_of::<GroupState>());
-        let part = self.part();
+        self.account_bytes(state.slm.len() + registers + size_of::<GroupState>());
+        let part = self.part_for_append();
         part.between.push((part.entries.len(), Between::Group(Box::new(state))));
     }
 
@@ -320,8 +320,8 @@ impl Log {
 
     /// What happened after the latest entry.
     pub(super) fn pop_between(&mut self) -> Option<Between> {
-        self.trim();
-        let part = self.part();
+        self.trim_empty_parts();
+        let part = self.part_for_append();
         let n = part.entries.len();
         let (_, between) = part.between.pop_if(|b| b.0 == n)?;
         let bytes = match &between {
@@ -337,15 +337,15 @@ impl Log {
     }
 
     /// The latest part is one with entries.
-    fn trim(&mut self) {
+    fn trim_empty_parts(&mut self) {
         while self.parts.len() > 1 && self.parts.back().is_some_and(|p| p.entries.is_empty()) {
             self.parts.pop_back();
         }
     }
 
     /// Undoes the latest entry's records, the latest first.
-    pub(super) fn undo(&mut self, mut put: impl FnMut(Place, &[u8])) {
-        let part = self.part();
+    pub(super) fn undo_latest_entry(&mut self, mut put: impl FnMut(Place, &[u8])) {
+        let part = self.part_for_append();
         let [.., entry] = &part.entries[..] else { return };
         let start = part.entries.len().checked_sub(2).map_or(0, |i| part.entries[i].end);
         let (records, end) = (&part.records, entry.end);
@@ -358,7 +358,7 @@ impl Log {
     }
 
     pub(super) fn pop_control(&mut self) -> Option<Kept> {
-        let part = self.part();
+        let part = self.part_for_append();
         if part.entries.last()?.what != What::Control {
             return None;
         }
@@ -370,14 +370,14 @@ impl Log {
     }
 
     pub(super) fn pop(&mut self) {
-        if self.part().entries.pop().is_some() {
+        if self.part_for_append().entries.pop().is_some() {
             let bytes = size_of::<Entry>() as u64;
-            let part = self.part();
+            let part = self.part_for_append();
             part.bytes = part.bytes.saturating_sub(bytes);
             self.bytes = self.bytes.saturating_sub(bytes);
             self.entries -= 1;
         }
-        self.trim();
+        self.trim_empty_parts();
     }
 
     /// The entries with their records, the latest first: how far each is back (1: the latest), whether its group is
@@ -413,7 +413,7 @@ pub struct Past<'a> {
 
 impl<'a> Past<'a> {
     /// What it accessed, the latest first.
-    pub fn records(&self) -> impl Iterator<Item = Record<'a>> + use<'a> {
+    pub fn records_latest_first(&self) -> impl Iterator<Item = Record<'a>> + use<'a> {
         Records { bytes: self.records, start: self.start, end: self.entry.end as usize }
     }
 }
@@ -441,7 +441,14 @@ impl<'a> Iterator for Records<'a> {
         let end = self.end - FOOTER;
         let old = self.bytes.get(end.checked_sub(data)?..end)?;
         self.end = end - data;
-        Some(Record { place: Place::of(footer[0], address), bytes, channel: footer[1], each, read, old })
+        Some(Record {
+            place: Place::from_kind_and_offset(footer[0], address),
+            bytes,
+            channel: footer[1],
+            each,
+            read,
+            old,
+        })
     }
 }
 
@@ -456,7 +463,7 @@ pub(super) struct Journal<'a, 'b> {
 
 impl Journal<'_, '_> {
     /// An access of so many bytes in all, `each` of a channel.
-    fn told(&mut self, a: &Access, bytes: u32, each: u32) {
+    fn record_access(&mut self, a: &Access, bytes: u32, each: u32) {
         if self.message.is_some_and(|m| a.is_dropped(m)) {
             self.drops.add(a);
         }
@@ -479,19 +486,19 @@ impl Journal<'_, '_> {
         let read = a.kind == AccessKind::Read;
         let mut record = Record { place, bytes, channel: a.channel, each, read, old: &[] };
         if read {
-            return self.log.record(record);
+            return self.log.push_record(record);
         }
         let mut old = vec![0; bytes as usize];
         if place.get(self.env, self.slm, &mut old) {
             record.old = &old;
-            return self.log.record(record);
+            return self.log.push_record(record);
         }
         // Partly outside: as much as there is.
         for n in 0..bytes {
             let mut byte = [0];
             if place.behind(n.into()).get(self.env, self.slm, &mut byte) {
                 let place = place.behind(n.into());
-                self.log.record(Record { place, bytes: 1, old: &byte, ..record });
+                self.log.push_record(Record { place, bytes: 1, old: &byte, ..record });
             }
         }
     }
@@ -501,10 +508,10 @@ impl MemoryObserver for Journal<'_, '_> {
     const ACTIVE: bool = true;
 
     fn access(&mut self, access: &Access) {
-        self.told(access, access.bytes, 0);
+        self.record_access(access, access.bytes, 0);
     }
 
     fn row(&mut self, first: &Access, count: u32, parts: u32) {
-        self.told(first, first.bytes * count, first.bytes * parts.max(1));
+        self.record_access(first, first.bytes * count, first.bytes * parts.max(1));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use envisa_lower::{Op, Touched};
 
 use super::log::{Entry, GroupState, Journal, Log, Place, Turns, What};
-use super::{Groups, TURN, Thread, machine, release, thread_states};
+use super::{Groups, TURN, Thread, make_machine, release_waiting_threads, thread_states};
 use crate::dispatch::GroupClass;
 use crate::engine::{Instructions, LaunchView, Stop, flag};
 use crate::group::{Kept, Loader, Run};
@@ -185,7 +185,7 @@ impl<'a> Paused<'a> {
     /// A thread with all it can reach.
     pub fn machine(&mut self, k: usize) -> Machine<'_> {
         let g = &mut self.groups;
-        machine(&g.launch.env, &mut g.group, &g.slm, &mut g.threads[k], &mut g.hints)
+        make_machine(&g.launch.env, &mut g.group, &g.slm, &mut g.threads[k], &mut g.hints)
     }
 
     /// The instruction that a thread executed last, where that is known.
@@ -202,7 +202,7 @@ impl<'a> Paused<'a> {
         match self.order {
             Order::Forward => nth,
             Order::Reverse => count - 1 - nth,
-            Order::Random(seed) => shuffled(nth, count, seed),
+            Order::Random(seed) => permute_index(nth, count, seed),
         }
     }
 
@@ -219,43 +219,43 @@ impl<'a> Paused<'a> {
         self.groups.group.named.fill((0, 0));
         self.live = class.threads as usize;
         for index in 0..class.threads {
-            self.groups.start(class, index, index as usize, false);
+            self.groups.start_thread(class, index, index as usize, false);
         }
         self.began = self.clock;
-        self.cycle();
+        self.start_round();
     }
 
     /// A new round of turns.
-    fn cycle(&mut self) {
+    fn start_round(&mut self) {
         let n = self.live as u16;
         self.turns.cycle = match self.order {
             Order::Forward => (0..n).collect(),
             Order::Reverse => (0..n).rev().collect(),
             Order::Random(seed) => {
-                let seed = mix(seed ^ self.clock);
-                (0..u64::from(n)).map(|i| shuffled(i, u64::from(n), seed) as u16).collect()
+                let seed = hash_bits(seed ^ self.clock);
+                (0..u64::from(n)).map(|i| permute_index(i, u64::from(n), seed) as u16).collect()
             }
         };
         self.turns.at = 0;
-        self.turn();
+        self.choose_next_thread();
     }
 
     /// The turn of the next thread that can go on, from the current place of the round; `false` if there is none.
-    fn turn(&mut self) -> bool {
+    fn choose_next_thread(&mut self) -> bool {
         let threads = &mut self.groups.threads;
         let ready = |k: &u16| threads[usize::from(*k)].status == Status::Ready;
         let Some(next) = self.turns.cycle[self.turns.at..].iter().position(ready) else { return false };
         self.turns.at += next;
         threads[usize::from(self.turns.cycle[self.turns.at])].turn = TURN;
         self.turns.until = match self.order {
-            Order::Random(seed) => self.clock + 1 + mix(seed.wrapping_add(self.clock)) % RANDOM_TURN,
+            Order::Random(seed) => self.clock + 1 + hash_bits(seed.wrapping_add(self.clock)) % RANDOM_TURN,
             _ => u64::MAX,
         };
         true
     }
 
     /// After an instruction: whose turn is it? `logged`: this is kept.
-    fn settle(&mut self, logged: bool) {
+    fn finish_instruction(&mut self, logged: bool) {
         let k = self.current();
         let t = &mut self.groups.threads[k];
         if self.trap.is_some() || t.status == Status::Ready && self.clock < self.turns.until {
@@ -268,19 +268,21 @@ impl<'a> Paused<'a> {
         if t.status == Status::Yielded && !self.together {
             // It is alone: the next turn is its own, too.
             t.status = Status::Ready;
-            self.turn();
+            self.choose_next_thread();
             return;
         }
         self.turns.at += 1;
-        if self.turn() {
+        if self.choose_next_thread() {
             return;
         }
         let threads = &mut self.groups.threads[..self.live];
         if threads.iter().all(|t| t.status == Status::Done) {
             return self.next_group(logged);
         }
-        if threads.iter().any(|t| t.status == Status::Ready) || release(threads, &mut self.groups.group) {
-            return self.cycle();
+        if threads.iter().any(|t| t.status == Status::Ready)
+            || release_waiting_threads(threads, &mut self.groups.group)
+        {
+            return self.start_round();
         }
         let stuck = threads.iter().position(|t| t.status != Status::Done).unwrap_or(0);
         let m = self.machine(stuck);
@@ -304,7 +306,7 @@ impl<'a> Paused<'a> {
         if logged {
             let g = &self.groups;
             let threads = self.threads();
-            self.log.group(GroupState {
+            self.log.push_group_state(GroupState {
                 nth: self.nth,
                 began: self.began,
                 id: g.group.id,
@@ -326,11 +328,11 @@ impl<'a> Paused<'a> {
         }
         let k = self.current();
         let pc = self.groups.threads[k].pc;
-        self.know(pc);
+        self.classify_instruction(pc);
         let Paused { groups: g, log, kinds, code, .. } = self;
         let launch = g.launch;
         let (program, slm) = (launch.env.program, &g.slm);
-        let mut m = machine(&launch.env, &mut g.group, slm, &mut g.threads[k], &mut g.hints);
+        let mut m = make_machine(&launch.env, &mut g.group, slm, &mut g.threads[k], &mut g.hints);
         let (inst, kind) = (program.code().get(pc as usize), kinds.get(pc as usize).and_then(Option::as_ref));
         let mask = inst.map_or(0, |i| m.channels(i));
         let what = kind.map_or(What::Control, |k| k.what);
@@ -339,7 +341,7 @@ impl<'a> Paused<'a> {
             log.keep(Place::Register(*at), m.t.regs.slice(*at, *bytes));
         }
         if what == What::Control {
-            let saved = m.t.saves().and_then(|f| program.functions().get(f as usize));
+            let saved = m.t.saved_variables().and_then(|f| program.functions().get(f as usize));
             for r in saved.iter().flat_map(|f| &f.locals) {
                 log.keep(Place::Register(r.start), m.t.regs.slice(r.start, r.end - r.start));
             }
@@ -367,7 +369,7 @@ impl<'a> Paused<'a> {
         self.clock += 1;
         self.last = None;
         self.stopped_by(trap);
-        self.settle(true);
+        self.finish_instruction(true);
         true
     }
 
@@ -379,7 +381,7 @@ impl<'a> Paused<'a> {
     }
 
     /// What the instruction at a program counter can change.
-    fn know(&mut self, pc: u32) {
+    fn classify_instruction(&mut self, pc: u32) {
         let program = self.groups.launch.env.program;
         let (Some(slot), Some(inst)) = (self.kinds.get_mut(pc as usize), program.code().get(pc as usize))
         else {
@@ -425,7 +427,7 @@ impl<'a> Paused<'a> {
         let k = entry.thread();
         let (env, slm) = (&g.launch.env, &g.slm);
         let t = &mut g.threads[k];
-        self.log.undo(|place, old| match place {
+        self.log.undo_latest_entry(|place, old| match place {
             Place::Register(at) => t.regs.slice_mut(at, old.len() as u32).copy_from_slice(old),
             memory => {
                 memory.put(env, slm, old);
@@ -479,13 +481,13 @@ impl<'a> Paused<'a> {
             let k = self.current();
             let most = (until - self.clock).min(self.turns.until.saturating_sub(self.clock)).max(1);
             let Paused { groups: g, code, .. } = self;
-            let mut m = machine(&g.launch.env, &mut g.group, &g.slm, &mut g.threads[k], &mut g.hints);
+            let mut m = make_machine(&g.launch.env, &mut g.group, &g.slm, &mut g.threads[k], &mut g.hints);
             let (ran, last) = code.run_to(&mut m, flags, most);
             let trap = m.trap.take();
             self.clock += ran;
             self.last = Some((k, last));
             self.stopped_by(trap);
-            self.settle(false);
+            self.finish_instruction(false);
             if self.ended || self.trap.is_some() || self.clock >= until {
                 return;
             }
@@ -519,7 +521,7 @@ impl<'a> Paused<'a> {
 }
 
 /// A number of a sequence by chance.
-fn mix(x: u64) -> u64 {
+fn hash_bits(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -528,14 +530,14 @@ fn mix(x: u64) -> u64 {
 
 /// Where a number below `count` comes to stand among all of them: a permutation by four Feistel rounds over the next
 /// power of four, walked until it is below.
-fn shuffled(i: u64, count: u64, seed: u64) -> u64 {
+fn permute_index(i: u64, count: u64, seed: u64) -> u64 {
     let half = (64 - count.max(2).saturating_sub(1).leading_zeros()).div_ceil(2);
     let low = (1u64 << half) - 1;
     let mut x = i;
     loop {
         for round in 0..4 {
             let (l, r) = (x >> half, x & low);
-            x = r << half | (l ^ mix(seed ^ r ^ round << 56)) & low;
+            x = r << half | (l ^ hash_bits(seed ^ r ^ round << 56)) & low;
         }
         if x < count {
             return x;
@@ -550,7 +552,7 @@ mod tests {
     #[test]
     fn shuffling_is_a_permutation() {
         for count in [1u64, 2, 3, 7, 64, 100] {
-            let mut all: Vec<u64> = (0..count).map(|i| shuffled(i, count, 42)).collect();
+            let mut all: Vec<u64> = (0..count).map(|i| permute_index(i, count, 42)).collect();
             all.sort_unstable();
             assert_eq!(all, (0..count).collect::<Vec<_>>());
         }

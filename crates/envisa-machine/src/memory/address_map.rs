@@ -97,14 +97,14 @@ fn entry(a: &Arc<Allocation>) -> Entry {
     Entry {
         base: a.base,
         // SAFETY: whoever has the entry keeps the allocation, and drops the entry first.
-        block: unsafe { a.block.view() },
+        block: unsafe { a.block.alias_block() },
         read_only: a.permission == Permission::ReadOnly,
     }
 }
 
 impl AddressMap {
     /// A map of an empty address space, always the same.
-    pub(crate) fn nothing() -> Arc<AddressMap> {
+    pub(crate) fn empty_map() -> Arc<AddressMap> {
         static NOTHING: OnceLock<Arc<AddressMap>> = OnceLock::new();
         Arc::clone(NOTHING.get_or_init(Arc::default))
     }
@@ -136,14 +136,14 @@ impl AddressMap {
     }
 
     /// The bytes of the allocation that starts at an address, if nobody else has access to them.
-    pub(super) fn exclusive(&mut self, base: u64) -> Option<&mut [u8]> {
+    pub(super) fn exclusive_bytes(&mut self, base: u64) -> Option<&mut [u8]> {
         let i = self.entries.binary_search_by_key(&base, |e| e.base).ok()?;
         Some(Arc::get_mut(self.allocations.get_mut(i)?)?.block.bytes())
     }
 
     /// The allocation that an access site went to last.
     #[inline(always)]
-    pub fn hinted(&self, hint: &Hint) -> Option<&Entry> {
+    pub fn hinted_allocation(&self, hint: &Hint) -> Option<&Entry> {
         self.entries.get(hint.0 as usize)
     }
 
@@ -157,11 +157,11 @@ impl AddressMap {
                 return Some(Located { block: &a.block, offset: offset as usize });
             }
         }
-        self.search(address, n, write, hint)
+        self.search_range(address, n, write, hint)
     }
 
     #[cold]
-    fn search(&self, address: u64, n: usize, write: bool, hint: &mut Hint) -> Option<Located<'_>> {
+    fn search_range(&self, address: u64, n: usize, write: bool, hint: &mut Hint) -> Option<Located<'_>> {
         let i = self.index(address)?;
         let a = &self.entries[i];
         let offset = usize::try_from(address - a.base).ok()?;
@@ -182,7 +182,7 @@ impl AddressMap {
     /// there are; the others are zero. `None` if the access does not start inside of an allocation, or ends behind
     /// the 64 bytes that the allocation's last byte lies in.
     #[cold]
-    pub fn padded(&self, first: u64, address: u64, n: usize) -> Option<(Located<'_>, usize)> {
+    pub fn find_padded_read(&self, first: u64, address: u64, n: usize) -> Option<(Located<'_>, usize)> {
         let a = &self.entries[self.index(first)?];
         let end = a.base + a.block.len() as u64;
         let wanted = address.checked_add(n as u64)?;

@@ -23,7 +23,7 @@ pub struct On<'a> {
 impl On<'_> {
     /// The first of `G` lanes that is on.
     #[inline(always)]
-    fn first<const G: usize>(self) -> usize {
+    fn first_lane_on<const G: usize>(self) -> usize {
         self.mask.trailing_zeros() as usize % G
     }
 
@@ -59,7 +59,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Last offset in a window that is followed by `span` bytes; `None` if there is none, or the window is not
     /// inside of the block.
     #[inline(always)]
-    fn last(block: &Block, start: usize, len: usize, span: usize) -> Option<u32> {
+    fn last_valid_offset(block: &Block, start: usize, len: usize, span: usize) -> Option<u32> {
         if !block.contains(start, len) || span > REACH {
             return None;
         }
@@ -77,7 +77,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         on: On<'_>,
         span: usize,
     ) -> Option<Self> {
-        let last = Self::last(block, 0, block.len(), span)? as u64;
+        let last = Self::last_valid_offset(block, 0, block.len(), span)? as u64;
         let mut offsets = [0u32; N];
         // The sign of `o | last - o` is set where `o` is above `last`.
         let mut over = 0u64;
@@ -99,14 +99,14 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     /// Lanes at `delta + (index << shift)`, in 64 bits; indices are extended by their sign or by zeros.
     #[inline(always)]
-    pub fn indexed(
+    pub fn at_indices(
         block: &'a Block,
         (delta, shift, signed): (i64, u32, bool),
         index: &[Un<u32>; N],
         on: On<'_>,
         span: usize,
     ) -> Option<Self> {
-        let last = Self::last(block, 0, block.len(), span)? as i64;
+        let last = Self::last_valid_offset(block, 0, block.len(), span)? as i64;
         if delta.unsigned_abs() > 1 << 48 || shift > 15 {
             return None;
         }
@@ -140,7 +140,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     /// Lanes at the offsets `((index << shift) + add) & and` in the window `[start, start + len)` of a block.
     #[inline(always)]
-    pub fn window(
+    pub fn at_window_offsets(
         block: &'a Block,
         (start, len): (usize, usize),
         (shift, add, and): (u32, u32, u32),
@@ -148,7 +148,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         on: On<'_>,
         span: usize,
     ) -> Option<Self> {
-        let last = Self::last(block, start, len, span)?;
+        let last = Self::last_valid_offset(block, start, len, span)?;
         let mut offsets = [0u32; N];
         let mut over = 0u32;
         for i in 0..N {
@@ -179,9 +179,9 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Offset of lane 0 of part `h`, if the offsets of those lanes of it that are on, one at least, lie `step`
     /// apart. It may be negative if lane 0 is off.
     #[inline(always)]
-    pub fn beside<const G: usize>(&self, h: usize, step: u32, on: On<'_>) -> Option<u32> {
+    pub fn offset_if_adjacent<const G: usize>(&self, h: usize, step: u32, on: On<'_>) -> Option<u32> {
         let at = self.part::<G>(h);
-        let first = on.first::<G>();
+        let first = on.first_lane_on::<G>();
         let origin = at[first].wrapping_sub(first as u32 * step);
         let mut apart = 0;
         for i in 0..G {
@@ -195,7 +195,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline(always)]
     pub fn uniform_offset<const G: usize>(&self, h: usize, on: On<'_>) -> Option<u32> {
         let at = self.part::<G>(h);
-        let first = at[on.first::<G>()];
+        let first = at[on.first_lane_on::<G>()];
         let mut other = 0;
         for i in 0..G {
             let x = at[i] ^ first;
@@ -218,7 +218,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
 
     /// First byte of the window.
     #[inline(always)]
-    fn base(&self) -> *mut u8 {
+    fn window_start(&self) -> *mut u8 {
         // SAFETY: the window starts inside of the block, or at its end.
         unsafe { self.block.as_ptr().add(self.start) }
     }
@@ -236,7 +236,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     ) -> [T; G] {
         assert!(extra + size_of::<T>() <= self.span);
         // SAFETY: inside of the span of lanes; see `offsets`.
-        let base = unsafe { self.base().add(extra) };
+        let base = unsafe { self.window_start().add(extra) };
         let at = self.part::<G>(h);
         // SAFETY: the bytes at each offset from `base` on are inside of the lane's span.
         unsafe { gather(isa, base, at) }
@@ -256,7 +256,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         from: impl Fn(usize, usize) -> T,
     ) {
         assert!(count * size_of::<T>() <= self.span);
-        let base = self.base();
+        let base = self.window_start();
         let at = self.part::<G>(h);
         let one = |i: usize| {
             for k in 0..count {
@@ -286,7 +286,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
     #[inline(always)]
     pub fn add<const ALONE: bool>(&self, mask: u32, terms: &[u32; N]) -> Option<[u32; N]> {
         assert!(self.span >= 4);
-        let base = self.base();
+        let base = self.window_start();
         if !self.aligned(4) || !base.addr().is_multiple_of(4) {
             return None;
         }
@@ -335,7 +335,7 @@ unsafe fn gather<T: Element, const G: usize, const L: u8>(
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::*;
-        if isa.avx2() && size_of::<T>() == 4 && G.is_multiple_of(8) {
+        if isa.has_avx2() && size_of::<T>() == 4 && G.is_multiple_of(8) {
             for k in (0..G).step_by(8) {
                 // SAFETY: the CPU has AVX2; as above, with 8 elements.
                 unsafe {
@@ -346,7 +346,7 @@ unsafe fn gather<T: Element, const G: usize, const L: u8>(
             }
             return out;
         }
-        if isa.avx2() && size_of::<T>() == 8 && G.is_multiple_of(4) {
+        if isa.has_avx2() && size_of::<T>() == 8 && G.is_multiple_of(4) {
             for k in (0..G).step_by(4) {
                 // SAFETY: as above, with 4 elements.
                 unsafe {

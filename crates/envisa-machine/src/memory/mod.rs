@@ -125,7 +125,7 @@ impl State {
     }
 
     /// A start for `bytes` bytes that leaves guards around them.
-    fn room(&self, bytes: u64, guard: u64) -> Option<u64> {
+    fn find_free_start(&self, bytes: u64, guard: u64) -> Option<u64> {
         let search = |from: u64, to: u64, guard: u64| {
             let mut start = from;
             loop {
@@ -163,8 +163,9 @@ impl State {
             // Alignment on the host is alignment on the device.
             Place::Anywhere => {
                 let shift = block.as_ptr().addr() as u64 % 64;
-                let base =
-                    self.room(bytes + shift, shared.guard).ok_or(MemoryError::Limit(used, shared.limit))?;
+                let base = self
+                    .find_free_start(bytes + shift, shared.guard)
+                    .ok_or(MemoryError::Limit(used, shared.limit))?;
                 self.next = (base + shift + bytes + shared.guard).next_multiple_of(ADDRESS_ALIGN);
                 base + shift
             }
@@ -241,7 +242,7 @@ impl Memory {
 
     /// An empty address space that holds at most `limit` bytes, in which no 32-bit index leads from one allocation to
     /// another, as long as there is room.
-    pub fn sparse(limit: u64) -> Memory {
+    pub fn new_sparse(limit: u64) -> Memory {
         Memory::with_guard(limit, WIDE_GUARD)
     }
 
@@ -260,7 +261,7 @@ impl Memory {
     }
 
     /// Would `bytes` more be within the limit?
-    fn within(&self, bytes: u64) -> Result<usize, MemoryError> {
+    fn check_limit(&self, bytes: u64) -> Result<usize, MemoryError> {
         let total = self.shared.lock().used.saturating_add(bytes);
         if total > self.shared.limit {
             return Err(MemoryError::Limit(total, self.shared.limit));
@@ -268,7 +269,7 @@ impl Memory {
         usize::try_from(bytes).map_err(|_| MemoryError::Host(bytes))
     }
 
-    fn publish(
+    fn publish_block(
         &self,
         name: String,
         block: Block,
@@ -303,10 +304,10 @@ impl Memory {
         make: impl FnOnce(&mut [u8]),
     ) -> Result<AllocationId, MemoryError> {
         // Before the host is asked for them.
-        let len = self.within(bytes)?;
+        let len = self.check_limit(bytes)?;
         let mut block = Block::zeroed(len).ok_or(MemoryError::Host(bytes))?;
         make(block.bytes());
-        self.publish(name.into(), block, Place::Anywhere, Permission::ReadWrite)
+        self.publish_block(name.into(), block, Place::Anywhere, Permission::ReadWrite)
     }
 
     /// Allocates zeroed bytes that the host may write, and guests only read.
@@ -318,9 +319,9 @@ impl Memory {
         name: impl Into<String>,
         bytes: u64,
     ) -> Result<AllocationId, MemoryError> {
-        let len = self.within(bytes)?;
+        let len = self.check_limit(bytes)?;
         let block = Block::zeroed(len).ok_or(MemoryError::Host(bytes))?;
-        self.publish(name.into(), block, Place::Anywhere, Permission::ReadOnly)
+        self.publish_block(name.into(), block, Place::Anywhere, Permission::ReadOnly)
     }
 
     /// Allocates zeroed bytes, aligned to pages of 4 KiB, at the address that they have on the host.
@@ -328,12 +329,12 @@ impl Memory {
     /// # Errors
     /// As [`Memory::allocate`]; or if the address is taken.
     pub fn allocate_shared(&self, name: impl Into<String>, bytes: u64) -> Result<AllocationId, MemoryError> {
-        let len = self.within(bytes)?;
-        let block = Block::pages(len, GUARD as usize).ok_or(MemoryError::Host(bytes))?;
-        self.publish(name.into(), block, Place::HostAddress, Permission::ReadWrite)
+        let len = self.check_limit(bytes)?;
+        let block = Block::new_with_guard_pages(len, GUARD as usize).ok_or(MemoryError::Host(bytes))?;
+        self.publish_block(name.into(), block, Place::HostAddress, Permission::ReadWrite)
     }
 
-    /// Takes in a block, for example of the host's own memory ([`Block::foreign`]).
+    /// Takes in a block, for example of the host's own memory ([`Block::from_host_memory`]).
     ///
     /// # Errors
     /// As [`Memory::allocate`]; or if the block is to be at its host address and that is taken.
@@ -344,15 +345,15 @@ impl Memory {
         place: Place,
         permission: Permission,
     ) -> Result<AllocationId, MemoryError> {
-        self.publish(name.into(), block, place, permission)
+        self.publish_block(name.into(), block, place, permission)
     }
 
     /// Allocates zeroed bytes for one launch.
     ///
     /// # Errors
     /// As [`Memory::allocate`].
-    pub fn private(&self, name: impl Into<String>, bytes: u64) -> Result<Private, MemoryError> {
-        let block = Block::zeroed(self.within(bytes)?).ok_or(MemoryError::Host(bytes))?;
+    pub fn allocate_private(&self, name: impl Into<String>, bytes: u64) -> Result<Private, MemoryError> {
+        let block = Block::zeroed(self.check_limit(bytes)?).ok_or(MemoryError::Host(bytes))?;
         self.private_block(name.into(), block)
     }
 
@@ -361,7 +362,8 @@ impl Memory {
     /// # Errors
     /// As [`Memory::allocate`].
     pub fn private_sparse(&self, name: impl Into<String>, bytes: u64) -> Result<Private, MemoryError> {
-        let block = Block::pages(self.within(bytes)?, 0).ok_or(MemoryError::Host(bytes))?;
+        let block =
+            Block::new_with_guard_pages(self.check_limit(bytes)?, 0).ok_or(MemoryError::Host(bytes))?;
         self.private_block(name.into(), block)
     }
 
@@ -394,7 +396,7 @@ impl Memory {
     pub fn bytes(&mut self, id: AllocationId) -> Option<&mut [u8]> {
         let shared = Arc::get_mut(&mut self.shared)?;
         let state = shared.state.get_mut().unwrap_or_else(|e| e.into_inner());
-        Arc::get_mut(&mut state.map)?.exclusive(*state.bases.get(&id)?)
+        Arc::get_mut(&mut state.map)?.exclusive_bytes(*state.bases.get(&id)?)
     }
 
     /// What is where at present.

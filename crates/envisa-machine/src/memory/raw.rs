@@ -99,7 +99,7 @@ impl Block {
             #[cfg(all(target_os = "linux", not(miri)))]
             let _ = map.advise(memmap2::Advice::HugePage);
             let from = map.as_ptr() as usize;
-            return Block::mapped(map, from.next_multiple_of(LARGE_PAGE) - from + place, len);
+            return Block::from_mapping(map, from.next_multiple_of(LARGE_PAGE) - from + place, len);
         }
         let apart = if len < APART { 0 } else { PAGE };
         let layout = Layout::from_size_align(len.checked_add(apart)?, ALIGN).ok()?;
@@ -113,12 +113,12 @@ impl Block {
 
     /// A block of `len` zero bytes on pages of its own, with `guard` bytes around it that are nobody's; both are
     /// multiples of 4096, or the start is not aligned to pages. `None` if the host has no such memory.
-    pub fn pages(len: usize, guard: usize) -> Option<Block> {
+    pub fn new_with_guard_pages(len: usize, guard: usize) -> Option<Block> {
         let map = MmapMut::map_anon(len.checked_add(guard.checked_mul(2)?)?.max(1)).ok()?;
-        Block::mapped(map, guard, len)
+        Block::from_mapping(map, guard, len)
     }
 
-    fn mapped(mut map: MmapMut, at: usize, len: usize) -> Option<Block> {
+    fn from_mapping(mut map: MmapMut, at: usize, len: usize) -> Option<Block> {
         let bytes = map.get_mut(at..at.checked_add(len)?)?;
         let start = NonNull::new(bytes.as_mut_ptr())?;
         Some(Block { start, len, owner: Some(Box::new(Owner::Map(map))) })
@@ -130,7 +130,11 @@ impl Block {
     /// `start` is followed by `len` bytes that are initialised and may be read and written, by any host thread, until
     /// the block is dropped (`keep` is dropped then). Meanwhile the host accesses them by raw pointers only, as
     /// guests may write them.
-    pub unsafe fn foreign(start: NonNull<u8>, len: usize, keep: Option<Box<dyn Any + Send + Sync>>) -> Block {
+    pub unsafe fn from_host_memory(
+        start: NonNull<u8>,
+        len: usize,
+        keep: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Block {
         Block { start, len, owner: Some(Box::new(Owner::Foreign(keep))) }
     }
 
@@ -138,7 +142,7 @@ impl Block {
     ///
     /// # Safety
     /// The view is dropped before the block is.
-    pub(super) unsafe fn view(&self) -> Block {
+    pub(super) unsafe fn alias_block(&self) -> Block {
         Block { start: self.start, len: self.len, owner: None }
     }
 

@@ -90,7 +90,7 @@ pub const MAX_BINDINGS: u32 = 4096;
 impl SurfaceTable {
     /// Binds a surface; `false` for an index of [`MAX_BINDINGS`] or more, or an allocation that the memory does not
     /// have.
-    pub fn bind(&mut self, memory: &Memory, bti: u32, surface: Surface) -> bool {
+    pub fn bind_surface(&mut self, memory: &Memory, bti: u32, surface: Surface) -> bool {
         let allocation = match &surface {
             Surface::None => None,
             Surface::Buffer(BufferSurface { allocation, .. }) | Surface::Image(Image { allocation, .. }) => {
@@ -108,7 +108,7 @@ impl SurfaceTable {
         true
     }
 
-    /// Gives the surface of an index an append counter, the buffer's first bytes; `false` as [`SurfaceTable::bind`].
+    /// Gives the surface of an index an append counter, the buffer's first bytes; `false` as [`SurfaceTable::bind_surface`].
     pub fn bind_counter(&mut self, memory: &Memory, bti: u32, counter: BufferSurface) -> bool {
         let Some(allocation) = memory.get(counter.allocation).filter(|_| bti < MAX_BINDINGS) else {
             return false;
@@ -147,8 +147,8 @@ impl SurfaceTable {
             && self.entries.iter().zip(&other.entries).all(|(a, b)| a.surface == b.surface)
     }
 
-    /// Keeps what is bound by index alive no longer. Nothing is to be looked up until [`SurfaceTable::hold`].
-    pub(crate) fn release(&mut self) {
+    /// Keeps what is bound by index alive no longer. Nothing is to be looked up until [`SurfaceTable::hold_allocations`].
+    pub(crate) fn release_allocations(&mut self) {
         for (bti, bound) in self.entries.iter_mut().enumerate() {
             if let Some(allocation) = bound.allocation.take() {
                 self.released.push((bti, Arc::downgrade(&allocation)));
@@ -157,7 +157,7 @@ impl SurfaceTable {
     }
 
     /// Keeps what is bound alive again; `false` if some of it is gone.
-    pub(crate) fn hold(&mut self) -> bool {
+    pub(crate) fn hold_allocations(&mut self) -> bool {
         let entries = &mut self.entries;
         self.released.drain(..).all(|(bti, allocation)| {
             entries[bti].allocation = allocation.upgrade();
@@ -212,10 +212,10 @@ mod tests {
         let allocation = memory.allocate("a", 64).unwrap();
         let mut table = SurfaceTable::default();
         assert!(matches!(table.get(7).surface, Surface::None));
-        assert!(!table.bind(&memory, MAX_BINDINGS, Surface::None));
+        assert!(!table.bind_surface(&memory, MAX_BINDINGS, Surface::None));
         let buffer = |allocation| Surface::Buffer(BufferSurface { allocation, start: 0, len: 4 });
-        assert!(!table.bind(&memory, 3, buffer(AllocationId(77))));
-        assert!(table.bind(&memory, 3, buffer(allocation)));
+        assert!(!table.bind_surface(&memory, 3, buffer(AllocationId(77))));
+        assert!(table.bind_surface(&memory, 3, buffer(allocation)));
         assert!(matches!(table.get(3).surface, Surface::Buffer(_)));
         assert!(matches!(table.get(2).surface, Surface::None));
     }

@@ -94,8 +94,8 @@ fn what_a_launch_sees_lives_as_long_as_the_launch() {
 fn what_is_private_is_counted_and_freed() {
     let memory = Memory::new(100);
     let shared = memory.allocate("a", 10).unwrap();
-    let private = memory.private("b", 80).unwrap();
-    assert_eq!(memory.private("c", 80).unwrap_err(), MemoryError::Limit(170, 100));
+    let private = memory.allocate_private("b", 80).unwrap();
+    assert_eq!(memory.allocate_private("c", 80).unwrap_err(), MemoryError::Limit(170, 100));
     assert_eq!(memory.used(), 90);
     assert!(!found(&memory.map(), private.base, 1));
     let map = memory.map().with([private.allocation()]);
@@ -141,7 +141,8 @@ fn reads_pass_an_end_as_far_as_its_line_goes() {
     let at = base(&memory, id);
     memory.get(id).unwrap().block.copy_in(0, &[7; 12]);
     let map = memory.map();
-    let padded = |first, address, n| map.padded(first, address, n).map(|(l, inside)| (l.offset, inside));
+    let padded =
+        |first, address, n| map.find_padded_read(first, address, n).map(|(l, inside)| (l.offset, inside));
     assert_eq!(padded(at, at, 16), Some((0, 12)));
     assert_eq!(padded(at, at + 12, 4), Some((12, 0)));
     assert_eq!(padded(at + 8, at + 8, 8), Some((8, 4)));
@@ -155,7 +156,7 @@ fn reads_pass_an_end_as_far_as_its_line_goes() {
     // A whole line has no padding behind it.
     let id = memory.allocate("b", 64).unwrap();
     let at = base(&memory, id);
-    assert!(memory.map().padded(at + 60, at + 60, 8).is_none());
+    assert!(memory.map().find_padded_read(at + 60, at + 60, 8).is_none());
 }
 
 #[test]

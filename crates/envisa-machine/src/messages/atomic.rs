@@ -5,14 +5,14 @@ use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
 
 use super::channel_addresses::{Addresses, Addressing, Reach, Site};
 use super::element;
-use super::target::{resolve, scalar};
+use super::target::{resolve_target, scalar};
 use super::{AccessKind, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
 use crate::memory::{Block, Hint};
 use crate::register_file::Registers;
 
 /// The operator and the width of its datum.
-pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, AtomicWidth), Fault> {
+pub(super) fn decode_operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, AtomicWidth), Fault> {
     let op = if lsc { AtomicOp::from_lsc_subop(code) } else { AtomicOp::from_legacy_code(code) };
     let op = op.ok_or(Fault::unsupported("an atomic operator that is not defined"))?;
     let width = match element {
@@ -25,14 +25,14 @@ pub(super) fn operator(code: u8, lsc: bool, element: u8) -> Result<(AtomicOp, At
 
 /// Does an atomic change what is there only if it is as the program supposed?
 pub fn compares(a: &Atomic) -> bool {
-    let op = operator(a.code, a.lsc, a.element).map(|(op, _)| op);
+    let op = decode_operator(a.code, a.lsc, a.element).map(|(op, _)| op);
     matches!(op, Ok(AtomicOp::CmpXchg | AtomicOp::FcmpWr | AtomicOp::BfCas))
 }
 
 /// Did an atomic leave what is there, for this channel of it: a load, `old | 0` as which compilers write one, or a compare
 /// that failed? `true` too where the result has taken the place of the operand of the second, and it can no longer be told.
 pub fn leaves(a: &Atomic, regs: &Registers, channel: u32) -> bool {
-    let Ok((op, width)) = operator(a.code, a.lsc, a.element) else { return false };
+    let Ok((op, width)) = decode_operator(a.code, a.lsc, a.element) else { return false };
     let neutral = match op {
         AtomicOp::Load => return true,
         AtomicOp::CmpXchg => {
@@ -67,7 +67,7 @@ pub fn leaves(a: &Atomic, regs: &Registers, channel: u32) -> bool {
 /// Changes the datum at a place of a block and gives what the message returns; `None` if the place is
 /// outside or not aligned.
 #[inline]
-pub(super) fn update(
+pub(super) fn update_datum(
     block: &Block,
     place: usize,
     (op, width): (AtomicOp, AtomicWidth),
@@ -99,8 +99,8 @@ pub(super) fn execute<O: MemoryObserver>(
     if mask == 0 {
         return Ok(());
     }
-    let op = operator(a.code, a.lsc, a.element)?;
-    let target = resolve(&a.space, regs, ports)?;
+    let op = decode_operator(a.code, a.lsc, a.element)?;
+    let target = resolve_target(&a.space, regs, ports)?;
     let scale = a.scale as u64;
     let origin = scalar(&a.origin, regs, ports)?;
     let add = scalar(&a.base, regs, ports)?.wrapping_mul(scale).wrapping_add(a.offset as u64);
@@ -122,7 +122,7 @@ pub(super) fn execute<O: MemoryObserver>(
         let address = index(regs, i);
         let address = address.wrapping_mul(scale).wrapping_add(add) & and;
         if address & (a.element as u64 - 1) != 0 {
-            return Err(target.misaligned(address, a.element as u32, a.element as u32, i));
+            return Err(target.misaligned_fault(address, a.element as u32, a.element as u32, i));
         }
         let at = i * a.slot as u32;
         let src = |n: usize| a.src[n].map_or(0, |r| element::get(regs, r + at, a.slot));
@@ -131,10 +131,10 @@ pub(super) fn execute<O: MemoryObserver>(
         let access = (address, a.element as u32);
         let found = target.find(ports.memory, site, access, (AccessKind::Atomic, i), obs)?;
         let result = match found {
-            Some((block, place)) => match update(block, place, op, x) {
+            Some((block, place)) => match update_datum(block, place, op, x) {
                 Some(r) => r,
                 // The surface starts at an address that is not aligned.
-                None => return Err(target.misaligned(address, a.element as u32, a.element as u32, i)),
+                None => return Err(target.misaligned_fault(address, a.element as u32, a.element as u32, i)),
             },
             None => 0,
         };
@@ -167,7 +167,7 @@ impl Sum {
     /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
     /// only [`execute`] executes.
     pub fn new(a: &Atomic, len: u32) -> Option<Sum> {
-        let (op, _) = operator(a.code, a.lsc, a.element).ok()?;
+        let (op, _) = decode_operator(a.code, a.lsc, a.element).ok()?;
         let term = match (op, a.src[0]) {
             _ if a.element != 4 || a.slot != 4 => return None,
             (AtomicOp::Inc, _) => Term::Number(1),

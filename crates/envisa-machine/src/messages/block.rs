@@ -2,7 +2,7 @@
 
 use envisa_lower::Block as Descriptor;
 
-use super::target::{Target, resolve, scalar};
+use super::target::{Target, resolve_target, scalar};
 use super::{Access, AccessKind, Fault, FaultKind, MemoryObserver, Ports};
 use crate::memory::Hint;
 use crate::register_file::Registers;
@@ -22,7 +22,7 @@ pub(super) fn execute<O: MemoryObserver>(
     if b.masked && mask == 0 {
         return Ok(());
     }
-    let target = resolve(&b.space, regs, ports)?;
+    let target = resolve_target(&b.space, regs, ports)?;
     let scaled = scalar(&b.address, regs, ports)?.wrapping_mul(b.scale as u64);
     let mut address = scaled.wrapping_add(b.offset as u64).wrapping_add(scalar(&b.origin, regs, ports)?);
     if b.wraps {
@@ -51,7 +51,7 @@ pub(super) fn execute<O: MemoryObserver>(
         Target::Flat => match ports.memory.find(address, b.bytes as usize, b.write, site) {
             Some(l) => (Some((l.block, l.offset)), b.bytes, Some(address)),
             None if b.write => return Err(outside()),
-            None => match ports.memory.padded(address, address, b.bytes as usize) {
+            None => match ports.memory.find_padded_read(address, address, b.bytes as usize) {
                 Some((l, inside)) => (Some((l.block, l.offset)), inside as u32, Some(address)),
                 None => return Err(outside()),
             },

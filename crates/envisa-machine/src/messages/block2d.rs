@@ -8,7 +8,7 @@ use crate::memory::Hint;
 use crate::register_file::Registers;
 
 /// Element in registers of row `y` and column `x` of a block.
-fn slot(b: &Block2d, y: u32, x: u32) -> u32 {
+fn element_index(b: &Block2d, y: u32, x: u32) -> u32 {
     let together = if b.vnni { 4 / b.element as u32 } else { 1 };
     // Rows and columns as they are in registers.
     let (row, column) = if b.transpose { (x, y) } else { (y, x) };
@@ -74,7 +74,7 @@ pub(super) fn execute<O: MemoryObserver>(
             }
             let Some(l) = found else { continue };
             for x in from..to {
-                let register = data + (block * b.block_pitch + slot(b, y, x)) * size;
+                let register = data + (block * b.block_pitch + element_index(b, y, x)) * size;
                 let place = l.offset + ((x - from) * size) as usize;
                 if b.write {
                     element::write(l.block, place, b.element, element::get(regs, register, b.element));

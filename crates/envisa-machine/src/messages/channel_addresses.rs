@@ -5,7 +5,7 @@ use envisa_isa::Type;
 use envisa_lower::{Addend, Extend, Modifier, RegOffset, Space, Src};
 
 use super::Ports;
-use super::target::{SLM_MASK, Target, resolve};
+use super::target::{SLM_MASK, Target, resolve_target};
 use crate::cpu::{Isa, PerLevel};
 use crate::memory::{AddressMap, Block, Hint, Lanes, On};
 use crate::register_file::Registers;
@@ -136,7 +136,7 @@ pub(super) fn addend<const N: usize>(of: Addend, regs: &Registers) -> [u64; N] {
 }
 
 /// Is the sum of addends a dword with a sign, for all channels that run?
-fn fits<const N: usize>(of: &[Addend], regs: &Registers, mask: u32) -> bool {
+fn sum_fits_i32<const N: usize>(of: &[Addend], regs: &Registers, mask: u32) -> bool {
     let mut sum = [0u64; N];
     for a in of {
         let a = addend::<N>(*a, regs);
@@ -198,35 +198,35 @@ impl Addresses {
         let (span, on) = (self.span as usize, On { mask, bits: regs.channel_bits() });
         let lanes = match self.form {
             Form::Wide => {
-                let a = near.memory.hinted(hint)?;
+                let a = near.memory.hinted_allocation(hint)?;
                 let base = a.base.wrapping_sub(add);
                 let at = regs.at::<u64, N>(self.address);
                 Lanes::wide(&a.block, (base, self.shift as u32), at, on, span)?
             }
             Form::Unsigned | Form::Signed => {
-                let a = near.memory.hinted(hint)?;
+                let a = near.memory.hinted_allocation(hint)?;
                 let delta = add.wrapping_sub(a.base) as i64;
                 let index = regs.at::<u32, N>(self.address);
                 let of = self.extend.addends();
-                if !of.is_empty() && !fits::<N>(of, regs, mask) {
+                if !of.is_empty() && !sum_fits_i32::<N>(of, regs, mask) {
                     return None;
                 }
                 let how = (delta, self.shift as u32, self.form == Form::Signed);
-                Lanes::indexed(&a.block, how, index, on, span)?
+                Lanes::at_indices(&a.block, how, index, on, span)?
             }
             Form::Slm | Form::Window => {
                 let (block, start, len, and) = if self.form == Form::Slm {
                     (near.slm, 0, near.slm.len(), SLM_MASK as u32)
                 } else {
                     let (space, ports) = far(regs);
-                    match resolve(space, regs, &ports) {
+                    match resolve_target(space, regs, &ports) {
                         Ok(Target::Window(w)) => (w.block, w.start, w.len, w.mask as u32),
                         _ => return None,
                     }
                 };
                 let index = regs.at::<u32, N>(self.address);
                 let how = (self.shift as u32, add as u32, and);
-                Lanes::window(block, (start, len), how, index, on, span)?
+                Lanes::at_window_offsets(block, (start, len), how, index, on, span)?
             }
         };
         (self.align == 1 || lanes.aligned(self.align as u32)).then_some(lanes)

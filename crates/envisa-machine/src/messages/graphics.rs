@@ -4,13 +4,13 @@ use envisa_lower::{Pixels, RegOffset, Urb};
 use envisa_sem::Hf;
 
 use super::target::{Target, buffer};
-use super::typed::texels;
+use super::typed::find_texels;
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::memory::{Hint, ImageShape};
 use crate::register_file::Registers;
 
 /// Writes pixels. Those outside of the target are dropped: squares of four reach over its edge.
-pub(super) fn pixels<O: MemoryObserver>(
+pub(super) fn write_pixels<O: MemoryObserver>(
     p: &Pixels,
     regs: &mut Registers,
     mask: u32,
@@ -22,7 +22,7 @@ pub(super) fn pixels<O: MemoryObserver>(
     if mask == 0 || written == 0 {
         return Ok(());
     }
-    let Some(texels) = texels(&p.space, regs, ports)? else { return Ok(()) };
+    let Some(texels) = find_texels(&p.space, regs, ports)? else { return Ok(()) };
     let image = texels.image;
     let rows = !matches!(image.shape, ImageShape::D1 | ImageShape::D1Array);
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
@@ -48,7 +48,7 @@ pub(super) fn pixels<O: MemoryObserver>(
 }
 
 /// Writes the dwords of vertices.
-pub(super) fn urb<O: MemoryObserver>(
+pub(super) fn write_urb<O: MemoryObserver>(
     u: &Urb,
     regs: &mut Registers,
     mask: u32,

@@ -109,7 +109,7 @@ pub struct Access {
 impl Access {
     /// The one `n` further, to the bytes that follow, of channels that have so many each.
     #[inline]
-    fn behind(&self, n: u32, parts: u32) -> Access {
+    fn following_bytes(&self, n: u32, parts: u32) -> Access {
         let bytes = u64::from(n) * u64::from(self.bytes);
         let channels = if parts < 2 { n } else { n / parts };
         Access {
@@ -121,7 +121,7 @@ impl Access {
     }
 
     /// That of the channel `n` further, to the same bytes.
-    fn beside(&self, n: u32) -> Access {
+    fn same_bytes_of_channel(&self, n: u32) -> Access {
         Access { channel: self.channel.wrapping_add(n as u8), ..*self }
     }
 
@@ -162,7 +162,11 @@ impl AccessRow {
     /// One of them.
     #[inline]
     pub fn nth(&self, n: u32) -> Access {
-        if self.same { self.first.beside(n) } else { self.first.behind(n, self.parts) }
+        if self.same {
+            self.first.same_bytes_of_channel(n)
+        } else {
+            self.first.following_bytes(n, self.parts)
+        }
     }
 
     /// Each of them.
@@ -239,11 +243,11 @@ pub trait MemoryObserver {
     fn access(&mut self, access: &Access);
     /// Accesses of neighbouring channels, so many of each, to bytes side by side, of which this is the first.
     fn row(&mut self, first: &Access, count: u32, parts: u32) {
-        (0..count).for_each(|n| self.access(&first.behind(n, parts)));
+        (0..count).for_each(|n| self.access(&first.following_bytes(n, parts)));
     }
     /// Accesses of neighbouring channels to the same bytes, of which this is the first, each its channel's `part`.
     fn same(&mut self, first: &Access, count: u32, _part: u32) {
-        (0..count).for_each(|n| self.access(&first.beside(n)));
+        (0..count).for_each(|n| self.access(&first.same_bytes_of_channel(n)));
     }
     /// An access outside of its surface, which the device drops; said to those that are not active, too.
     #[inline(always)]
@@ -291,7 +295,7 @@ impl MemoryObserver for Vec<Access> {
         self.push(*access);
     }
     fn row(&mut self, first: &Access, count: u32, parts: u32) {
-        self.extend((0..count).map(|n| first.behind(n, parts)));
+        self.extend((0..count).map(|n| first.following_bytes(n, parts)));
     }
 }
 
@@ -359,26 +363,26 @@ pub fn execute<O: MemoryObserver>(
     assert!(m.is_inside(channels, regs.len()), "a message's registers are outside of the register file");
     let mask = mask & all_channels(channels as usize);
     match m {
-        Message::Simt(s) => simt::general(s, site, regs, mask, channels, ports, obs),
+        Message::Simt(s) => simt::execute_general(s, site, regs, mask, channels, ports, obs),
         Message::Block(b) => block::execute(b, site, regs, mask, ports, obs),
         Message::Atomic(a) => atomic::execute(a, site, regs, mask, channels, ports, obs),
-        Message::Status(s) => simt::status(s, site, regs, mask, channels, ports),
+        Message::Status(s) => simt::query_residency(s, site, regs, mask, channels, ports),
         Message::Typed(t) => typed::execute(t, regs, mask, channels, ports, obs),
-        Message::TypedStatus(t) => typed::status(t, regs, mask, channels, ports),
+        Message::TypedStatus(t) => typed::query_residency(t, regs, mask, channels, ports),
         Message::TypedAtomic(a) => typed::atomic(a, regs, mask, channels, ports, obs),
-        Message::Media(m) => typed::media(m, regs, ports, obs),
+        Message::Media(m) => typed::access_media_block(m, regs, ports, obs),
         Message::Block2d(b) => block2d::execute(b, site, regs, ports, obs),
         Message::Sample(s) => sampler::execute(s, regs, mask, channels, ports, obs),
-        Message::Info(i) => typed::info(i, regs, mask, channels, ports),
-        Message::Pixels(p) => graphics::pixels(p, regs, mask, channels, ports, obs),
-        Message::Urb(u) => graphics::urb(u, regs, mask, channels, ports, obs),
-        Message::Raw(r) => raw(r, site, regs, mask, channels, ports, obs),
+        Message::Info(i) => typed::query_image_info(i, regs, mask, channels, ports),
+        Message::Pixels(p) => graphics::write_pixels(p, regs, mask, channels, ports, obs),
+        Message::Urb(u) => graphics::write_urb(u, regs, mask, channels, ports, obs),
+        Message::Raw(r) => execute_raw_send(r, site, regs, mask, channels, ports, obs),
     }
 }
 
 /// Executes the message that descriptors in registers name.
 #[cold]
-fn raw<O: MemoryObserver>(
+fn execute_raw_send<O: MemoryObserver>(
     r: &Raw,
     site: &mut Hint,
     regs: &mut Registers,

@@ -7,11 +7,12 @@ use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, SamplerState, TexelSlot};
 use envisa_sem::Hf;
 use envisa_sem::sampler::{
-    Addressing, Axis, Compare, Pair, Reduction, cube_face, layer, level_of_detail, mix, of_bytes, reduce,
+    Addressing, Axis, Compare, Pair, Reduction, cube_face, interpolate, level_of_detail, nearest_layer,
+    of_bytes, reduce_texels,
 };
 
 use super::target::scalar;
-use super::typed::{Texels, nibbles, set, texels};
+use super::typed::{Texels, find_texels, set, signed_nibbles};
 use super::{AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use super::{sampler_levels, sampler_rows};
 use crate::memory::ImageShape;
@@ -30,13 +31,13 @@ pub(super) struct Lanes {
 }
 
 /// A field of `bits` bits, signed.
-fn field(word: u32, low: u32, bits: u32) -> i32 {
+fn signed_bit_field(word: u32, low: u32, bits: u32) -> i32 {
     (word << (32 - low - bits)) as i32 >> (32 - bits)
 }
 
 impl Lanes {
     pub fn read(s: &Sample, regs: &Registers, mask: u32, ports: &Ports<'_>) -> Result<Lanes, Fault> {
-        let immediate = nibbles(scalar(&s.offsets, regs, ports)? as u32);
+        let immediate = signed_nibbles(scalar(&s.offsets, regs, ports)? as u32);
         let mut lanes = Lanes { at: [[0.0; LANES]; 4], reference: [0.0; LANES], offsets: [immediate; LANES] };
         for p in &s.parameters {
             let Some(at) = p.at else { continue };
@@ -71,14 +72,14 @@ impl Lanes {
                     Parameter::R => lanes.at[2][i] = number,
                     Parameter::ArrayIndex => lanes.at[3][i] = number,
                     Parameter::Reference => lanes.reference[i] = number,
-                    Parameter::OffsetU => offsets[0] += field(word, 0, 6),
-                    Parameter::OffsetV => offsets[1] += field(word, 0, 6),
+                    Parameter::OffsetU => offsets[0] += signed_bit_field(word, 0, 6),
+                    Parameter::OffsetV => offsets[1] += signed_bit_field(word, 0, 6),
                     Parameter::Offsets | Parameter::LevelOffsets => {
-                        offsets.iter_mut().zip(nibbles(word)).for_each(|(o, add)| *o += add);
+                        offsets.iter_mut().zip(signed_nibbles(word)).for_each(|(o, add)| *o += add);
                     }
                     Parameter::WideOffsets | Parameter::LevelWideOffsets => {
-                        offsets[0] += field(word, 0, 6);
-                        offsets[1] += field(word, 6, 6);
+                        offsets[0] += signed_bit_field(word, 0, 6);
+                        offsets[1] += signed_bit_field(word, 6, 6);
                     }
                     // Where there are several levels, they are read by themselves.
                     Parameter::Bias | Parameter::Lod | Parameter::MinLod | Parameter::Gradient => {}
@@ -93,7 +94,7 @@ impl Lanes {
 ///
 /// # Errors
 /// If the launch has none there.
-fn state(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fault> {
+fn sampler_of_message(s: &Sample, regs: &Registers, ports: &Ports<'_>) -> Result<Sampler, Fault> {
     let (index, number) = match &s.state {
         SamplerState::Index(src) => {
             let index = scalar(src, regs, ports)?;
@@ -174,22 +175,22 @@ impl<'a> Filter<'a> {
     }
 
     /// Coordinates by axis, and the layer of an array.
-    fn coordinates(&self, at: [f32; 4]) -> ([f64; 3], u32) {
+    fn coordinates_and_layer(&self, at: [f32; 4]) -> ([f64; 3], u32) {
         let [u, v, r, index] = at.map(f64::from);
         let depth = self.texels.image.depth;
         match self.texels.image.shape {
             ImageShape::D1 | ImageShape::D2 | ImageShape::D3 => ([u, v, r], 0),
-            ImageShape::D1Array => ([u, 0.0, 0.0], layer(v, depth)),
-            ImageShape::D2Array => ([u, v, 0.0], layer(r, depth)),
+            ImageShape::D1Array => ([u, 0.0, 0.0], nearest_layer(v, depth)),
+            ImageShape::D2Array => ([u, v, 0.0], nearest_layer(r, depth)),
             ImageShape::Cube => {
                 let (face, [s, t]) = cube_face([u, v, r]);
-                ([s, t, 0.0], layer(index, depth / 6) * 6 + face)
+                ([s, t, 0.0], nearest_layer(index, depth / 6) * 6 + face)
             }
         }
     }
 
     /// The texel at indices by axis in a layer, compared if it is to be.
-    fn fetch<O: MemoryObserver>(
+    fn fetch_texel<O: MemoryObserver>(
         &self,
         index: [Option<u32>; 3],
         layer: u32,
@@ -216,7 +217,7 @@ impl<'a> Filter<'a> {
         texel
     }
 
-    fn pairs(&self, at: [f64; 3], offsets: [i32; 3]) -> [Pair; 3] {
+    fn neighbour_pairs(&self, at: [f64; 3], offsets: [i32; 3]) -> [Pair; 3] {
         std::array::from_fn(|k| match k < self.count {
             true => self.axes[k].linear(at[k] as f32, offsets[k]),
             false => Pair { texels: [Some(0), None], weight: 0.0 },
@@ -231,17 +232,17 @@ impl<'a> Filter<'a> {
         who: (u32, f32),
         obs: &mut O,
     ) -> [u32; 4] {
-        let (at, layer) = self.coordinates(at);
+        let (at, layer) = self.coordinates_and_layer(at);
         if !self.linear {
             let index = std::array::from_fn(|k| match k < self.count {
                 true => self.axes[k].nearest(at[k] as f32, offsets[k]),
                 false => Some(0),
             });
-            return self.fetch(index, layer, who, obs);
+            return self.fetch_texel(index, layer, who, obs);
         }
-        let pairs = self.pairs(at, offsets);
+        let pairs = self.neighbour_pairs(at, offsets);
         if self.mixes_bytes() {
-            return self.mixed(&pairs, layer, who, obs);
+            return self.interpolate_bytes(&pairs, layer, who, obs);
         }
         let corners = (0..1usize << self.count).filter_map(|corner| {
             let which = |k: usize| corner >> k & 1;
@@ -255,9 +256,9 @@ impl<'a> Filter<'a> {
                 return None;
             }
             let index = std::array::from_fn(|k| pairs[k].texels[which(k)]);
-            Some((weight, self.fetch(index, layer, who, obs).map(f32::from_bits)))
+            Some((weight, self.fetch_texel(index, layer, who, obs).map(f32::from_bits)))
         });
-        reduce(self.reduction, corners).map(f32::to_bits)
+        reduce_texels(self.reduction, corners).map(f32::to_bits)
     }
 
     /// Are the texels means of bytes?
@@ -269,7 +270,7 @@ impl<'a> Filter<'a> {
     }
 
     /// The mean of bytes: one direction after the other.
-    fn mixed<O: MemoryObserver>(
+    fn interpolate_bytes<O: MemoryObserver>(
         &self,
         pairs: &[Pair; 3],
         layer: u32,
@@ -284,11 +285,11 @@ impl<'a> Filter<'a> {
                 continue;
             }
             let index = std::array::from_fn(|k| pairs[k].texels[which(k)]);
-            *texel = self.fetch(index, layer, who, obs).map(|x| f32::from_bits(x) * 255.0);
+            *texel = self.fetch_texel(index, layer, who, obs).map(|x| f32::from_bits(x) * 255.0);
         }
         for (k, pair) in pairs.iter().enumerate().take(self.count) {
             for n in 0..1 << (self.count - 1 - k) {
-                texels[n] = mix(texels[2 * n], texels[2 * n + 1], pair.weight);
+                texels[n] = interpolate(texels[2 * n], texels[2 * n + 1], pair.weight);
             }
         }
         of_bytes(texels[0]).map(f32::to_bits)
@@ -304,10 +305,10 @@ impl<'a> Filter<'a> {
         who: (u32, f32),
         obs: &mut O,
     ) -> [u32; 4] {
-        let (at, layer) = self.coordinates(at);
-        let [x, y, _] = self.pairs(at, offsets);
+        let (at, layer) = self.coordinates_and_layer(at);
+        let [x, y, _] = self.neighbour_pairs(at, offsets);
         [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(i, j)| {
-            let texel = self.fetch([x.texels[i], y.texels[j], Some(0)], layer, who, obs);
+            let texel = self.fetch_texel([x.texels[i], y.texels[j], Some(0)], layer, who, obs);
             texel[gathered as usize & 3]
         })
     }
@@ -316,7 +317,7 @@ impl<'a> Filter<'a> {
     /// and not clamped.
     fn level(&self, at: &[[f32; LANES]; 4], channel: usize) -> [u32; 4] {
         let place = |i: usize| -> [f64; 3] {
-            let (at, _) = self.coordinates(std::array::from_fn(|k| at[k][i]));
+            let (at, _) = self.coordinates_and_layer(std::array::from_fn(|k| at[k][i]));
             std::array::from_fn(|k| {
                 let size = if self.axes[k].normalized { self.axes[k].size as f64 } else { 1.0 };
                 if k < self.count { at[k] * size } else { 0.0 }
@@ -360,8 +361,8 @@ pub(super) fn execute<O: MemoryObserver>(
     if mask == 0 {
         return Ok(());
     }
-    let texels = texels(&s.space, regs, ports)?;
-    let state = state(s, regs, ports)?;
+    let texels = find_texels(&s.space, regs, ports)?;
+    let state = sampler_of_message(s, regs, ports)?;
     if let Some(t) = texels.as_ref().filter(|t| t.image.levels > 1) {
         return sampler_levels::execute(s, (data, state, t), regs, mask, channels, ports, obs);
     }
@@ -389,7 +390,7 @@ pub(super) fn execute<O: MemoryObserver>(
             f.filter(at, lanes.offsets[k], (k as u32, 0.0), obs)
         };
         let mut rows = [[0; LANES]; 4];
-        if sampler_rows::filter(f, mask, place, slow, &mut rows) {
+        if sampler_rows::filter_row(f, mask, place, slow, &mut rows) {
             let mut register = data;
             for c in (0..4).filter(|c| s.channels >> c & 1 != 0) {
                 store(regs, register, mask, channels, &rows[c]);

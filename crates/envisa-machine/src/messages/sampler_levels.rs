@@ -63,7 +63,7 @@ impl Stated {
     }
 
     /// The level that a channel means, before anything is clamped; `sizes` are the first level's.
-    fn level(&self, sizes: [f64; 3], regs: &Registers, channel: u32) -> f64 {
+    fn unclamped_level(&self, sizes: [f64; 3], regs: &Registers, channel: u32) -> f64 {
         let level = match () {
             () if self.base => 0.0,
             () if !self.gradients.is_empty() => {
@@ -82,7 +82,7 @@ impl Stated {
 }
 
 /// The levels to take, and how much the second one counts.
-fn choose(level: f64, state: &Sampler, last: usize) -> (usize, usize, f64) {
+fn choose_levels(level: f64, state: &Sampler, last: usize) -> (usize, usize, f64) {
     let [least, greatest] = state.levels.map(|l| f64::from(l) / 256.0);
     // A level that is not a number is the first; casts saturate.
     let level = if level.is_nan() { least } else { level.max(least).min(greatest) }.clamp(0.0, last as f64);
@@ -111,7 +111,7 @@ pub(super) fn execute<O: MemoryObserver>(
 ) -> Result<(), Fault> {
     let refuse = |why| Fault { space: AccessSpace::Surface(texels.bti()), ..Fault::unsupported(why) };
     let stated = Stated::new(s).map_err(refuse)?;
-    let all = texels.levels();
+    let all = texels.texels_by_level();
     let filters = all.iter().map(|t| Filter::new(s, state, t)).collect::<Result<Vec<_>, _>>()?;
     let Some(last) = filters.len().checked_sub(1) else {
         return Err(refuse("the image's levels of detail are outside of every address"));
@@ -129,7 +129,7 @@ pub(super) fn execute<O: MemoryObserver>(
     let lanes = Lanes::read(s, regs, mask, ports)?;
     let levels: [f64; LANES] = std::array::from_fn(|k| match mask >> k & 1 {
         0 => 0.0,
-        _ => stated.level(sizes, regs, k as u32),
+        _ => stated.unclamped_level(sizes, regs, k as u32),
     });
     if s.null_mask {
         // Nothing here is paged in on demand.
@@ -139,7 +139,7 @@ pub(super) fn execute<O: MemoryObserver>(
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
         let k = i as usize;
         let at: [f32; 4] = std::array::from_fn(|c| lanes.at[c][k]);
-        let (first, second, weight) = choose(levels[k], &state, last);
+        let (first, second, weight) = choose_levels(levels[k], &state, last);
         if weight > 0.0 && integers {
             return Err(refuse("integer texels of two levels of detail are not mixed"));
         }

@@ -4,7 +4,7 @@
 
 use envisa_sem::Hf;
 use envisa_sem::image::{ChannelOrder, ChannelType, unorm8};
-use envisa_sem::sampler::{Axis, Reduction, mix, of_bytes, of_sum};
+use envisa_sem::sampler::{Axis, Reduction, interpolate, of_bytes, of_sum};
 
 use super::sampler::Filter;
 use super::typed::Texels;
@@ -50,7 +50,7 @@ fn word(b: &[u8], k: usize) -> u32 {
     u32::from_le_bytes([b[4 * k], b[4 * k + 1], b[4 * k + 2], b[4 * k + 3]])
 }
 
-fn half(b: &[u8], k: usize) -> u32 {
+fn half_float_at(b: &[u8], k: usize) -> u32 {
     f32::from(Hf(u16::from_le_bytes([b[2 * k], b[2 * k + 1]]))).to_bits()
 }
 
@@ -66,7 +66,7 @@ formats! {
     /// One single.
     R32f, 4: |b| [word(&b, 0), 0, 0, ONE];
     /// Halves.
-    Rgba16f, 8: |b| [half(&b, 0), half(&b, 1), half(&b, 2), half(&b, 3)];
+    Rgba16f, 8: |b| [half_float_at(&b, 0), half_float_at(&b, 1), half_float_at(&b, 2), half_float_at(&b, 3)];
     /// Unsigned bytes.
     Rgba8ui, 4: |b| [b[0].into(), b[1].into(), b[2].into(), b[3].into()];
 }
@@ -95,7 +95,7 @@ pub(super) type Place = ([f32; 3], [i32; 3]);
 
 /// The texels of channels, for which `place` gives coordinates; `false` where the filter is none of those that are done
 /// here. `slow` does channels at edges.
-pub(super) fn filter(
+pub(super) fn filter_row(
     filter: &Filter<'_>,
     mask: u32,
     place: impl Fn(usize) -> Place,
@@ -107,7 +107,7 @@ pub(super) fn filter(
     if filter.compare.is_some() || filter.reduction != Reduction::Average {
         return false;
     }
-    let Some(layout) = layout(texels) else { return false };
+    let Some(layout) = layout_inside_block(texels) else { return false };
     let dimensions = match image.shape {
         ImageShape::D2 => 2,
         ImageShape::D3 => 3,
@@ -119,8 +119,8 @@ pub(super) fn filter(
             let mixes = filter.mixes_bytes();
             let all = Channels { texels, axes: &filter.axes, layout, decode: $decode, mixes };
             match (filter.linear, dimensions) {
-                (true, 2) => all.run(mask, place, slow, out, |a, at| a.linear2(at)),
-                (true, _) => all.run(mask, place, slow, out, |a, at| a.linear3(at)),
+                (true, 2) => all.run(mask, place, slow, out, |a, at| a.filter_bilinear(at)),
+                (true, _) => all.run(mask, place, slow, out, |a, at| a.filter_trilinear(at)),
                 (false, 2) => all.run(mask, place, slow, out, |a, at| a.nearest::<2>(at)),
                 (false, _) => all.run(mask, place, slow, out, |a, at| a.nearest::<3>(at)),
             }
@@ -140,7 +140,7 @@ pub(super) fn filter(
 }
 
 /// The layout of an image whose texels are all inside the block.
-fn layout(texels: &Texels<'_>) -> Option<Layout> {
+fn layout_inside_block(texels: &Texels<'_>) -> Option<Layout> {
     let image = texels.image;
     let last = [image.width.checked_sub(1)?, image.height.checked_sub(1)?, image.depth.checked_sub(1)?];
     texels.texel([0; 3])?;
@@ -184,7 +184,7 @@ impl<D: Decode> Channels<'_, D> {
     }
 
     #[inline(always)]
-    fn at(&self, [x, y, z]: [u32; 3]) -> usize {
+    fn texel_offset(&self, [x, y, z]: [u32; 3]) -> usize {
         let l = self.layout;
         l.start + z as usize * l.slice + y as usize * l.row + x as usize * l.texel
     }
@@ -195,40 +195,40 @@ impl<D: Decode> Channels<'_, D> {
         for k in 0..N {
             index[k] = self.axes[k].inside(at[k], offsets[k])?;
         }
-        Some(self.decode.read(self.texels, self.at(index)))
+        Some(self.decode.read(self.texels, self.texel_offset(index)))
     }
 
     #[inline(always)]
-    fn linear2(&self, (at, offsets): Place) -> Option<[u32; 4]> {
+    fn filter_bilinear(&self, (at, offsets): Place) -> Option<[u32; 4]> {
         let (x, u) = self.axes[0].between(at[0], offsets[0])?;
         let (y, v) = self.axes[1].between(at[1], offsets[1])?;
-        let first = self.at([x, y, 0]);
+        let first = self.texel_offset([x, y, 0]);
         if self.mixes {
             return Some(of_bytes(self.mixed_rows(first, u, v)).map(f32::to_bits));
         }
         let [u, v] = [u, v].map(f64::from);
         let mut sum = [0f64; 4];
-        self.corners(&mut sum, first, (1.0 - u, u), 1.0 - v, 1.0);
-        self.corners(&mut sum, first + self.layout.row, (1.0 - u, u), v, 1.0);
+        self.add_weighted_corners(&mut sum, first, (1.0 - u, u), 1.0 - v, 1.0);
+        self.add_weighted_corners(&mut sum, first + self.layout.row, (1.0 - u, u), v, 1.0);
         Some(sum.map(|x| of_sum(x).to_bits()))
     }
 
     #[inline(always)]
-    fn linear3(&self, (at, offsets): Place) -> Option<[u32; 4]> {
+    fn filter_trilinear(&self, (at, offsets): Place) -> Option<[u32; 4]> {
         let (x, u) = self.axes[0].between(at[0], offsets[0])?;
         let (y, v) = self.axes[1].between(at[1], offsets[1])?;
         let (z, w) = self.axes[2].between(at[2], offsets[2])?;
-        let mut first = self.at([x, y, z]);
+        let mut first = self.texel_offset([x, y, z]);
         if self.mixes {
             let [a, b] = [0, self.layout.slice].map(|plane| self.mixed_rows(first + plane, u, v));
-            return Some(of_bytes(mix(a, b, w)).map(f32::to_bits));
+            return Some(of_bytes(interpolate(a, b, w)).map(f32::to_bits));
         }
         let [u, v, w] = [u, v, w].map(f64::from);
         let mut sum = [0f64; 4];
         for plane in [1.0 - w, w] {
             for (k, row) in [1.0 - v, v].into_iter().enumerate() {
                 let at = first + k * self.layout.row;
-                self.corners(&mut sum, at, (1.0 - u, u), row, plane);
+                self.add_weighted_corners(&mut sum, at, (1.0 - u, u), row, plane);
             }
             first += self.layout.slice;
         }
@@ -241,14 +241,21 @@ impl<D: Decode> Channels<'_, D> {
         let [a, b] = [0, self.layout.row].map(|row| {
             let [a, b] =
                 [0, self.layout.texel].map(|texel| self.decode.bytes(self.texels, first + row + texel));
-            mix(a, b, u)
+            interpolate(a, b, u)
         });
-        mix(a, b, v)
+        interpolate(a, b, v)
     }
 
     /// Adds two neighbours in a row and a plane that have weights.
     #[inline(always)]
-    fn corners(&self, sum: &mut [f64; 4], at: usize, (first, second): (f64, f64), row: f64, plane: f64) {
+    fn add_weighted_corners(
+        &self,
+        sum: &mut [f64; 4],
+        at: usize,
+        (first, second): (f64, f64),
+        row: f64,
+        plane: f64,
+    ) {
         for (at, weight) in [(at, first * row * plane), (at + self.layout.texel, second * row * plane)] {
             // What does not count may be anything.
             if weight > 0.0 {

@@ -1,15 +1,15 @@
 //! Gathers and scatters: each channel has an address.
 //!
-//! [`general`] does everything, channel by channel; [`run`] is compiled for each element size and number of
+//! [`execute_general`] does everything, channel by channel; [`run`] is compiled for each element size and number of
 //! channels: it holds all addresses against the bounds of the allocation where the message went last, then looks
 //! at how they lie: side by side they are one copy, all the same one load. What it does not know it leaves to
-//! [`general`].
+//! [`execute_general`].
 
 use envisa_lower::{Extend, RegOffset, Simt, Space, Src};
 
 use super::channel_addresses::{self, Addresses, Addressing, Reach, Site};
 use super::element::{self, Element};
-use super::target::{Target, resolve, scalar};
+use super::target::{Target, resolve_target, scalar};
 use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
 #[cfg(doc)]
@@ -39,7 +39,7 @@ pub(super) fn at_level<const L: u8>(
                 8 => run::<$e, $s, 8, 8, $w, L>(isa, p, site, regs, mask, near, far),
                 16 => run::<$e, $s, 16, 16, $w, L>(isa, p, site, regs, mask, near, far),
                 32 => run::<$e, $s, 32, 16, $w, L>(isa, p, site, regs, mask, near, far),
-                _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
+                _ => execute_general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
             }
         };
     }
@@ -52,7 +52,7 @@ pub(super) fn at_level<const L: u8>(
         (1, 4, true) => channels!(u8, u32, true),
         (4 | 8, 8, false) => channels!(u64, u64, false),
         (4 | 8, 8, true) => channels!(u64, u64, true),
-        _ => general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
+        _ => execute_general(s, site, regs, mask, channels, ports, &mut ()).map(|()| Done::Yes),
     };
     for _ in 0..2 {
         match once()? {
@@ -61,7 +61,7 @@ pub(super) fn at_level<const L: u8>(
             Done::Rarely => break,
         }
     }
-    general(s, site, regs, mask, channels, ports, &mut ())
+    execute_general(s, site, regs, mask, channels, ports, &mut ())
 }
 
 /// What is added to the channels' addresses: the same for all (times the factor), and what channel `i` adds
@@ -74,7 +74,7 @@ struct Added {
 }
 
 #[inline(always)]
-fn added(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> {
+fn added_address(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> {
     let stride = match s.stride {
         Src::None => None,
         ref src => Some(scalar(src, regs, ports)?),
@@ -87,7 +87,7 @@ fn added(s: &Simt, regs: &Registers, ports: &Ports<'_>) -> Result<Added, Fault> 
 fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &Target<'_>) -> [u64; N] {
     let mut at = [0u64; N];
     if let Some(stride) = added.stride {
-        return strided(s, regs, added, stride, target);
+        return strided_addresses(s, regs, added, stride, target);
     }
     match s.address_bytes {
         8 => at = regs.load::<u64, N>(s.address),
@@ -116,7 +116,7 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
             }
         }
     }
-    let (and, scale) = (narrow(s) & target.mask(), s.scale as u64);
+    let (and, scale) = (address_mask(s) & target.mask(), s.scale as u64);
     let add = added.base.wrapping_mul(scale).wrapping_add(s.offset as u64).wrapping_add(added.origin);
     if scale == 1 {
         for a in &mut at {
@@ -131,12 +131,12 @@ fn addresses<const N: usize>(s: &Simt, regs: &Registers, added: Added, target: &
 }
 
 #[inline(always)]
-fn narrow(s: &Simt) -> u64 {
+fn address_mask(s: &Simt) -> u64 {
     if s.address_bytes == 8 || s.extend != Extend::None { u64::MAX } else { u32::MAX as u64 }
 }
 
 #[cold]
-fn strided<const N: usize>(
+fn strided_addresses<const N: usize>(
     s: &Simt,
     regs: &Registers,
     added: Added,
@@ -146,12 +146,14 @@ fn strided<const N: usize>(
     let first = element::get(regs, s.address, s.address_bytes).wrapping_add(added.base);
     let first = first.wrapping_mul(s.scale as u64).wrapping_add(s.offset as u64);
     let first = first.wrapping_add(added.origin);
-    std::array::from_fn(|i| first.wrapping_add(stride.wrapping_mul(i as u64)) & narrow(s) & target.mask())
+    std::array::from_fn(|i| {
+        first.wrapping_add(stride.wrapping_mul(i as u64)) & address_mask(s) & target.mask()
+    })
 }
 
 /// Bit i of a mask as a condition.
 #[inline(always)]
-fn on(mask: u32, i: usize) -> bool {
+fn is_lane_on(mask: u32, i: usize) -> bool {
     mask >> i & 1 != 0
 }
 
@@ -167,7 +169,7 @@ pub struct Plan {
 
 impl Plan {
     /// Of a message that passes [`super::check`], for a register file of `len` bytes; `None` for messages that
-    /// only [`general`] executes.
+    /// only [`execute_general`] executes.
     pub fn new(s: &Simt, len: u32) -> Option<Plan> {
         // Pairs that are inside are quads.
         let count = if s.is_paired() { 1 } else { s.elements.count_ones() };
@@ -227,12 +229,12 @@ pub(super) fn run<
     let found = p.places.lanes::<N, L>(isa, Site { near, far: &space, regs, mask, hint: site });
     let Some(w) = found else {
         let (s, ports) = far(regs);
-        return Ok(elsewhere(s, site, regs, mask, N as u32, &ports));
+        return Ok(find_other_allocation(s, site, regs, mask, N as u32, &ports));
     };
     if p.count == 1 {
-        parts::<E, S, N, G, WRITE, true, L>(isa, p, &w, regs, mask);
+        run_by_parts::<E, S, N, G, WRITE, true, L>(isa, p, &w, regs, mask);
     } else {
-        parts::<E, S, N, G, WRITE, false, L>(isa, p, &w, regs, mask);
+        run_by_parts::<E, S, N, G, WRITE, false, L>(isa, p, &w, regs, mask);
     }
     Ok(Done::Yes)
 }
@@ -240,7 +242,7 @@ pub(super) fn run<
 /// Not all lanes are inside of the allocation that the message went to last.
 #[cold]
 #[inline(never)]
-fn elsewhere(
+fn find_other_allocation(
     s: &Simt,
     site: &mut Hint,
     regs: &Registers,
@@ -276,7 +278,7 @@ pub enum Done {
 
 /// Part by part.
 #[inline(always)]
-fn parts<
+fn run_by_parts<
     E: Element,
     S: Element,
     const N: usize,
@@ -301,20 +303,20 @@ fn parts<
         let full = mask == all_channels(G);
         let on = On { mask, bits: regs.channel_bits() };
         let data = p.data + (h * G * size_of::<S>()) as u32;
-        if let Some(origin) = w.beside::<G>(h, step as u32, on)
+        if let Some(origin) = w.offset_if_adjacent::<G>(h, step as u32, on)
             && (full || w.reaches(origin, G * step))
         {
             let (block, place) = w.place(origin);
             if !WRITE {
-                collect::<E, S, G>(p, regs, data, count, mask, block, place);
+                load_adjacent::<E, S, G>(p, regs, data, count, mask, block, place);
                 continue;
             }
             if full {
-                spread::<E, S, G>(p, regs, data, count, block, place);
+                store_adjacent::<E, S, G>(p, regs, data, count, block, place);
                 continue;
             }
             if ONE {
-                let x = cast::<S, E, G>(regs.load::<S, G>(data));
+                let x = cast_lanes::<S, E, G>(regs.load::<S, G>(data));
                 block.store_some(place, mask, &x);
                 continue;
             }
@@ -332,7 +334,7 @@ fn parts<
             for k in 0..count {
                 let x = E::read(block, place + k * size_of::<E>()).unwrap_or_default();
                 let to = data + k as u32 * p.component_stride;
-                put(regs, to, mask, [S::of(x.bits()); G]);
+                store_lanes(regs, to, mask, [S::of(x.bits()); G]);
             }
             continue;
         }
@@ -347,13 +349,13 @@ fn parts<
                     low[i] = S::of(pairs[i] as u32 as u64);
                     high[i] = S::of(pairs[i] >> 32);
                 }
-                put(regs, to, mask, low);
-                put(regs, to + p.component_stride, mask, high);
+                store_lanes(regs, to, mask, low);
+                store_lanes(regs, to + p.component_stride, mask, high);
                 k += 2;
                 continue;
             }
             let x = w.load::<E, G, L>(isa, h, k * size_of::<E>());
-            put(regs, to, mask, cast::<E, S, G>(x));
+            store_lanes(regs, to, mask, cast_lanes::<E, S, G>(x));
             k += 1;
         }
     }
@@ -361,7 +363,7 @@ fn parts<
 
 /// Elements of another size: the low bits, or zeros above them. (A loop: closures of `map` are not inlined.)
 #[inline(always)]
-fn cast<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
+fn cast_lanes<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
     let mut r = [B::default(); N];
     for i in 0..N {
         r[i] = B::of(x[i].bits());
@@ -371,7 +373,7 @@ fn cast<A: Element, B: Element, const N: usize>(x: [A; N]) -> [B; N] {
 
 /// Stores the channels of a mask.
 #[inline(always)]
-fn put<S: Element, const G: usize>(regs: &mut Registers, to: u32, mask: u32, x: [S; G]) {
+fn store_lanes<S: Element, const G: usize>(regs: &mut Registers, to: u32, mask: u32, x: [S; G]) {
     if mask == all_channels(G) {
         regs.store(to, x);
     } else {
@@ -381,7 +383,7 @@ fn put<S: Element, const G: usize>(regs: &mut Registers, to: u32, mask: u32, x: 
 
 /// Loads channels whose elements lie side by side from `place` on, which were found inside.
 #[inline(always)]
-fn collect<E: Element, S: Element, const N: usize>(
+fn load_adjacent<E: Element, S: Element, const N: usize>(
     p: &Plan,
     regs: &mut Registers,
     data: u32,
@@ -407,16 +409,16 @@ fn collect<E: Element, S: Element, const N: usize>(
         };
         let to = data + k as u32 * p.component_stride;
         if mask == all_channels(N) {
-            regs.store(to, cast::<E, S, N>(x));
+            regs.store(to, cast_lanes::<E, S, N>(x));
         } else {
-            regs.store_masked(to, mask, cast::<E, S, N>(x));
+            regs.store_masked(to, mask, cast_lanes::<E, S, N>(x));
         }
     }
 }
 
 /// Stores all channels, whose elements lie side by side from `place` on, which were found inside.
 #[inline(always)]
-fn spread<E: Element, S: Element, const N: usize>(
+fn store_adjacent<E: Element, S: Element, const N: usize>(
     p: &Plan,
     regs: &Registers,
     data: u32,
@@ -425,11 +427,11 @@ fn spread<E: Element, S: Element, const N: usize>(
     place: usize,
 ) {
     if count == 1 && size_of::<E>() == size_of::<S>() {
-        block.copy_in(place, regs.view::<E, N>(data));
+        block.copy_in(place, regs.element_bytes::<E, N>(data));
         return;
     }
     for k in 0..count {
-        let x = cast::<S, E, N>(regs.load::<S, N>(data + k as u32 * p.component_stride));
+        let x = cast_lanes::<S, E, N>(regs.load::<S, N>(data + k as u32 * p.component_stride));
         let at = place + k * size_of::<E>();
         match count {
             1 => block.store_apart::<E, N>(at, 1, &x),
@@ -443,7 +445,7 @@ fn spread<E: Element, S: Element, const N: usize>(
 
 /// Executes it, whatever it is.
 #[inline(never)]
-pub(super) fn general<O: MemoryObserver>(
+pub(super) fn execute_general<O: MemoryObserver>(
     s: &Simt,
     site: &mut Hint,
     regs: &mut Registers,
@@ -456,7 +458,7 @@ pub(super) fn general<O: MemoryObserver>(
     if mask == 0 {
         return Ok(());
     }
-    let target = resolve(&s.space, regs, ports)?;
+    let target = resolve_target(&s.space, regs, ports)?;
     let at = any_addresses(s, regs, channels, ports, &target)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     // What is told of row by row is also done so: elements side by side; elements that channels share.
@@ -469,15 +471,15 @@ pub(super) fn general<O: MemoryObserver>(
     while next < channels as usize {
         let i = next;
         next += 1;
-        if !on(mask, i) {
+        if !is_lane_on(mask, i) {
             continue;
         }
         if by_rows {
-            let (count, shared) = alike(s, mask >> i, &at[i..channels as usize]);
+            let (count, shared) = shared_or_adjacent_run(s, mask >> i, &at[i..channels as usize]);
             let run = (i as u32, count, at[i]);
             let done = match (count, shared) {
                 (1, _) if s.elements == 1 => false,
-                (_, true) => same(s, site, regs, run, ports, &target, obs),
+                (_, true) => read_shared_element(s, site, regs, run, ports, &target, obs),
                 _ => rows && row(s, site, regs, run, ports, &target, obs),
             };
             if done {
@@ -487,7 +489,7 @@ pub(super) fn general<O: MemoryObserver>(
         }
         let address = at[i];
         if address & (s.align.max(1) as u64 - 1) != 0 {
-            return Err(target.misaligned(address, s.element as u32, s.align as u32, i as u32));
+            return Err(target.misaligned_fault(address, s.element as u32, s.align as u32, i as u32));
         }
         let (mut positions, mut register) = (s.elements, data + i as u32 * s.slot as u32);
         let first = address;
@@ -499,7 +501,7 @@ pub(super) fn general<O: MemoryObserver>(
             let found = match target.find(ports.memory, site, access, (kind, i as u32), obs) {
                 Ok(found) => found,
                 Err(fault) => {
-                    let x = padded(&target, ports, first, access, kind).ok_or(fault)?;
+                    let x = read_past_end(&target, ports, first, access, kind).ok_or(fault)?;
                     if O::ACTIVE {
                         obs.access(&Access {
                             channel: i as u8,
@@ -532,7 +534,7 @@ pub(super) fn general<O: MemoryObserver>(
 /// How many channels from the first on, which is on, are on and read the same element, or access elements side by side;
 /// which of both.
 #[inline]
-fn alike(s: &Simt, mask: u32, at: &[u64]) -> (u32, bool) {
+fn shared_or_adjacent_run(s: &Simt, mask: u32, at: &[u64]) -> (u32, bool) {
     let most = mask.trailing_ones().min(at.len() as u32);
     let Some((first, rest)) = at.get(..most as usize).and_then(<[u64]>::split_first) else {
         return (most, false);
@@ -592,17 +594,17 @@ fn row<O: MemoryObserver>(
         _ if plain => {
             block.copy_out(place, regs.slice_mut(from, count * span));
         }
-        (1, _) => each::<u8, u32>(s, regs, from, (count, parts), (block, place)),
-        (2, _) => each::<u16, u32>(s, regs, from, (count, parts), (block, place)),
-        (4, _) => each::<u32, u32>(s, regs, from, (count, parts), (block, place)),
-        _ => each::<u64, u64>(s, regs, from, (count, parts), (block, place)),
+        (1, _) => move_adjacent_elements::<u8, u32>(s, regs, from, (count, parts), (block, place)),
+        (2, _) => move_adjacent_elements::<u16, u32>(s, regs, from, (count, parts), (block, place)),
+        (4, _) => move_adjacent_elements::<u32, u32>(s, regs, from, (count, parts), (block, place)),
+        _ => move_adjacent_elements::<u64, u64>(s, regs, from, (count, parts), (block, place)),
     }
     true
 }
 
 /// Moves elements that lie side by side, which were found inside.
 #[inline]
-fn each<E: Element, S: Element>(
+fn move_adjacent_elements<E: Element, S: Element>(
     s: &Simt,
     regs: &mut Registers,
     data: u32,
@@ -624,7 +626,7 @@ fn each<E: Element, S: Element>(
 
 /// Reads the same elements for some neighbouring channels; false if they are not aligned or out of bounds, and nothing is
 /// done.
-fn same<O: MemoryObserver>(
+fn read_shared_element<O: MemoryObserver>(
     s: &Simt,
     site: &mut Hint,
     regs: &mut Registers,
@@ -657,9 +659,9 @@ fn same<O: MemoryObserver>(
     true
 }
 
-/// An element of a channel that reads from `first` on and passes an allocation's end: see [`AddressMap::padded`].
+/// An element of a channel that reads from `first` on and passes an allocation's end: see [`AddressMap::find_padded_read`].
 #[cold]
-fn padded(
+fn read_past_end(
     target: &Target<'_>,
     ports: &Ports<'_>,
     first: u64,
@@ -669,13 +671,13 @@ fn padded(
     if !matches!(target, Target::Flat) || kind != AccessKind::Read {
         return None;
     }
-    let (l, inside) = ports.memory.padded(first, address, bytes as usize)?;
+    let (l, inside) = ports.memory.find_padded_read(first, address, bytes as usize)?;
     let mut x = [0; 8];
     l.block.copy_out(l.offset, &mut x[..inside.min(8)]);
     Some(u64::from_le_bytes(x))
 }
 
-fn widen<const N: usize>(x: [u64; N]) -> [u64; 32] {
+fn widen_to_32_lanes<const N: usize>(x: [u64; N]) -> [u64; 32] {
     let mut out = [0; 32];
     out[..N].copy_from_slice(&x);
     out
@@ -688,20 +690,20 @@ fn any_addresses(
     ports: &Ports<'_>,
     target: &Target<'_>,
 ) -> Result<[u64; 32], Fault> {
-    let add = added(s, regs, ports)?;
+    let add = added_address(s, regs, ports)?;
     Ok(match channels {
-        1 => widen(addresses::<1>(s, regs, add, target)),
-        2 => widen(addresses::<2>(s, regs, add, target)),
-        4 => widen(addresses::<4>(s, regs, add, target)),
-        8 => widen(addresses::<8>(s, regs, add, target)),
-        16 => widen(addresses::<16>(s, regs, add, target)),
+        1 => widen_to_32_lanes(addresses::<1>(s, regs, add, target)),
+        2 => widen_to_32_lanes(addresses::<2>(s, regs, add, target)),
+        4 => widen_to_32_lanes(addresses::<4>(s, regs, add, target)),
+        8 => widen_to_32_lanes(addresses::<8>(s, regs, add, target)),
+        16 => widen_to_32_lanes(addresses::<16>(s, regs, add, target)),
         _ => addresses::<32>(s, regs, add, target),
     })
 }
 
 /// Asks whether all elements of a channel have memory: bit i of the answer, zero for channels that are
 /// off.
-pub(super) fn status(
+pub(super) fn query_residency(
     s: &Simt,
     site: &mut Hint,
     regs: &mut Registers,
@@ -710,11 +712,11 @@ pub(super) fn status(
     ports: &Ports<'_>,
 ) -> Result<(), Fault> {
     let Some(data) = s.data else { return Ok(()) };
-    let target = resolve(&s.space, regs, ports)?;
+    let target = resolve_target(&s.space, regs, ports)?;
     let at = any_addresses(s, regs, channels, ports, &target)?;
     let mut answer = 0u32;
     for (i, address) in at.into_iter().enumerate().take(channels as usize) {
-        let mut valid = on(mask, i);
+        let mut valid = is_lane_on(mask, i);
         let mut positions = s.elements;
         while positions != 0 {
             let p = positions.trailing_zeros() as u64 * s.element as u64;

@@ -5,7 +5,7 @@ use envisa_lower::{SCRATCH_STATE, Space, Src};
 
 use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports};
 use crate::memory::{AddressMap, Allocation, Block, Bound, BufferSurface, Hint, Image, Surface};
-use crate::register_file::{Registers, indirect};
+use crate::register_file::{Registers, resolve_indirect};
 
 /// SLM pointers carry a bias in bit 28, so that none is null.
 pub(super) const SLM_MASK: u64 = 0x0fff_ffff;
@@ -107,7 +107,7 @@ impl<'a> Target<'a> {
             Target::Nothing(_) => (None, None),
         };
         if found.is_none() && self.strict() {
-            return Err(self.outside(address, bytes, kind, channel));
+            return Err(self.outside_fault(address, bytes, kind, channel));
         }
         if O::ACTIVE || found.is_none() {
             let access = Access {
@@ -140,13 +140,13 @@ impl<'a> Target<'a> {
 
     /// The fault of an access outside.
     #[cold]
-    pub fn outside(&self, address: u64, bytes: u32, kind: AccessKind, channel: u32) -> Fault {
+    pub fn outside_fault(&self, address: u64, bytes: u32, kind: AccessKind, channel: u32) -> Fault {
         Fault { kind: FaultKind::Outside(kind), channel: Some(channel), space: self.space(), address, bytes }
     }
 
     /// The fault of an access that is not aligned.
     #[cold]
-    pub fn misaligned(&self, address: u64, bytes: u32, align: u32, channel: u32) -> Fault {
+    pub fn misaligned_fault(&self, address: u64, bytes: u32, align: u32, channel: u32) -> Fault {
         Fault {
             kind: FaultKind::Misaligned(align),
             channel: Some(channel),
@@ -168,7 +168,11 @@ fn clip(block: &Block, start: u64, len: u64, strict: bool) -> Window<'_> {
 /// # Errors
 /// If the space is one the virtual GPU does not have.
 #[inline(always)]
-pub(super) fn resolve<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+pub(super) fn resolve_target<'a>(
+    space: &Space,
+    regs: &Registers,
+    ports: &Ports<'a>,
+) -> Result<Target<'a>, Fault> {
     match space {
         Space::Flat => Ok(Target::Flat),
         Space::Slm => Ok(Target::Window(Window {
@@ -181,7 +185,7 @@ pub(super) fn resolve<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) ->
             strict: false,
         })),
         Space::Bti(src) => surface(scalar(src, regs, ports)? as u32, ports),
-        other => rare(other, regs, ports),
+        other => resolve_rare_target(other, regs, ports),
     }
 }
 
@@ -206,7 +210,7 @@ fn surface<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
 }
 
 /// What an append counter lies in; no access to it can be outside but of a buffer that is too small.
-fn counter<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+fn append_counter<'a>(bti: u32, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
     let space = AccessSpace::Counter(bti);
     match ports.surfaces.counter(bti) {
         Some((b, a)) => Ok(Target::Window(buffer(b, a, space))),
@@ -224,13 +228,13 @@ pub(super) fn buffer<'a>(b: &BufferSurface, a: &'a Allocation, space: AccessSpac
 ///
 /// # Errors
 /// If the launch gave no such handle out: also the handle of NULL.
-fn bindless(handle: u64, ports: &Ports<'_>) -> Result<u32, Fault> {
+fn binding_of_handle(handle: u64, ports: &Ports<'_>) -> Result<u32, Fault> {
     let index = u32::try_from(handle).ok().and_then(|handle| ports.surfaces.index_of_handle(handle));
     index.ok_or(Fault { address: handle, ..Fault::unsupported("the launch has no such surface handle") })
 }
 
 #[cold]
-fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
+fn resolve_rare_target<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target<'a>, Fault> {
     match space {
         // T5: what the pages say of surfaces holds for it too.
         Space::GeneralState => Ok(Target::Window(clip(ports.window, 0, u64::MAX, false))),
@@ -247,8 +251,10 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
             let start = (ports.scratch & !0x3ff) as u64;
             Ok(Target::Window(clip(ports.window, start, ports.scratch_bytes, false)))
         }
-        Space::Counter(src) => counter(scalar(src, regs, ports)? as u32, ports),
-        Space::HandleCounter(src) => counter(bindless(scalar(src, regs, ports)?, ports)?, ports),
+        Space::Counter(src) => append_counter(scalar(src, regs, ports)? as u32, ports),
+        Space::HandleCounter(src) => {
+            append_counter(binding_of_handle(scalar(src, regs, ports)?, ports)?, ports)
+        }
         Space::Arguments => {
             let base = (ports.implicit & !(ports.grf_bytes.max(1) - 1)) as u64;
             Ok(Target::Window(clip(ports.window, base, u64::MAX, true)))
@@ -257,10 +263,10 @@ fn rare<'a>(space: &Space, regs: &Registers, ports: &Ports<'a>) -> Result<Target
             let start = (ports.scratch & !0x3ff) as u64;
             Ok(Target::Window(clip(ports.window, start, ports.scratch_bytes, false)))
         }
-        Space::Bindless(src) => surface(bindless(scalar(src, regs, ports)?, ports)?, ports),
+        Space::Bindless(src) => surface(binding_of_handle(scalar(src, regs, ports)?, ports)?, ports),
         Space::Table(bti) => surface(*bti, ports),
-        Space::Handle(handle) => surface(bindless((*handle).into(), ports)?, ports),
-        Space::Flat | Space::Slm | Space::Bti(_) => resolve(space, regs, ports),
+        Space::Handle(handle) => surface(binding_of_handle((*handle).into(), ports)?, ports),
+        Space::Flat | Space::Slm | Space::Bti(_) => resolve_target(space, regs, ports),
     }
 }
 
@@ -284,9 +290,9 @@ pub(super) fn resolve_typed<'a>(
 ) -> Result<TypedTarget<'a>, Fault> {
     let bti = match space {
         Space::Bti(src) => scalar(src, regs, ports)? as u32,
-        Space::Bindless(src) => bindless(scalar(src, regs, ports)?, ports)?,
+        Space::Bindless(src) => binding_of_handle(scalar(src, regs, ports)?, ports)?,
         Space::Table(bti) => *bti,
-        Space::Handle(handle) => bindless((*handle).into(), ports)?,
+        Space::Handle(handle) => binding_of_handle((*handle).into(), ports)?,
         _ => return Err(Fault::unsupported("typed messages need an image")),
     };
     match ports.surfaces.get(bti) {
@@ -317,20 +323,19 @@ pub(super) fn scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u
 
 #[cold]
 fn rare_scalar(src: &Src, regs: &Registers, ports: &Ports<'_>) -> Result<u64, Fault> {
-    let (offset, ty, modifier) = match *src {
-        Src::None => return Ok(0),
-        Src::Reg { offset, ty, modifier, .. } => (offset, ty, modifier),
-        Src::Indirect { address, bytes, ty, modifier, .. } => {
-            let at: u16 = regs.peek(address);
-            let offset = indirect(ports.layout, at, bytes, ty.size()).map_err(|address| Fault {
-                kind: FaultKind::Indirect,
-                address: address as u64,
-                ..Fault::unsupported("")
-            })?;
-            (offset, ty, modifier)
-        }
-        Src::Pred { .. } => return Err(Fault::unsupported("a predicate as a scalar operand")),
-    };
+    let (offset, ty, modifier) =
+        match *src {
+            Src::None => return Ok(0),
+            Src::Reg { offset, ty, modifier, .. } => (offset, ty, modifier),
+            Src::Indirect { address, bytes, ty, modifier, .. } => {
+                let at: u16 = regs.peek(address);
+                let offset = resolve_indirect(ports.layout, at, bytes, ty.size()).map_err(|address| {
+                    Fault { kind: FaultKind::Indirect, address: address as u64, ..Fault::unsupported("") }
+                })?;
+                (offset, ty, modifier)
+            }
+            Src::Pred { .. } => return Err(Fault::unsupported("a predicate as a scalar operand")),
+        };
     let x = match ty {
         Type::Ub | Type::Bool => regs.peek::<u8>(offset) as i64,
         Type::B => regs.peek::<i8>(offset) as i64,

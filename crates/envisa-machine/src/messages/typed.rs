@@ -39,7 +39,7 @@ impl<'a> Texels<'a> {
     }
 
     /// Those of each level of detail.
-    pub fn levels(&self) -> Vec<Texels<'a>> {
+    pub fn texels_by_level(&self) -> Vec<Texels<'a>> {
         (0..).map_while(|k| Some(Texels { image: self.image.level(k)?, ..*self })).collect()
     }
 
@@ -139,7 +139,7 @@ impl<'a> Texels<'a> {
             return;
         }
         // Bytes of channels that are not written stay as they are, whatever decoding made of them.
-        if n.is_multiple_of(stored.len()) && !packed(self.format.channel_type()) {
+        if n.is_multiple_of(stored.len()) && !is_packed_format(self.format.channel_type()) {
             let size = n / stored.len();
             for (k, &c) in stored.iter().enumerate() {
                 if c < 4 && mask >> c & 1 == 0 {
@@ -152,13 +152,13 @@ impl<'a> Texels<'a> {
 }
 
 /// Do a format's channels share bytes?
-fn packed(ty: ChannelType) -> bool {
+fn is_packed_format(ty: ChannelType) -> bool {
     use ChannelType::*;
     matches!(ty, Unorm565 | Unorm555 | Unorm101010 | Unorm1010102)
 }
 
 /// What a read outside gives.
-pub(super) fn border(outside: Outside, format: ImageFormat) -> [u32; 4] {
+pub(super) fn border_value(outside: Outside, format: ImageFormat) -> [u32; 4] {
     match outside {
         Outside::Zero => [0; 4],
         Outside::AlphaOne if format.channel_type().is_int() => [0, 0, 0, 1],
@@ -168,18 +168,18 @@ pub(super) fn border(outside: Outside, format: ImageFormat) -> [u32; 4] {
 }
 
 /// Signed offsets of u, v and r, nibbles of a word.
-pub(super) fn nibbles(word: u32) -> [i32; 3] {
+pub(super) fn signed_nibbles(word: u32) -> [i32; 3] {
     [8, 4, 0].map(|shift| (word << (28 - shift)) as i32 >> 28)
 }
 
 /// Immediate offsets.
-fn offsets(c: &Coordinates, regs: &Registers, ports: &Ports<'_>) -> Result<[i64; 3], Fault> {
-    Ok(nibbles(scalar(&c.offsets, regs, ports)? as u32).map(i64::from))
+fn immediate_offsets(c: &Coordinates, regs: &Registers, ports: &Ports<'_>) -> Result<[i64; 3], Fault> {
+    Ok(signed_nibbles(scalar(&c.offsets, regs, ports)? as u32).map(i64::from))
 }
 
 /// The coordinates of a channel. Those of 32 bits are taken as signed where immediate offsets are added to
 /// them, and unsigned coordinates beyond every image are outside either way.
-fn coordinates(c: &Coordinates, regs: &Registers, add: [i64; 3], channel: u32) -> [i64; 4] {
+fn channel_coordinates(c: &Coordinates, regs: &Registers, add: [i64; 3], channel: u32) -> [i64; 4] {
     let mut out = [0; 4];
     for (k, (x, at)) in out.iter_mut().zip(c.at).enumerate() {
         if let Some(at) = at {
@@ -206,7 +206,7 @@ pub(super) fn set(regs: &mut Registers, at: u32, slot: TexelSlot, channel: u32, 
     }
 }
 
-pub(super) fn texels<'a>(
+pub(super) fn find_texels<'a>(
     space: &Space,
     regs: &Registers,
     ports: &Ports<'a>,
@@ -219,7 +219,7 @@ pub(super) fn texels<'a>(
 
 /// Asks whether the texel of a channel has memory: bit i of the answer, zero for channels that are off, or the channel's
 /// dword.
-pub(super) fn status(
+pub(super) fn query_residency(
     t: &Typed,
     regs: &mut Registers,
     mask: u32,
@@ -227,11 +227,11 @@ pub(super) fn status(
     ports: &Ports<'_>,
 ) -> Result<(), Fault> {
     let Some(data) = t.data else { return Ok(()) };
-    let texels = texels(&t.space, regs, ports)?;
-    let add = offsets(&t.coordinates, regs, ports)?;
+    let texels = find_texels(&t.space, regs, ports)?;
+    let add = immediate_offsets(&t.coordinates, regs, ports)?;
     let mut answer = 0;
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
-        let at = coordinates(&t.coordinates, regs, add, i);
+        let at = channel_coordinates(&t.coordinates, regs, add, i);
         let there = texels.as_ref().is_some_and(|t| t.place(at).is_some());
         answer |= (there as u32) << i;
         if t.component_stride != 0 {
@@ -245,7 +245,7 @@ pub(super) fn status(
 }
 
 /// The sample that a channel wants.
-fn sample(t: &Typed, image: &Image, regs: &Registers, channel: u32) -> Option<u32> {
+fn sample_index(t: &Typed, image: &Image, regs: &Registers, channel: u32) -> Option<u32> {
     let bytes = t.coordinates.bytes;
     let sample = t.sample.map_or(0, |r| element::get(regs, r + channel * bytes as u32, bytes));
     let last = u64::from(image.samples.saturating_sub(1));
@@ -265,15 +265,16 @@ pub(super) fn execute<O: MemoryObserver>(
     if mask == 0 {
         return Ok(());
     }
-    let texels = texels(&t.space, regs, ports)?;
+    let texels = find_texels(&t.space, regs, ports)?;
     if t.null_mask {
         // Nothing here is paged in on demand.
         regs.set(data + t.channels.count_ones() * t.component_stride, all_channels(channels as usize));
     }
-    let add = offsets(&t.coordinates, regs, ports)?;
+    let add = immediate_offsets(&t.coordinates, regs, ports)?;
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
-        let at = coordinates(&t.coordinates, regs, add, i);
-        let place = texels.as_ref().and_then(|texels| texels.sample(at, sample(t, &texels.image, regs, i)?));
+        let at = channel_coordinates(&t.coordinates, regs, add, i);
+        let place =
+            texels.as_ref().and_then(|texels| texels.sample(at, sample_index(t, &texels.image, regs, i)?));
         if let Some(texels) = &texels {
             let kind = if t.write { AccessKind::Write } else { AccessKind::Read };
             texels.tell(place, kind, i, obs);
@@ -294,7 +295,7 @@ pub(super) fn execute<O: MemoryObserver>(
         } else {
             let texel = match (&texels, place) {
                 (Some(texels), Some(place)) => texels.read(place),
-                (Some(texels), None) => border(t.outside, texels.format),
+                (Some(texels), None) => border_value(t.outside, texels.format),
                 (None, _) => [0; 4],
             };
             each(&mut |c, r| set(regs, r, t.slot, i, texel[c]));
@@ -315,13 +316,13 @@ pub(super) fn atomic<O: MemoryObserver>(
     if mask == 0 {
         return Ok(());
     }
-    let op = atomic::operator(a.code, a.lsc, a.element)?;
-    let texels = texels(&a.space, regs, ports)?;
+    let op = atomic::decode_operator(a.code, a.lsc, a.element)?;
+    let texels = find_texels(&a.space, regs, ports)?;
     if texels.as_ref().is_some_and(|t| t.image.texel_bytes != a.element as u32) {
         return Err(Fault::unsupported("the image's texels are not of the atomic's size"));
     }
     for i in (0..channels).filter(|i| mask >> i & 1 != 0) {
-        let at = coordinates(&a.coordinates, regs, [0; 3], i);
+        let at = channel_coordinates(&a.coordinates, regs, [0; 3], i);
         let slot = i * a.slot as u32;
         let src = |n: usize| a.src[n].map_or(0, |r| element::get(regs, r + slot, a.slot));
         let x =
@@ -331,7 +332,7 @@ pub(super) fn atomic<O: MemoryObserver>(
             let place = texels.place(at);
             texels.tell(place, AccessKind::Atomic, i, obs);
             if let Some(place) = place {
-                result = atomic::update(texels.block, place, op, x).ok_or(Fault {
+                result = atomic::update_datum(texels.block, place, op, x).ok_or(Fault {
                     kind: FaultKind::Misaligned(a.element as u32),
                     channel: Some(i),
                     space: AccessSpace::Surface(texels.bti),
@@ -348,7 +349,7 @@ pub(super) fn atomic<O: MemoryObserver>(
 }
 
 /// Reads or writes a rectangle of bytes. Reads outside give the nearest texel's or zero, writes are dropped.
-pub(super) fn media<O: MemoryObserver>(
+pub(super) fn access_media_block<O: MemoryObserver>(
     m: &Media,
     regs: &mut Registers,
     ports: &Ports<'_>,
@@ -433,7 +434,7 @@ fn index(x: i64) -> usize {
 }
 
 /// Answers questions about an image: size of the level of detail, or samples.
-pub(super) fn info(
+pub(super) fn query_image_info(
     f: &Info,
     regs: &mut Registers,
     mask: u32,

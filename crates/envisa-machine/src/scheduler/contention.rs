@@ -25,7 +25,7 @@ const AGAIN_ALONE: u32 = 32;
 const AGAIN_TOGETHER: u32 = 128;
 
 /// Has a program locked operations that other host threads may wait for?
-pub(super) fn locks(program: &Program) -> bool {
+pub(super) fn has_contended_atomics(program: &Program) -> bool {
     program.messages().iter().any(|m| matches!(m, Message::Atomic(a) if !matches!(a.space, Space::Slm)))
 }
 
@@ -50,7 +50,7 @@ impl Contention {
         }
     }
 
-    fn set(&self, alone: bool) {
+    fn set_single_worker(&self, alone: bool) {
         let _paused = self.paused.lock().unwrap_or_else(|e| e.into_inner());
         self.alone.store(alone, Ordering::Relaxed);
         if !alone {
@@ -98,11 +98,11 @@ impl<'a> Watch<'a> {
         if self.ran.1 < WINDOW {
             return;
         }
-        let before = self.decision.alone();
+        let before = self.decision.runs_single_worker();
         let rate = self.ran.0 as f64 / self.ran.1.as_secs_f64() * if before { 1.0 } else { self.workers };
-        self.decision.window(rate, left as f64 / WINDOW.as_secs_f64());
-        if self.decision.alone() != before {
-            self.of.set(self.decision.alone());
+        self.decision.finish_window(rate, left as f64 / WINDOW.as_secs_f64());
+        if self.decision.runs_single_worker() != before {
+            self.of.set_single_worker(self.decision.runs_single_worker());
         }
         self.ran = (0, Duration::ZERO);
     }
@@ -111,7 +111,7 @@ impl<'a> Watch<'a> {
 impl Drop for Watch<'_> {
     /// Nobody waits for one who is gone.
     fn drop(&mut self) {
-        self.of.set(false);
+        self.of.set_single_worker(false);
         if let Some(learnt) = self.learnt {
             *learnt.get() = self.decision;
         }
@@ -155,12 +155,12 @@ impl Decision {
         }
     }
 
-    fn alone(&self) -> bool {
+    fn runs_single_worker(&self) -> bool {
         matches!(self, Decision::Settling { .. } | Decision::Trial { .. } | Decision::Alone { .. })
     }
 
     /// A window is over, in which so many groups a second ran; what is left would be done in a window at that other rate.
-    fn window(&mut self, rate: f64, left_in_one: f64) {
+    fn finish_window(&mut self, rate: f64, left_in_one: f64) {
         use Decision::*;
         let worth = |alone: f64, together: f64| alone > WORTH * together;
         *self = match *self {
@@ -192,8 +192,8 @@ mod tests {
         let mut d = Decision::default();
         (0..count)
             .map(|k| {
-                let alone = d.alone();
-                d.window(rate(k, alone), f64::MAX);
+                let alone = d.runs_single_worker();
+                d.finish_window(rate(k, alone), f64::MAX);
                 alone
             })
             .collect()
@@ -233,15 +233,15 @@ mod tests {
     fn what_is_nearly_done_is_not_tried() {
         let mut d = Decision::default();
         for _ in 0..100 {
-            d.window(10.0, 70.0);
-            assert!(!d.alone());
+            d.finish_window(10.0, 70.0);
+            assert!(!d.runs_single_worker());
         }
     }
 
     #[test]
     fn those_who_wait_go_on_when_the_first_one_ends() {
         let c = Contention::default();
-        c.set(true);
+        c.set_single_worker(true);
         std::thread::scope(|s| {
             let waiting = s.spawn(|| c.pass());
             drop(Watch::new(&c, 2, None));
@@ -256,7 +256,7 @@ mod tests {
             .map(|_| {
                 let mut w = Watch::new(&c, 1, Some(&learnt));
                 let alone = |w: &mut Watch<'_>| {
-                    let alone = w.decision.alone();
+                    let alone = w.decision.runs_single_worker();
                     w.look((1e6 * rate(alone)) as u64, WINDOW, u64::MAX);
                     usize::from(alone)
                 };

@@ -43,7 +43,7 @@ impl Spans {
 
     /// Gives each of so many host threads a span of its own, without what was claimed before. Nobody may be claiming
     /// meanwhile.
-    pub fn divide(&self, workers: u64) {
+    pub fn divide_among_workers(&self, workers: u64) {
         let first = self.all.next.swap(self.all.end, Ordering::Relaxed).min(self.all.end);
         let at = |k: u64| {
             (u128::from(self.all.end) * u128::from(k) / u128::from(workers)).max(first.into()) as u64
@@ -52,7 +52,7 @@ impl Spans {
     }
 
     /// The spans that a host thread claims from, its own first.
-    fn of(&self, worker: usize) -> impl Iterator<Item = &Span> {
+    fn spans_of_worker(&self, worker: usize) -> impl Iterator<Item = &Span> {
         let each = self.each.get().map_or(std::slice::from_ref(&self.all), Vec::as_slice);
         let (before, own) = each.split_at(worker.min(each.len()));
         own.iter().chain(before)
@@ -66,7 +66,7 @@ impl Spans {
         step: impl Fn(u64) -> u64,
         over: impl Fn(u64) -> bool,
     ) -> Option<Range<u64>> {
-        for span in self.of(worker) {
+        for span in self.spans_of_worker(worker) {
             let left = span.left();
             if left == 0 {
                 continue;
@@ -90,7 +90,7 @@ impl Spans {
 
     /// How many were not.
     pub fn left(&self) -> u64 {
-        self.of(0).map(Span::left).sum()
+        self.spans_of_worker(0).map(Span::left).sum()
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
             while alone.len() < before {
                 alone.push((0, spans.claim(0, |_| 1, |_| false).unwrap()));
             }
-            spans.divide(workers);
+            spans.divide_among_workers(workers);
             let all = claimed(&spans, workers as usize, |_| false);
             let mut of: Vec<u64> = alone.into_iter().chain(all).flat_map(|(_, groups)| groups).collect();
             of.sort_unstable();
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_first_claims_of_each_are_its_own() {
         let spans = Spans::new(100);
-        spans.divide(4);
+        spans.divide_among_workers(4);
         for worker in [3, 0, 2, 1] {
             let groups = spans.claim(worker, |_| 5, |_| false).unwrap();
             assert_eq!(groups, 25 * worker as u64..25 * worker as u64 + 5);
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn what_need_not_run_is_passed_over() {
         let spans = Spans::new(90);
-        spans.divide(3);
+        spans.divide_among_workers(3);
         let mut of: Vec<u64> =
             claimed(&spans, 3, |group| group >= 40).into_iter().flat_map(|(_, g)| g).collect();
         of.sort_unstable();

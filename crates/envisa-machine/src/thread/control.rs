@@ -73,7 +73,7 @@ impl Thread {
     }
 
     /// The functions' variables that a return puts back: of the innermost call's function, if it saved them.
-    pub fn saves(&self) -> Option<u32> {
+    pub fn saved_variables(&self) -> Option<u32> {
         self.frames.last().filter(|f| f.saved.is_some()).and_then(|f| f.function)
     }
 }

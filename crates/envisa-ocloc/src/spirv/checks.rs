@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use envisa_zebin::check_reports::{self, Does, Kind, What};
 
-use super::{Instruction, Rewriting, literal};
+use super::{Instruction, Rewriting, string_operands};
 use arithmetic::Arithmetic;
 use copies::Copies;
 use pointer_origins::Origins;
@@ -225,7 +225,7 @@ impl Checking {
             sub_group_size: None,
         };
         let variables = Variables::of(&module, &types);
-        let kernels = copies::kernels(&module);
+        let kernels = copies::kernel_functions(&module);
         Checking {
             module,
             types,
@@ -365,7 +365,7 @@ impl Checking {
             let bits = self.constant(u64::from(u32::BITS));
             let bound = self.make(at, op::SHIFT_LEFT_LOGICAL, &[bytes, bits]);
             let what = self.make(at, op::BITWISE_OR, &[known, bound]);
-            let name = check_reports::name_words(&shortened(&path.text)).map(|word| self.constant(word));
+            let name = check_reports::name_words(&shorten_text(&path.text)).map(|word| self.constant(word));
             self.call_with(at, [offset, limit, what], &name);
         }
         if path.cast_from < access.align && access.align.is_power_of_two() {
@@ -471,7 +471,7 @@ impl Checking {
         if !self.known.insert((value, limit, what.pack())) {
             return;
         }
-        let name = check_reports::name_words(&shortened(text)).map(|word| self.constant(word));
+        let name = check_reports::name_words(&shorten_text(text)).map(|word| self.constant(word));
         let (limit, what) = (self.constant(limit), self.constant(what.pack()));
         self.call_with(at, [value, limit, what], &name);
     }
@@ -558,7 +558,7 @@ impl Checking {
             id
         });
         if let Some(name) = all.iter().find(|i| i.op == op::NAME) {
-            let operands: Vec<u32> = std::iter::once(check).chain(literal(NAME)).collect();
+            let operands: Vec<u32> = std::iter::once(check).chain(string_operands(NAME)).collect();
             self.module.put(name.at, op::NAME, &operands);
         }
         let is_long = |i: &&Instruction| {
@@ -601,7 +601,7 @@ impl Checking {
 }
 
 /// As much of a text's end as fits into a report.
-fn shortened(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     let most = check_reports::NAME_WORDS * check_reports::FIELD_BYTES as usize;
     if text.len() <= most {
         return text.to_owned();

@@ -9,7 +9,7 @@
 //! So the parameter gets another id, and the old one is that of a variable into which it is copied.
 //! (The format: SPIR-V specification, 2.3 and 2.4.)
 
-use super::{Instruction, Rewriting, literal};
+use super::{Instruction, Rewriting, string_operands};
 use std::collections::BTreeMap;
 
 mod op {
@@ -70,7 +70,7 @@ pub fn with_calls(spirv: &[u8]) -> Option<Vec<u8>> {
     let first = all.iter().find(|i| i.op == op::FUNCTION)?.at;
     let [frame, kind, label] = [module.id(), module.id(), module.id()];
     if let Some(name) = all.iter().find(|i| i.op == op::NAME) {
-        let operands: Vec<u32> = std::iter::once(frame).chain(literal(NAME)).collect();
+        let operands: Vec<u32> = std::iter::once(frame).chain(string_operands(NAME)).collect();
         module.put(name.at, op::NAME, &operands);
     }
     let kind = plain.unwrap_or_else(|| {
@@ -79,7 +79,7 @@ pub fn with_calls(spirv: &[u8]) -> Option<Vec<u8>> {
     });
     let by_value = with_own_ids(&mut module, &all);
     for (i, _) in all.iter().enumerate().filter(|(_, i)| i.op == op::FUNCTION) {
-        copy(&mut module, &all, i, &by_value);
+        copy_parameters(&mut module, &all, i, &by_value);
         if let Some(at) = behind_variables(&all, i) {
             let id = module.id();
             module.put(at, op::FUNCTION_CALL, &[void, id, frame]);
@@ -114,7 +114,7 @@ fn with_own_ids(module: &mut Rewriting, all: &[Instruction]) -> BTreeMap<u32, u3
 }
 
 /// Copies what a function is given by value into variables that have the parameters' old ids.
-fn copy(module: &mut Rewriting, all: &[Instruction], function: usize, new: &BTreeMap<u32, u32>) {
+fn copy_parameters(module: &mut Rewriting, all: &[Instruction], function: usize, new: &BTreeMap<u32, u32>) {
     let Some(at) = behind_variables(all, function) else { return };
     let body = &all[function + 1..];
     let Some(label) = body.iter().find(|i| i.op == op::LABEL) else { return };

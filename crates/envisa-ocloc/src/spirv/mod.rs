@@ -132,7 +132,7 @@ fn instruction(op: u32, operands: &[u32]) -> Vec<u32> {
 }
 
 /// A text as operands.
-fn literal(text: &str) -> Vec<u32> {
+fn string_operands(text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
     bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()

@@ -19,7 +19,7 @@ use crate::core::mem::{Mem, Parts, check_flags, inherit_flags};
 use crate::core::platform::BASE_ALIGN;
 
 /// Memory for an object of so many bytes, as its flags say.
-pub(super) fn backing(
+pub(super) fn object_memory(
     c: &Caller,
     context: &Context,
     flags: u64,
@@ -58,10 +58,10 @@ fn buffer(
     if size == 0 {
         return Err(Error::INVALID_BUFFER_SIZE);
     }
-    let region = backing(c, &context, flags, host, size)?;
+    let region = object_memory(c, &context, flags, host, size)?;
     let uses = flags & cl::CL_MEM_USE_HOST_PTR != 0;
     if uses && region.backing().is_some_and(|b| b.is_lent()) {
-        crate::core::maps::lent(&region);
+        crate::core::maps::note_lent(&region);
     }
     let mem = Mem::new(Parts {
         context,
@@ -76,7 +76,7 @@ fn buffer(
 }
 
 /// Properties of memory objects: the standard has none yet, Intel's name a device or are hints.
-pub(super) fn properties(c: &Caller, list: *const cl_mem_properties) -> Result<Vec<u64>> {
+pub(super) fn check_properties(c: &Caller, list: *const cl_mem_properties) -> Result<Vec<u64>> {
     let all = c.zero_terminated(list);
     for pair in all.chunks(2) {
         // Allocation flags, a location, a device: nothing to choose.
@@ -101,7 +101,7 @@ create! {
         host_ptr: *mut c_void;
         errcode_ret
     ) {
-        buffer(c, context, properties(c, properties_)?, flags, size, host_ptr)
+        buffer(c, context, check_properties(c, properties_)?, flags, size, host_ptr)
     }
 
     fn clCreateSubBuffer(
@@ -157,7 +157,7 @@ create! {
 }
 
 /// What a memory object answers.
-fn info(mem: &Arc<Mem>, what: cl_uint) -> Result<Answer> {
+fn answer_mem_info(mem: &Arc<Mem>, what: cl_uint) -> Result<Answer> {
     Ok(match what {
         cl::CL_MEM_TYPE => mem.kind().into(),
         cl::CL_MEM_FLAGS => mem.flags.into(),
@@ -180,7 +180,7 @@ counted!(Mem, clRetainMemObject, clReleaseMemObject, memobj: cl_mem);
 
 query! {
     fn clGetMemObjectInfo(_c, memobj: cl_mem; param_name) {
-        info(&handle::get::<Mem>(memobj)?, param_name)
+        answer_mem_info(&handle::get::<Mem>(memobj)?, param_name)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use envisa_runtime::host_blocks;
 use envisa_runtime::memory_in_use::{self, Use};
 
-use crate::api::because;
+use crate::api::note_reason;
 use crate::core::context::Destructor;
 use crate::core::error::{Error, Result};
 use crate::core::host_memory::{Backing, Region};
@@ -142,7 +142,7 @@ impl Caller {
     /// A part of memory that a command names.
     pub(crate) fn part(&self, of: &Region, offset: usize, size: usize) -> Result<Region> {
         of.part(offset, size).ok_or_else(|| {
-            because(|| match offset.checked_add(size) {
+            note_reason(|| match offset.checked_add(size) {
                 Some(end) => format!("bytes {offset} to {end} are not inside of {} bytes", of.len()),
                 None => format!("offset {offset} and size {size} overflow"),
             });
@@ -159,7 +159,7 @@ impl Caller {
     /// The same for a command, which reads it, or fills it.
     pub(crate) fn transfer(&self, start: *const c_void, len: usize, reads: bool) -> Region {
         let region = self.memory(start, len);
-        host_blocks::look(&region.range(), if reads { "read from" } else { "written to" });
+        host_blocks::check_block_size(&region.range(), if reads { "read from" } else { "written to" });
         memory_in_use::note(region.range(), if reads { Use::Reads } else { Use::Fills });
         region
     }
@@ -167,15 +167,15 @@ impl Caller {
     /// Memory of the application of which a buffer gets its content.
     pub(crate) fn content(&self, start: *const c_void, len: usize) -> Region {
         let region = self.memory(start, len);
-        host_blocks::look(&region.range(), "copied (CL_MEM_COPY_HOST_PTR) from");
+        host_blocks::check_block_size(&region.range(), "copied (CL_MEM_COPY_HOST_PTR) from");
         region
     }
 
     /// Memory that the application lends to a buffer.
     pub(crate) fn lent_memory(&self, start: *mut c_void, len: usize) -> Option<Arc<Backing>> {
-        host_blocks::look(&self.memory(start, len).range(), "lent (CL_MEM_USE_HOST_PTR) of");
+        host_blocks::check_block_size(&self.memory(start, len).range(), "lent (CL_MEM_USE_HOST_PTR) of");
         // SAFETY: promised by the caller as long as the buffer lives.
-        unsafe { Backing::lent(start.cast(), len) }
+        unsafe { Backing::lend_from_application(start.cast(), len) }
     }
 
     /// Answers a query.

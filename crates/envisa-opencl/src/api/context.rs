@@ -20,7 +20,7 @@ type Notify = Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *
 
 const QUEUE_FLAGS: u64 = cl::CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | cl::CL_QUEUE_PROFILING_ENABLE;
 
-fn properties(c: &Caller, list: *const cl_context_properties) -> Result<Vec<isize>> {
+fn check_properties(c: &Caller, list: *const cl_context_properties) -> Result<Vec<isize>> {
     let all = c.zero_terminated(list);
     for (at, pair) in all.chunks(2).enumerate() {
         match pair {
@@ -39,7 +39,11 @@ fn properties(c: &Caller, list: *const cl_context_properties) -> Result<Vec<isiz
     Ok(all)
 }
 
-pub(super) fn devices(c: &Caller, count: cl_uint, list: *const cl_device_id) -> Result<Vec<Arc<Device>>> {
+pub(super) fn devices_of_list(
+    c: &Caller,
+    count: cl_uint,
+    list: *const cl_device_id,
+) -> Result<Vec<Arc<Device>>> {
     if count == 0 || list.is_null() {
         return Err(Error::INVALID_VALUE);
     }
@@ -67,8 +71,8 @@ create! {
         if pfn_notify.is_none() && !user_data.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        let properties = properties(c, properties_)?;
-        let context = Context::new(devices(c, num_devices, devices_)?, properties);
+        let properties = check_properties(c, properties_)?;
+        let context = Context::new(devices_of_list(c, num_devices, devices_)?, properties);
         Ok(handle::publish(&context))
     }
 
@@ -83,7 +87,7 @@ create! {
         if pfn_notify.is_none() && !user_data.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        let properties = properties(c, properties_)?;
+        let properties = check_properties(c, properties_)?;
         let context = Context::new(super::platform::devices_of(device_type)?, properties);
         Ok(handle::publish(&context))
     }
@@ -95,7 +99,7 @@ create! {
         properties_: cl_command_queue_properties;
         errcode_ret
     ) {
-        queue(context, device, properties_, Vec::new())
+        create_queue(context, device, properties_, Vec::new())
     }
 
     fn clCreateCommandQueueWithProperties(
@@ -117,11 +121,16 @@ create! {
                 _ => return Err(Error::INVALID_VALUE),
             }
         }
-        queue(context, device, flags, list)
+        create_queue(context, device, flags, list)
     }
 }
 
-fn queue(context: cl_context, device: cl_device_id, flags: u64, list: Vec<u64>) -> Result<*mut c_void> {
+fn create_queue(
+    context: cl_context,
+    device: cl_device_id,
+    flags: u64,
+    list: Vec<u64>,
+) -> Result<*mut c_void> {
     let context = handle::get::<Context>(context)?;
     let device = handle::get::<Device>(device)?;
     if !context.has(&device) {

@@ -9,7 +9,9 @@ use opencl_sys::{
 
 use envisa_runtime::memory_in_use::{self, Use};
 
-use super::{Caller, because, command, create, enqueued, entry, same, target};
+use super::{
+    Caller, check_same_context, command, create, entry, finish_enqueue, note_reason, queue_and_wait_list,
+};
 use crate::core::error::{Error, Result};
 use crate::core::event::Event;
 use crate::core::handle;
@@ -22,7 +24,7 @@ use crate::core::queue::{Order, Queue, Work};
 pub(super) fn buffer_of(queue: &Queue, handle: cl_mem) -> Result<Arc<Mem>> {
     let mem = handle::get::<Mem>(handle)?;
     mem.buffer()?;
-    same(queue, &mem.context)?;
+    check_same_context(queue, &mem.context)?;
     if mem.parent.is_some() && !mem.offset.is_multiple_of(BASE_ALIGN) {
         return Err(Error::MISALIGNED_SUB_BUFFER_OFFSET);
     }
@@ -30,7 +32,7 @@ pub(super) fn buffer_of(queue: &Queue, handle: cl_mem) -> Result<Arc<Mem>> {
 }
 
 /// A copy from one place to another, which keeps what it needs alive.
-pub(super) fn copy(to: Region, from: Region, keep: Vec<Arc<Mem>>) -> Work {
+pub(super) fn copy_regions(to: Region, from: Region, keep: Vec<Arc<Mem>>) -> Work {
     Box::new(move || {
         to.copy_from(&from);
         drop(keep);
@@ -66,7 +68,7 @@ pub(super) fn transfer_box(
 }
 
 /// Pitches of a rectangle: zero means tight.
-fn pitches(region: [usize; 3], row: usize, slice: usize) -> Result<(usize, usize)> {
+fn default_pitches(region: [usize; 3], row: usize, slice: usize) -> Result<(usize, usize)> {
     let row = if row == 0 { region[0] } else { row };
     if row < region[0] {
         return Err(Error::INVALID_VALUE);
@@ -79,11 +81,11 @@ fn pitches(region: [usize; 3], row: usize, slice: usize) -> Result<(usize, usize
     Ok((row, slice))
 }
 
-fn rectangle(origin: [usize; 3], region: [usize; 3], row: usize, slice: usize) -> Result<Layout3> {
+fn rectangle_layout(origin: [usize; 3], region: [usize; 3], row: usize, slice: usize) -> Result<Layout3> {
     if region.contains(&0) {
         return Err(Error::INVALID_VALUE);
     }
-    let (row, slice) = pitches(region, row, slice)?;
+    let (row, slice) = default_pitches(region, row, slice)?;
     let planes = origin[2].checked_mul(slice);
     let rows = origin[1].checked_mul(row);
     let offset = planes.zip(rows).and_then(|(p, r)| p.checked_add(r)?.checked_add(origin[0]));
@@ -104,11 +106,11 @@ fn transfer_rectangle(
 ) -> Result<Work> {
     mem.host_may(write)?;
     let size = c.three_sizes(region)?;
-    let inside = rectangle(c.three_sizes(buffer_origin)?, size, pitches[0], pitches[1])?;
-    let outside = rectangle(c.three_sizes(host_origin)?, size, pitches[2], pitches[3])?;
+    let inside = rectangle_layout(c.three_sizes(buffer_origin)?, size, pitches[0], pitches[1])?;
+    let outside = rectangle_layout(c.three_sizes(host_origin)?, size, pitches[2], pitches[3])?;
     let end = inside.end(size).ok_or(Error::INVALID_VALUE)?;
     if end > mem.region.len() {
-        because(|| format!("the rectangle ends at byte {end} of a buffer of {}", mem.region.len()));
+        note_reason(|| format!("the rectangle ends at byte {end} of a buffer of {}", mem.region.len()));
         return Err(Error::INVALID_VALUE);
     }
     if ptr.is_null() {
@@ -126,9 +128,9 @@ entry! {
         event_wait_list: *const cl_event,
         event: *mut cl_event,
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let (queue, after) = queue_and_wait_list(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let done = queue.enqueue(cl::CL_COMMAND_MARKER, Order::Marker, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
+        finish_enqueue(c, done, event, false)
     }
 
     fn clEnqueueBarrierWithWaitList(
@@ -138,9 +140,9 @@ entry! {
         event_wait_list: *const cl_event,
         event: *mut cl_event,
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let (queue, after) = queue_and_wait_list(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let done = queue.enqueue(cl::CL_COMMAND_BARRIER, Order::Barrier, after, Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
+        finish_enqueue(c, done, event, false)
     }
 
     fn clEnqueueMarker(c, command_queue: cl_command_queue, event: *mut cl_event) {
@@ -149,7 +151,7 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         let done = queue.enqueue(cl::CL_COMMAND_MARKER, Order::Marker, Vec::new(), Box::new(|| Ok(())))?;
-        enqueued(c, done, event, false)
+        finish_enqueue(c, done, event, false)
     }
 
     fn clEnqueueBarrier(_c, command_queue: cl_command_queue) {
@@ -162,7 +164,7 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         let (queue, after) =
-            target(c, command_queue, num_events, event_list).map_err(|e| match e {
+            queue_and_wait_list(c, command_queue, num_events, event_list).map_err(|e| match e {
                 Error::INVALID_EVENT_WAIT_LIST => Error::INVALID_EVENT,
                 e => e,
             })?;
@@ -205,8 +207,8 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         mem.host_may(false)?;
-        keep_off(&mem, &from, false, "clEnqueueReadBuffer");
-        Ok(copy(c.transfer(ptr, size, false), from, vec![mem]))
+        report_mapped_use(&mem, &from, false, "clEnqueueReadBuffer");
+        Ok(copy_regions(c.transfer(ptr, size, false), from, vec![mem]))
     }
 
     fn clEnqueueWriteBuffer(
@@ -225,10 +227,10 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         mem.host_may(true)?;
-        keep_off(&mem, &to, true, "clEnqueueWriteBuffer");
+        report_mapped_use(&mem, &to, true, "clEnqueueWriteBuffer");
         let from = c.transfer(ptr, size, true);
         let then = from.digest().filter(|_| blocking_write == 0);
-        let copied = copy(to, from.clone(), vec![mem]);
+        let copied = copy_regions(to, from.clone(), vec![mem]);
         Ok(Box::new(move || {
             from.is_as(then, "clEnqueueWriteBuffer");
             copied()
@@ -250,12 +252,12 @@ command! {
         let to = c.part(&dst.region, dst_offset, size)?;
         let apart = from.address() + size <= to.address() || to.address() + size <= from.address();
         if !apart && size > 0 {
-            because(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
+            note_reason(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
             return Err(Error::MEM_COPY_OVERLAP);
         }
-        keep_off(&src, &from, false, "clEnqueueCopyBuffer");
-        keep_off(&dst, &to, true, "clEnqueueCopyBuffer");
-        Ok(copy(to, from, vec![src, dst]))
+        report_mapped_use(&src, &from, false, "clEnqueueCopyBuffer");
+        report_mapped_use(&dst, &to, true, "clEnqueueCopyBuffer");
+        Ok(copy_regions(to, from, vec![src, dst]))
     }
 
     fn clEnqueueReadBufferRect(
@@ -314,12 +316,12 @@ command! {
     ) {
         let (src, dst) = (buffer_of(&queue, src_buffer)?, buffer_of(&queue, dst_buffer)?);
         let size = c.three_sizes(region)?;
-        let from = rectangle(c.three_sizes(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
-        let to = rectangle(c.three_sizes(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
+        let from = rectangle_layout(c.three_sizes(src_origin)?, size, src_row_pitch, src_slice_pitch)?;
+        let to = rectangle_layout(c.three_sizes(dst_origin)?, size, dst_row_pitch, dst_slice_pitch)?;
         let inside = |at: Layout3, mem: &Mem| {
             let fits = at.end(size).is_some_and(|end| end <= mem.region.len());
             if !fits {
-                because(|| format!("the rectangle is not inside of a buffer of {} bytes", mem.region.len()));
+                note_reason(|| format!("the rectangle is not inside of a buffer of {} bytes", mem.region.len()));
             }
             fits
         };
@@ -330,7 +332,7 @@ command! {
             if (from.row, from.slice) != (to.row, to.slice) {
                 return Err(Error::INVALID_VALUE);
             }
-            if overlap(from, to, size) {
+            if boxes_overlap(from, to, size) {
                 return Err(Error::MEM_COPY_OVERLAP);
             }
         }
@@ -356,7 +358,7 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         let pattern = c.bytes(pattern, pattern_size).ok_or(Error::INVALID_VALUE)?;
-        keep_off(&mem, &to, true, "clEnqueueFillBuffer");
+        report_mapped_use(&mem, &to, true, "clEnqueueFillBuffer");
         Ok(Box::new(move || {
             to.fill(&pattern);
             drop(mem);
@@ -372,7 +374,7 @@ command! {
         cl::CL_COMMAND_UNMAP_MEM_OBJECT
     ) {
         let mem = handle::get::<Mem>(memobj)?;
-        same(&queue, &mem.context)?;
+        check_same_context(&queue, &mem.context)?;
         mem.unmap(mapped_ptr as usize)?;
         // The bytes are where they were.
         Ok(Box::new(move || {
@@ -394,14 +396,14 @@ command! {
             return Err(Error::INVALID_VALUE);
         }
         for handle in c.slice(mem_objects, num_mem_objects as usize).ok_or(Error::INVALID_VALUE)? {
-            same(&queue, &handle::get::<Mem>(*handle)?.context)?;
+            check_same_context(&queue, &handle::get::<Mem>(*handle)?.context)?;
         }
         Ok(Box::new(|| Ok(())))
     }
 }
 
 /// Tells of a command on bytes that are mapped.
-fn keep_off(mem: &Arc<Mem>, bytes: &Region, writes: bool, what: &str) {
+fn report_mapped_use(mem: &Arc<Mem>, bytes: &Region, writes: bool, what: &str) {
     // Reading and writing by the pointer of a mapping itself is how some programs synchronise lent memory.
     if crate::report::checking() && mem.flags & cl::CL_MEM_USE_HOST_PTR == 0 {
         std::iter::once(mem).chain(&mem.parent).for_each(|m| m.maps.keep_off(bytes, writes, what));
@@ -409,7 +411,7 @@ fn keep_off(mem: &Arc<Mem>, bytes: &Region, writes: bool, what: &str) {
 }
 
 /// Do two boxes of the same pitches in one buffer share bytes?
-fn overlap(a: Layout3, b: Layout3, size: [usize; 3]) -> bool {
+fn boxes_overlap(a: Layout3, b: Layout3, size: [usize; 3]) -> bool {
     let start = |l: Layout3| [l.offset % l.row, l.offset % l.slice / l.row, l.offset / l.slice];
     let (a, b) = (start(a), start(b));
     (0..3).all(|d| a[d] < b[d] + size[d] && b[d] < a[d] + size[d])
@@ -432,7 +434,7 @@ pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
 }
 
 /// Begins a mapping at a place; what may be written through it is `reach`.
-pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_flags) -> Work {
+pub(super) fn begin_mapping(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_flags) -> Work {
     let writes = flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
     // Of an image it is not only the texels that are mapped.
     let discards = flags & cl::CL_MAP_WRITE_INVALIDATE_REGION != 0 && mem.image.is_none();
@@ -451,7 +453,7 @@ pub(super) fn map(mem: &Arc<Mem>, place: &Region, reach: &Region, flags: cl_map_
 }
 
 /// Ends a call that maps memory: gives the pointer, or, if the call fails, takes the mapping back.
-pub(super) fn mapped(
+pub(super) fn finish_mapping(
     c: &Caller,
     done: Arc<Event>,
     event: *mut cl_event,
@@ -459,7 +461,7 @@ pub(super) fn mapped(
     mem: &Mem,
     place: &Region,
 ) -> Result<*mut c_void> {
-    enqueued(c, done, event, blocking).inspect_err(|_| {
+    finish_enqueue(c, done, event, blocking).inspect_err(|_| {
         let _ = mem.unmap(place.address());
     })?;
     Ok(place.pointer().cast())
@@ -479,15 +481,15 @@ create! {
         event: *mut cl_event;
         errcode_ret
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let (queue, after) = queue_and_wait_list(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = buffer_of(&queue, buffer)?;
         if size == 0 {
             return Err(Error::INVALID_VALUE);
         }
         let place = c.part(&mem.region, offset, size)?;
         check_map(&mem, map_flags)?;
-        let work = map(&mem, &place, &place, map_flags);
+        let work = begin_mapping(&mem, &place, &place, map_flags);
         let done = queue.enqueue(cl::CL_COMMAND_MAP_BUFFER, Order::Normal, after, work)?;
-        mapped(c, done, event, blocking_map != 0, &mem, &place)
+        finish_mapping(c, done, event, blocking_map != 0, &mem, &place)
     }
 }

@@ -162,12 +162,12 @@ static DISPATCH: cl_icd_dispatch = cl_icd_dispatch {
 };
 
 /// What every handle begins with.
-pub(crate) fn dispatch() -> &'static cl_icd_dispatch {
+pub(crate) fn dispatch_table() -> &'static cl_icd_dispatch {
     &DISPATCH
 }
 
 /// A function of an extension; null if there is none of this name.
-pub(super) fn extension(name: &str) -> *mut c_void {
+pub(super) fn extension_function(name: &str) -> *mut c_void {
     let function: *const () = match name {
         "clHostMemAllocINTEL" => usm::clHostMemAllocINTEL as *const (),
         "clDeviceMemAllocINTEL" => usm::clDeviceMemAllocINTEL as *const (),

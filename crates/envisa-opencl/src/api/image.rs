@@ -9,12 +9,12 @@ use opencl_sys::{
     cl_mem_properties, cl_sampler, cl_sampler_properties, cl_uint,
 };
 
-use super::buffer::{backing, properties};
-use super::enqueue::{buffer_of, check_map, copy_box, map, mapped, transfer_box};
-use super::{Caller, command, counted, create, entry, query, same, target};
+use super::buffer::{check_properties, object_memory};
+use super::enqueue::{begin_mapping, buffer_of, check_map, copy_box, finish_mapping, transfer_box};
+use super::{Caller, check_same_context, command, counted, create, entry, query, queue_and_wait_list};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
-use crate::core::format::{Format, supported};
+use crate::core::format::{Format, supported_formats};
 use crate::core::handle;
 use crate::core::host_memory::Layout3;
 use crate::core::info::Answer;
@@ -142,12 +142,12 @@ fn image(
         return Err(Error::INVALID_IMAGE_DESCRIPTOR);
     }
     let flags = check_flags(flags, !host.is_null())?;
-    if !supported(flags, wanted.kind).contains(&format) {
+    if !supported_formats(flags, wanted.kind).contains(&format) {
         return Err(Error::IMAGE_FORMAT_NOT_SUPPORTED);
     }
     let info = wanted.layout(format, !host.is_null())?;
     let bytes = info.bytes().ok_or(Error::INVALID_IMAGE_SIZE)?;
-    let region = backing(c, &context, flags, host, bytes).map_err(|e| match e {
+    let region = object_memory(c, &context, flags, host, bytes).map_err(|e| match e {
         Error::INVALID_BUFFER_SIZE => Error::MEM_OBJECT_ALLOCATION_FAILURE,
         e => e,
     })?;
@@ -177,7 +177,7 @@ fn from_memory(
         return Err(Error::INVALID_CONTEXT);
     }
     let flags = inherit_flags(source.flags, flags)?;
-    if !supported(flags, wanted.kind).contains(&format) {
+    if !supported_formats(flags, wanted.kind).contains(&format) {
         return Err(Error::IMAGE_FORMAT_NOT_SUPPORTED);
     }
     let info = match &source.image {
@@ -237,7 +237,7 @@ create! {
         errcode_ret
     ) {
         let wanted = c.read(image_desc).map(|d| Wanted::of(&d)).transpose()?;
-        image(c, context, properties(c, properties_)?, flags, image_format, wanted, host_ptr)
+        image(c, context, check_properties(c, properties_)?, flags, image_format, wanted, host_ptr)
     }
 
     fn clCreateImage2D(
@@ -345,7 +345,7 @@ create! {
         event: *mut cl_event;
         errcode_ret
     ) {
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        let (queue, after) = queue_and_wait_list(c, command_queue, num_events_in_wait_list, event_wait_list)?;
         let mem = image_of(&queue, image)?;
         let info = *mem.as_image()?;
         let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
@@ -359,9 +359,9 @@ create! {
         let place = mem.region.part(at.offset, info.texel).ok_or(Error::INVALID_VALUE)?;
         let end = at.end([size[0] * info.texel, size[1], size[2]]).ok_or(Error::INVALID_VALUE)?;
         let reach = mem.region.part(at.offset, end - at.offset).ok_or(Error::INVALID_VALUE)?;
-        let work = map(&mem, &place, &reach, map_flags);
+        let work = begin_mapping(&mem, &place, &reach, map_flags);
         let done = queue.enqueue(cl::CL_COMMAND_MAP_IMAGE, Order::Normal, after, work)?;
-        let pointer = mapped(c, done, event, blocking_map != 0, &mem, &place)?;
+        let pointer = finish_mapping(c, done, event, blocking_map != 0, &mem, &place)?;
         c.write(image_row_pitch, info.row_pitch);
         c.write(image_slice_pitch, info.slice_pitch);
         Ok(pointer)
@@ -371,7 +371,7 @@ create! {
 fn image_of(queue: &Queue, handle: cl_mem) -> Result<Arc<Mem>> {
     let mem = handle::get::<Mem>(handle)?;
     mem.as_image()?;
-    same(queue, &mem.context)?;
+    check_same_context(queue, &mem.context)?;
     if !queue.device.spec.images {
         return Err(Error::INVALID_OPERATION);
     }
@@ -399,7 +399,7 @@ fn host_layout(
 }
 
 #[allow(clippy::too_many_arguments, reason = "the call has as many")]
-fn transfer(
+fn transfer_image(
     c: &Caller,
     mem: Arc<Mem>,
     write: bool,
@@ -489,7 +489,7 @@ entry! {
             return Err(Error::INVALID_VALUE);
         }
         let images = context.devices.iter().any(|d| d.spec.images);
-        let all = if images { supported(flags, image_type) } else { Vec::new() };
+        let all = if images { supported_formats(flags, image_type) } else { Vec::new() };
         let raw: Vec<cl_image_format> = all
             .iter()
             .map(|f| cl_image_format { image_channel_order: f.order, image_channel_data_type: f.channel })
@@ -516,7 +516,7 @@ command! {
         cl::CL_COMMAND_READ_IMAGE, blocking_read
     ) {
         let mem = image_of(&queue, image)?;
-        transfer(c, mem, false, origin, region, row_pitch, slice_pitch, ptr)
+        transfer_image(c, mem, false, origin, region, row_pitch, slice_pitch, ptr)
     }
 
     fn clEnqueueWriteImage(
@@ -532,7 +532,7 @@ command! {
         cl::CL_COMMAND_WRITE_IMAGE, blocking_write
     ) {
         let mem = image_of(&queue, image)?;
-        transfer(c, mem, true, origin, region, input_row_pitch, input_slice_pitch, ptr)
+        transfer_image(c, mem, true, origin, region, input_row_pitch, input_slice_pitch, ptr)
     }
 
     fn clEnqueueCopyImage(
@@ -572,7 +572,7 @@ command! {
         cl::CL_COMMAND_COPY_IMAGE_TO_BUFFER
     ) {
         let (src, dst) = (image_of(&queue, src_image)?, buffer_of(&queue, dst_buffer)?);
-        with_buffer(c, src, dst, true, src_origin, region, dst_offset)
+        copy_image_and_buffer(c, src, dst, true, src_origin, region, dst_offset)
     }
 
     fn clEnqueueCopyBufferToImage(
@@ -586,7 +586,7 @@ command! {
         cl::CL_COMMAND_COPY_BUFFER_TO_IMAGE
     ) {
         let (src, dst) = (buffer_of(&queue, src_buffer)?, image_of(&queue, dst_image)?);
-        with_buffer(c, dst, src, false, dst_origin, region, src_offset)
+        copy_image_and_buffer(c, dst, src, false, dst_origin, region, src_offset)
     }
 
     fn clEnqueueFillImage(
@@ -626,7 +626,7 @@ command! {
 }
 
 /// A copy between an image and tightly packed bytes of a buffer.
-fn with_buffer(
+fn copy_image_and_buffer(
     c: &Caller,
     image: Arc<Mem>,
     buffer: Arc<Mem>,

@@ -7,7 +7,10 @@ use opencl_sys::{
     self as cl, cl_command_queue, cl_device_id, cl_event, cl_kernel, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 
-use super::{Caller, because, counted, create, enqueued, entry, query, same, target, wait_list};
+use super::{
+    Caller, check_same_context, counted, create, entry, finish_enqueue, note_reason, query,
+    queue_and_wait_list, wait_list,
+};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::info::Answer;
@@ -31,7 +34,13 @@ create! {
 }
 
 /// The value of an argument, by what the kernel takes.
-fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *const c_void) -> Result<Arg> {
+fn argument_value(
+    c: &Caller,
+    kernel: &Kernel,
+    index: cl_uint,
+    size: usize,
+    value: *const c_void,
+) -> Result<Arg> {
     let about = kernel.info.args.get(index as usize).ok_or(Error::INVALID_ARG_INDEX)?;
     let context = &kernel.program.context;
     if about.kind == ArgKind::Local {
@@ -93,7 +102,9 @@ fn argument(c: &Caller, kernel: &Kernel, index: cl_uint, size: usize, value: *co
                 false => size.next_multiple_of(4) >= about.size,
             };
             if size == 0 || !fits {
-                because(|| format!("{} takes {} bytes", kernel.info.argument(index as usize), about.size));
+                note_reason(|| {
+                    format!("{} takes {} bytes", kernel.info.argument(index as usize), about.size)
+                });
                 return Err(Error::INVALID_ARG_SIZE);
             }
             if size > about.size && about.size > 0 && crate::report::checking() {
@@ -123,7 +134,7 @@ fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
     Ok(device)
 }
 
-fn info(kernel: &Kernel, what: cl_uint) -> Result<Answer> {
+fn answer_kernel_info(kernel: &Kernel, what: cl_uint) -> Result<Answer> {
     Ok(match what {
         cl::CL_KERNEL_FUNCTION_NAME => kernel.info.name.as_str().into(),
         cl::CL_KERNEL_NUM_ARGS => (kernel.info.args.len() as u32).into(),
@@ -171,7 +182,7 @@ fn arg_info(source: &SourceInfo, what: cl_uint) -> Result<Answer> {
 }
 
 /// Sizes of a range from the application; missing dimensions are `blank`.
-fn sizes(c: &Caller, dims: usize, start: *const usize, blank: u64) -> Option<[u64; 3]> {
+fn range_sizes(c: &Caller, dims: usize, start: *const usize, blank: u64) -> Option<[u64; 3]> {
     let given = c.slice(start, dims).filter(|_| !start.is_null())?;
     let mut all = [blank; 3];
     for (to, from) in all.iter_mut().zip(given) {
@@ -225,7 +236,7 @@ counted!(Kernel, clRetainKernel, clReleaseKernel, kernel: cl_kernel);
 
 query! {
     fn clGetKernelInfo(_c, kernel: cl_kernel; param_name) {
-        info(&*handle::get::<Kernel>(kernel)?, param_name)
+        answer_kernel_info(&*handle::get::<Kernel>(kernel)?, param_name)
     }
 
     fn clGetKernelArgInfo(_c, kernel: cl_kernel, arg_index: cl_uint; param_name) {
@@ -285,7 +296,7 @@ entry! {
 
     fn clSetKernelArg(c, kernel: cl_kernel, arg_index: cl_uint, arg_size: usize, arg_value: *const c_void) {
         let kernel = handle::get::<Kernel>(kernel)?;
-        let arg = argument(c, &kernel, arg_index, arg_size, arg_value)?;
+        let arg = argument_value(c, &kernel, arg_index, arg_size, arg_value)?;
         kernel.set(arg_index, arg)
     }
 
@@ -318,12 +329,12 @@ entry! {
     ) {
         let queue = handle::get::<Queue>(command_queue)?;
         let kernel = handle::get::<Kernel>(kernel)?;
-        same(&queue, &kernel.program.context)?;
+        check_same_context(&queue, &kernel.program.context)?;
         if !(1..=3).contains(&work_dim) {
             return Err(Error::INVALID_WORK_DIMENSION);
         }
         let dims = work_dim as usize;
-        let global = sizes(c, dims, global_work_size, 1).ok_or(Error::INVALID_GLOBAL_WORK_SIZE)?;
+        let global = range_sizes(c, dims, global_work_size, 1).ok_or(Error::INVALID_GLOBAL_WORK_SIZE)?;
         if suggested_local_work_size.is_null() || global[..dims].contains(&0) {
             return Err(if suggested_local_work_size.is_null() {
                 Error::INVALID_VALUE
@@ -331,7 +342,7 @@ entry! {
                 Error::INVALID_GLOBAL_WORK_SIZE
             });
         }
-        let offset = sizes(c, dims, global_work_offset, 0);
+        let offset = range_sizes(c, dims, global_work_offset, 0);
         let range = kernel.range(&queue.device, work_dim, offset, global, None)?;
         let local = range.local.map(|l| l as usize);
         c.write_all(suggested_local_work_size, &local[..dims]);
@@ -352,7 +363,7 @@ entry! {
     ) {
         let queue = handle::get::<Queue>(command_queue)?;
         let kernel = handle::get::<Kernel>(kernel)?;
-        same(&queue, &kernel.program.context)?;
+        check_same_context(&queue, &kernel.program.context)?;
         let after = wait_list(c, &queue.context, num_events_in_wait_list, event_wait_list)?;
         kernel.module(&queue.device)?;
         if !(1..=3).contains(&work_dim) {
@@ -360,12 +371,12 @@ entry! {
         }
         let dims = work_dim as usize;
         // No sizes and a size of zero launch nothing, since version 2.1.
-        let global = sizes(c, dims, global_work_size, 1).unwrap_or([0, 1, 1]);
-        let offset = sizes(c, dims, global_work_offset, 0);
-        let local = sizes(c, dims, local_work_size, 1);
+        let global = range_sizes(c, dims, global_work_size, 1).unwrap_or([0, 1, 1]);
+        let offset = range_sizes(c, dims, global_work_offset, 0);
+        let local = range_sizes(c, dims, local_work_size, 1);
         let range = kernel.range(&queue.device, work_dim, offset, global, local)?;
         let done = kernel.enqueue(&queue, range, after, cl::CL_COMMAND_NDRANGE_KERNEL)?;
-        enqueued(c, done, event, false)
+        finish_enqueue(c, done, event, false)
     }
 
     fn clEnqueueTask(
@@ -377,10 +388,10 @@ entry! {
         event: *mut cl_event,
     ) {
         let kernel = handle::get::<Kernel>(kernel)?;
-        let (queue, after) = target(c, command_queue, num_events_in_wait_list, event_wait_list)?;
-        same(&queue, &kernel.program.context)?;
+        let (queue, after) = queue_and_wait_list(c, command_queue, num_events_in_wait_list, event_wait_list)?;
+        check_same_context(&queue, &kernel.program.context)?;
         let range = kernel.range(&queue.device, 1, None, [1; 3], Some([1; 3]))?;
         let done = kernel.enqueue(&queue, range, after, cl::CL_COMMAND_TASK)?;
-        enqueued(c, done, event, false)
+        finish_enqueue(c, done, event, false)
     }
 }

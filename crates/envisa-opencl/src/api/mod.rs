@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) use caller::Caller;
-pub(crate) use icd::dispatch;
+pub(crate) use icd::dispatch_table;
 use opencl_sys::{cl_event, cl_int};
 
 use crate::core::context::Context;
@@ -48,7 +48,7 @@ macro_rules! entry {
                 parts.join(", ")
             };
             let run = |$c: &$crate::api::Caller| -> $crate::core::error::Result<()> { $body };
-            match $crate::api::guarded(stringify!($name), &arguments, || run(&caller)) {
+            match $crate::api::run_guarded(stringify!($name), &arguments, || run(&caller)) {
                 Ok(()) => opencl_sys::CL_SUCCESS,
                 Err(e) => e.0,
             }
@@ -73,7 +73,7 @@ macro_rules! create {
             };
             let run =
                 |$c: &$crate::api::Caller| -> $crate::core::error::Result<*mut std::ffi::c_void> { $body };
-            let (handle, code) = match $crate::api::guarded(stringify!($name), &arguments, || run(&caller)) {
+            let (handle, code) = match $crate::api::run_guarded(stringify!($name), &arguments, || run(&caller)) {
                 Ok(handle) => (handle, caller.code()),
                 Err(e) => (std::ptr::null_mut(), e.0),
             };
@@ -98,11 +98,11 @@ macro_rules! command {
                 event: *mut opencl_sys::cl_event,
             ) {
                 let ($queue, after) =
-                    $crate::api::target($c, command_queue, num_events_in_wait_list, event_wait_list)?;
+                    $crate::api::queue_and_wait_list($c, command_queue, num_events_in_wait_list, event_wait_list)?;
                 let work = || -> $crate::core::error::Result<$crate::core::queue::Work> { $body };
                 let order = $crate::core::queue::Order::Normal;
                 let done = $queue.enqueue($kind, order, after, work()?)?;
-                $crate::api::enqueued($c, done, event, [$($blocking != 0)?].contains(&true))
+                $crate::api::finish_enqueue($c, done, event, [$($blocking != 0)?].contains(&true))
             }
         )*}
     };
@@ -151,7 +151,7 @@ thread_local! {
 }
 
 /// Notes why a call fails, beyond the standard's error, for the report on it.
-pub(crate) fn because(why: impl FnOnce() -> String) {
+pub(crate) fn note_reason(why: impl FnOnce() -> String) {
     if crate::report::checking() {
         // Programs call the driver from exit handlers too, when the thread's variables are gone.
         let _ = REASON.try_with(|r| r.set(Some(why())));
@@ -197,7 +197,7 @@ fn not_made(e: Error) -> Option<String> {
 }
 
 /// Runs a call: logs it, and turns a panic, which would be a bug here, into an error.
-pub(crate) fn guarded<T: std::fmt::Debug>(
+pub(crate) fn run_guarded<T: std::fmt::Debug>(
     name: &str,
     arguments: &dyn Fn() -> String,
     run: impl FnOnce() -> Result<T>,
@@ -206,7 +206,7 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
     let start = logged.then(Instant::now);
     let checking = crate::report::checking();
     if checking {
-        memory_in_use::in_driver(true);
+        memory_in_use::enter_or_leave_driver(true);
     }
     let result = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
@@ -234,7 +234,7 @@ pub(crate) fn guarded<T: std::fmt::Debug>(
         crate::log::line(&format!("{name}({}) = {what} [{us:.1} us]", arguments()));
     }
     if checking {
-        memory_in_use::in_driver(false);
+        memory_in_use::enter_or_leave_driver(false);
     }
     result
 }
@@ -261,7 +261,12 @@ pub(crate) fn wait_list(
 }
 
 /// Ends a call that enqueued: hands out the event, and waits if the call blocks.
-pub(crate) fn enqueued(c: &Caller, event: Arc<Event>, out: *mut cl_event, blocking: bool) -> Result<()> {
+pub(crate) fn finish_enqueue(
+    c: &Caller,
+    event: Arc<Event>,
+    out: *mut cl_event,
+    blocking: bool,
+) -> Result<()> {
     let mut result = Ok(());
     if !blocking && crate::report::checking() {
         crate::core::command_order::is_not_waited_for(event.number);
@@ -285,7 +290,7 @@ pub(crate) fn enqueued(c: &Caller, event: Arc<Event>, out: *mut cl_event, blocki
 }
 
 /// The queue and the events that a command waits for.
-pub(crate) fn target(
+pub(crate) fn queue_and_wait_list(
     c: &Caller,
     queue: *mut c_void,
     count: u32,
@@ -297,6 +302,6 @@ pub(crate) fn target(
 }
 
 /// Whether an object is of the queue's context.
-pub(crate) fn same(queue: &Queue, context: &Arc<Context>) -> Result<()> {
+pub(crate) fn check_same_context(queue: &Queue, context: &Arc<Context>) -> Result<()> {
     if Arc::ptr_eq(&queue.context, context) { Ok(()) } else { Err(Error::INVALID_CONTEXT) }
 }

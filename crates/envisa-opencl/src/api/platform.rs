@@ -9,7 +9,7 @@ use opencl_sys::{
 
 use super::{Caller, entry, query};
 use crate::core::error::{Error, Result};
-use crate::core::event::now;
+use crate::core::event::now_nanoseconds;
 use crate::core::handle;
 use crate::core::platform::{Device, Platform, platform};
 
@@ -132,7 +132,7 @@ entry! {
         if device_timestamp.is_null() || host_timestamp.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        let time = now();
+        let time = now_nanoseconds();
         c.write(device_timestamp, time);
         c.write(host_timestamp, time);
         Ok(())
@@ -143,7 +143,7 @@ entry! {
         if host_timestamp.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        c.write(host_timestamp, now());
+        c.write(host_timestamp, now_nanoseconds());
         Ok(())
     }
 
@@ -162,7 +162,7 @@ pub(crate) unsafe extern "C" fn clGetExtensionFunctionAddress(func_name: *const 
     // SAFETY: the application calls this as the standard says.
     let c = unsafe { Caller::new() };
     let name = c.text(func_name).unwrap_or_default();
-    super::icd::extension(&name)
+    super::icd::extension_function(&name)
 }
 
 /// As [`clGetExtensionFunctionAddress`], of a platform.

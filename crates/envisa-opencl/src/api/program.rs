@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use opencl_sys::{self as cl, cl_context, cl_device_id, cl_int, cl_program, cl_uint};
 
-use super::context::devices;
+use super::context::devices_of_list;
 use super::{Caller, counted, create, entry, query};
 use crate::core::context::Context;
 use crate::core::error::{Error, Result};
@@ -68,7 +68,7 @@ create! {
         errcode_ret
     ) {
         let context = handle::get::<Context>(context)?;
-        let devices = devices(c, num_devices, device_list)?;
+        let devices = devices_of_list(c, num_devices, device_list)?;
         if devices.len() != num_devices as usize {
             return Err(Error::INVALID_DEVICE);
         }
@@ -111,7 +111,7 @@ create! {
         errcode_ret
     ) {
         handle::get::<Context>(context)?;
-        devices(c, num_devices, device_list)?;
+        devices_of_list(c, num_devices, device_list)?;
         let _ = c.text(kernel_names);
         // No device has any.
         Err(Error::INVALID_VALUE)
@@ -139,7 +139,7 @@ create! {
         }
         let devices = match (num_devices, device_list.is_null()) {
             (0, true) => context.devices.clone(),
-            _ => devices(c, num_devices, device_list)?,
+            _ => devices_of_list(c, num_devices, device_list)?,
         };
         if devices.iter().any(|d| !context.has(d)) {
             return Err(Error::INVALID_DEVICE);
@@ -147,7 +147,7 @@ create! {
         let options = c.text(options).unwrap_or_default();
         let (program, result) = Program::link(&context, &devices, &options, &inputs)?;
         let handle = handle::publish(&program);
-        notify(pfn_notify, handle, user_data);
+        call_notify(pfn_notify, handle, user_data);
         if let Err(e) = result {
             // The program is handed out all the same: its log says why.
             c.and_error(e);
@@ -156,7 +156,7 @@ create! {
     }
 }
 
-fn notify(function: Notify, program: cl_program, data: *mut c_void) {
+fn call_notify(function: Notify, program: cl_program, data: *mut c_void) {
     if let Some(function) = function {
         // SAFETY: the application's function, called as the standard says.
         #[allow(unsafe_code)]
@@ -179,14 +179,14 @@ fn build_devices(
     if count == 0 {
         return Ok(program.devices.clone());
     }
-    let devices = devices(c, count, list)?;
+    let devices = devices_of_list(c, count, list)?;
     for device in &devices {
         program.index(device)?;
     }
     Ok(devices)
 }
 
-fn info(program: &Program, what: cl_uint) -> Result<Answer> {
+fn answer_program_info(program: &Program, what: cl_uint) -> Result<Answer> {
     Ok(match what {
         cl::CL_PROGRAM_REFERENCE_COUNT => handle::references(program).into(),
         cl::CL_PROGRAM_CONTEXT => handle::of(&*program.context).into(),
@@ -247,7 +247,7 @@ entry! {
         }
         let devices = build_devices(c, &object, num_devices, device_list)?;
         let result = object.build(&devices, &c.text(options).unwrap_or_default());
-        notify(pfn_notify, program, user_data);
+        call_notify(pfn_notify, program, user_data);
         result
     }
 
@@ -279,7 +279,7 @@ entry! {
             headers.push((name.ok_or(Error::INVALID_VALUE)?, handle::get::<Program>(*header)?));
         }
         let result = object.compile(&devices, &c.text(options).unwrap_or_default(), &headers);
-        notify(pfn_notify, program, user_data);
+        call_notify(pfn_notify, program, user_data);
         result
     }
 
@@ -316,7 +316,7 @@ entry! {
     ) {
         let object = handle::get::<Program>(program)?;
         if param_name != cl::CL_PROGRAM_BINARIES {
-            return c.answer(info(&object, param_name)?, param_value_size, param_value, param_value_size_ret);
+            return c.answer(answer_program_info(&object, param_name)?, param_value_size, param_value, param_value_size_ret);
         }
         // An array of pointers to where the application wants each.
         let builds = object.builds();

@@ -9,7 +9,7 @@ use opencl_sys::cl_dx9_media_sharing::*;
 use opencl_sys::cl_egl::*;
 use opencl_sys::*;
 
-use super::guarded;
+use super::run_guarded;
 use crate::core::error::Error;
 
 /// Makes entry points that give `CL_INVALID_OPERATION`: by their result, or through their last argument.
@@ -18,7 +18,7 @@ macro_rules! absent {
     (@status $name:ident($($ty:ty),*)) => {
         #[allow(unsafe_code, non_snake_case)]
         pub(crate) unsafe extern "C" fn $name($(_: $ty),*) -> cl_int {
-            match guarded(stringify!($name), &String::new, || Err::<(), _>(Error::INVALID_OPERATION)) {
+            match run_guarded(stringify!($name), &String::new, || Err::<(), _>(Error::INVALID_OPERATION)) {
                 Ok(()) => CL_SUCCESS,
                 Err(e) => e.0,
             }
@@ -27,7 +27,7 @@ macro_rules! absent {
     (@create $name:ident($($ty:ty),*)) => {
         #[allow(unsafe_code, non_snake_case)]
         pub(crate) unsafe extern "C" fn $name($(_: $ty,)* code: *mut cl_int) -> *mut c_void {
-            let result = guarded(stringify!($name), &String::new, || Err::<(), _>(Error::INVALID_OPERATION));
+            let result = run_guarded(stringify!($name), &String::new, || Err::<(), _>(Error::INVALID_OPERATION));
             // SAFETY: the application calls this as the standard says.
             let caller = unsafe { super::Caller::new() };
             caller.write(code, result.map_or_else(|e| e.0, |()| CL_SUCCESS));

@@ -12,7 +12,7 @@ use envisa_runtime::freed_memory::Block;
 use envisa_runtime::memory_in_use::{self, Use};
 
 use super::caller::Opaque;
-use super::{Caller, command, entry, guarded};
+use super::{Caller, command, entry, run_guarded};
 use crate::core::context::{Context, Pointer, PointerKind};
 use crate::core::error::{Error, Result};
 use crate::core::handle;
@@ -22,7 +22,7 @@ use crate::core::platform::Device;
 use crate::core::queue::{Queue, Work};
 
 /// Allocates shared memory and notes it in the context.
-pub(super) fn allocate(
+pub(super) fn allocate_svm(
     context: &Arc<Context>,
     kind: PointerKind,
     device: Option<Arc<Device>>,
@@ -47,7 +47,7 @@ pub(super) fn allocate(
 }
 
 /// Forgets shared memory; launches that use it keep it alive.
-pub(super) fn free(context: &Context, address: usize) -> Option<Arc<Pointer>> {
+pub(super) fn forget_svm(context: &Context, address: usize) -> Option<Arc<Pointer>> {
     context.pointers.lock().unwrap().remove(&address)
 }
 
@@ -61,7 +61,13 @@ pub(super) fn told_if_used(pointer: Option<&Pointer>) {
 }
 
 /// Bytes from a pointer on that a command reads or fills: of shared memory, or of the application.
-fn bytes(c: &Caller, context: &Context, start: *const c_void, size: usize, reads: bool) -> Result<Region> {
+fn svm_bytes(
+    c: &Caller,
+    context: &Context,
+    start: *const c_void,
+    size: usize,
+    reads: bool,
+) -> Result<Region> {
     if start.is_null() && size > 0 {
         return Err(Error::INVALID_VALUE);
     }
@@ -86,7 +92,7 @@ pub(crate) unsafe extern "C" fn clSVMAlloc(
 ) -> *mut c_void {
     let arguments =
         || format!("context = {context:?}, flags = {flags:#x}, size = {size}, alignment = {alignment}");
-    let made = guarded("clSVMAlloc", &arguments, || {
+    let made = run_guarded("clSVMAlloc", &arguments, || {
         let context = handle::get::<Context>(context)?;
         let known = cl::CL_MEM_READ_WRITE | cl::CL_MEM_READ_ONLY | cl::CL_MEM_WRITE_ONLY;
         let access = flags & known;
@@ -97,7 +103,7 @@ pub(crate) unsafe extern "C" fn clSVMAlloc(
         if alignment != 0 && (!alignment.is_power_of_two() || alignment > 128) {
             return Err(Error::INVALID_VALUE);
         }
-        allocate(&context, PointerKind::Svm, None, flags, size, alignment as usize)
+        allocate_svm(&context, PointerKind::Svm, None, flags, size, alignment as usize)
     });
     made.unwrap_or(std::ptr::null_mut())
 }
@@ -106,9 +112,9 @@ pub(crate) unsafe extern "C" fn clSVMAlloc(
 #[allow(unsafe_code, non_snake_case)]
 pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut c_void) {
     let arguments = || format!("context = {context:?}, svm_pointer = {svm_pointer:?}");
-    let _ = guarded("clSVMFree", &arguments, || {
+    let _ = run_guarded("clSVMFree", &arguments, || {
         let context = handle::get::<Context>(context)?;
-        told_if_used(free(&context, svm_pointer as usize).as_deref());
+        told_if_used(forget_svm(&context, svm_pointer as usize).as_deref());
         Ok(())
     });
 }
@@ -116,7 +122,7 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut
 type FreeFunction = Option<unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void)>;
 
 /// Repeats a pattern of `n` bytes from a pointer on.
-pub(super) fn fill(
+pub(super) fn enqueue_svm_fill(
     queue: &Queue,
     c: &Caller,
     to: *mut c_void,
@@ -127,7 +133,7 @@ pub(super) fn fill(
     if to.is_null() || pattern.is_null() || n == 0 || !size.is_multiple_of(n) {
         return Err(Error::INVALID_VALUE);
     }
-    let region = bytes(c, &queue.context, to, size, false)?;
+    let region = svm_bytes(c, &queue.context, to, size, false)?;
     let pattern = c.bytes(pattern, n).ok_or(Error::INVALID_VALUE)?;
     Ok(Box::new(move || {
         region.fill(&pattern);
@@ -136,7 +142,7 @@ pub(super) fn fill(
 }
 
 /// Copies from one pointer to another.
-pub(super) fn copy(
+pub(super) fn enqueue_svm_copy(
     queue: &Queue,
     c: &Caller,
     to: *mut c_void,
@@ -147,8 +153,8 @@ pub(super) fn copy(
         return Err(Error::MEM_COPY_OVERLAP);
     }
     let (to, from) =
-        (bytes(c, &queue.context, to, size, false)?, bytes(c, &queue.context, from, size, true)?);
-    Ok(super::enqueue::copy(to, from, Vec::new()))
+        (svm_bytes(c, &queue.context, to, size, false)?, svm_bytes(c, &queue.context, from, size, true)?);
+    Ok(super::enqueue::copy_regions(to, from, Vec::new()))
 }
 
 entry! {
@@ -231,7 +237,7 @@ command! {
                 }
                 None => {
                     for p in &pointers {
-                        free(&context, p.get() as usize);
+                        forget_svm(&context, p.get() as usize);
                     }
                 }
             }
@@ -251,7 +257,7 @@ command! {
         if dst_ptr.is_null() || src_ptr.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        copy(&queue, c, dst_ptr, src_ptr, size)
+        enqueue_svm_copy(&queue, c, dst_ptr, src_ptr, size)
     }
 
     fn clEnqueueSVMMemFill(
@@ -267,7 +273,7 @@ command! {
         if !n.is_power_of_two() || n > 128 || !(svm_ptr as usize).is_multiple_of(n) {
             return Err(Error::INVALID_VALUE);
         }
-        fill(&queue, c, svm_ptr, pattern, n, size)
+        enqueue_svm_fill(&queue, c, svm_ptr, pattern, n, size)
     }
 
     fn clEnqueueSVMMap(

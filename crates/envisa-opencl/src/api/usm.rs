@@ -7,7 +7,7 @@ use opencl_sys::{
     self as cl, cl_bitfield, cl_bool, cl_context, cl_device_id, cl_kernel, cl_mem_migration_flags, cl_uint,
 };
 
-use super::svm::{allocate, copy, fill, free, set_pointer, told_if_used};
+use super::svm::{allocate_svm, enqueue_svm_copy, enqueue_svm_fill, forget_svm, set_pointer, told_if_used};
 use super::{Caller, command, create, entry, query};
 use crate::core::context::{Context, PointerKind};
 use crate::core::error::{Error, Result};
@@ -17,7 +17,7 @@ use crate::core::platform::Device;
 use crate::core::queue::Work;
 
 /// Allocation flags among properties.
-fn flags(c: &Caller, properties: *const cl_bitfield) -> Result<u64> {
+fn allocation_flags(c: &Caller, properties: *const cl_bitfield) -> Result<u64> {
     let mut flags = 0;
     for pair in c.zero_terminated(properties).chunks(2) {
         match pair {
@@ -39,7 +39,7 @@ fn flags(c: &Caller, properties: *const cl_bitfield) -> Result<u64> {
     Ok(flags)
 }
 
-fn alignment(n: cl_uint) -> Result<usize> {
+fn check_alignment(n: cl_uint) -> Result<usize> {
     if n != 0 && (!n.is_power_of_two() || n > 1 << 21) { Err(Error::INVALID_VALUE) } else { Ok(n as usize) }
 }
 
@@ -58,8 +58,8 @@ create! {
         errcode_ret
     ) {
         let context = handle::get::<Context>(context)?;
-        let flags = flags(c, properties)?;
-        allocate(&context, PointerKind::Host, None, flags, size, alignment(alignment_)?)
+        let flags = allocation_flags(c, properties)?;
+        allocate_svm(&context, PointerKind::Host, None, flags, size, check_alignment(alignment_)?)
     }
 
     fn clDeviceMemAllocINTEL(
@@ -73,8 +73,8 @@ create! {
     ) {
         let context = handle::get::<Context>(context)?;
         let device = device_in(&context, device)?;
-        let flags = flags(c, properties)?;
-        allocate(&context, PointerKind::Device, Some(device), flags, size, alignment(alignment_)?)
+        let flags = allocation_flags(c, properties)?;
+        allocate_svm(&context, PointerKind::Device, Some(device), flags, size, check_alignment(alignment_)?)
     }
 
     fn clSharedMemAllocINTEL(
@@ -88,12 +88,12 @@ create! {
     ) {
         let context = handle::get::<Context>(context)?;
         let device = if device.is_null() { None } else { Some(device_in(&context, device)?) };
-        let flags = flags(c, properties)?;
-        allocate(&context, PointerKind::Shared, device, flags, size, alignment(alignment_)?)
+        let flags = allocation_flags(c, properties)?;
+        allocate_svm(&context, PointerKind::Shared, device, flags, size, check_alignment(alignment_)?)
     }
 }
 
-fn info(context: &Context, address: usize, what: cl_uint) -> Result<Answer> {
+fn answer_allocation_info(context: &Context, address: usize, what: cl_uint) -> Result<Answer> {
     let pointer = context
         .pointer(address)
         .filter(|p| p.kind != PointerKind::Svm && (address < p.backing.address() + p.size));
@@ -119,12 +119,12 @@ fn info(context: &Context, address: usize, what: cl_uint) -> Result<Answer> {
 
 query! {
     fn clGetMemAllocInfoINTEL(_c, context: cl_context, ptr: *const c_void; param_name) {
-        info(&*handle::get::<Context>(context)?, ptr as usize, param_name)
+        answer_allocation_info(&*handle::get::<Context>(context)?, ptr as usize, param_name)
     }
 }
 
 fn free_pointer(context: &Context, pointer: *mut c_void) -> Result<()> {
-    if pointer.is_null() || free(context, pointer as usize).is_some() {
+    if pointer.is_null() || forget_svm(context, pointer as usize).is_some() {
         Ok(())
     } else {
         Err(Error::INVALID_VALUE)
@@ -132,7 +132,7 @@ fn free_pointer(context: &Context, pointer: *mut c_void) -> Result<()> {
 }
 
 /// Nothing to do, at a pointer that must not be null.
-fn hint(pointer: *const c_void) -> Result<Work> {
+fn enqueue_no_op(pointer: *const c_void) -> Result<Work> {
     if pointer.is_null() { Err(Error::INVALID_VALUE) } else { Ok(Box::new(|| Ok(()))) }
 }
 
@@ -165,7 +165,7 @@ command! {
         cl::CL_COMMAND_MEMFILL_INTEL
     ) {
         // Unlike other fills, of any size of pattern that divides the whole.
-        fill(&queue, c, dst_ptr, pattern, pattern_size, size)
+        enqueue_svm_fill(&queue, c, dst_ptr, pattern, pattern_size, size)
     }
 
     fn clEnqueueMemcpyINTEL(
@@ -177,7 +177,7 @@ command! {
         size: usize;
         cl::CL_COMMAND_MEMCPY_INTEL, blocking
     ) {
-        copy(&queue, c, dst_ptr, src_ptr, size)
+        enqueue_svm_copy(&queue, c, dst_ptr, src_ptr, size)
     }
 
     fn clEnqueueMigrateMemINTEL(
@@ -188,7 +188,7 @@ command! {
         _flags: cl_mem_migration_flags;
         MIGRATE
     ) {
-        hint(ptr)
+        enqueue_no_op(ptr)
     }
 
     fn clEnqueueMemAdviseINTEL(
@@ -199,7 +199,7 @@ command! {
         _advice: cl_uint;
         cl::CL_COMMAND_MEMADVISE_INTEL
     ) {
-        hint(ptr)
+        enqueue_no_op(ptr)
     }
 }
 

@@ -10,7 +10,7 @@ use super::error::{Error, Result};
 use super::handle::{Object, Slot};
 use super::queue::Queue;
 
-pub use envisa_runtime::queue::{call_back, now};
+pub use envisa_runtime::queue::{call_back, now_nanoseconds};
 
 /// The state of a command, or of something the application tells. Statuses are those of the standard, `CL_QUEUED` to
 /// `CL_COMPLETE`, or a negative error.

@@ -30,7 +30,7 @@ const TYPES: &[u32] = &[
 ];
 
 /// Formats of images of a kind with these flags, as Intel's driver reports them.
-pub fn supported(flags: u64, kind: u32) -> Vec<Format> {
+pub fn supported_formats(flags: u64, kind: u32) -> Vec<Format> {
     let of = |order: u32, types: &[u32]| -> Vec<Format> {
         types.iter().map(|&channel| Format { order, channel }).collect()
     };

@@ -98,7 +98,7 @@ impl Hasher for AddressHasher {
 
 type Shard = RwLock<HashMap<usize, Entry, BuildHasherDefault<AddressHasher>>>;
 
-fn shard(address: usize) -> &'static Shard {
+fn shard_of_address(address: usize) -> &'static Shard {
     static TABLE: OnceLock<Vec<Shard>> = OnceLock::new();
     let table = TABLE.get_or_init(|| (0..SHARDS).map(|_| RwLock::default()).collect());
     &table[(address >> 4) % SHARDS]
@@ -110,17 +110,17 @@ pub fn publish<T: Object>(object: &Arc<T>) -> *mut c_void {
     let address = *object.slot().0.get_or_init(|| {
         new = true;
         let head = Owned::new(Head {
-            dispatch: std::ptr::from_ref(crate::api::dispatch()).cast(),
+            dispatch: std::ptr::from_ref(crate::api::dispatch_table()).cast(),
             dispatch_data: std::ptr::null_mut(),
         });
         let address = head.address();
         let any: Arc<dyn Any + Send + Sync> = object.clone();
         let entry = Entry { object: Arc::downgrade(&any), held: Some(any), references: 1, head };
-        shard(address).write().unwrap().insert(address, entry);
+        shard_of_address(address).write().unwrap().insert(address, entry);
         address
     });
     if !new {
-        let mut table = shard(address).write().unwrap();
+        let mut table = shard_of_address(address).write().unwrap();
         if let Some(entry) = table.get_mut(&address) {
             entry.references += 1;
             entry.held.get_or_insert_with(|| object.clone());
@@ -140,15 +140,15 @@ pub fn of<T: Object>(object: &T) -> *mut c_void {
 /// [`Object::INVALID`] if there is none of this kind.
 pub fn get<T: Object>(handle: *mut c_void) -> Result<Arc<T>> {
     let address = handle as usize;
-    let table = shard(address).read().unwrap();
+    let table = shard_of_address(address).read().unwrap();
     let object = table.get(&address).and_then(|e| e.object.upgrade());
     drop(table);
-    object.and_then(|o| o.downcast::<T>().ok()).ok_or_else(|| none::<T>(address))
+    object.and_then(|o| o.downcast::<T>().ok()).ok_or_else(|| no_object_error::<T>(address))
 }
 
 /// The error of a call that was given no object.
-fn none<T: Object>(address: usize) -> Error {
-    crate::api::because(|| {
+fn no_object_error<T: Object>(address: usize) -> Error {
+    crate::api::note_reason(|| {
         let dead = DEAD.lock().unwrap();
         match dead.iter().any(|e| e.head.address() == address) {
             _ if address == 0 => "the object is null".into(),
@@ -178,15 +178,15 @@ pub fn retain<T: Object>(handle: *mut c_void) -> Result<()> {
 /// As [`get`]; also if there was no reference.
 pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
     let address = handle as usize;
-    let mut table = shard(address).write().unwrap();
+    let mut table = shard_of_address(address).write().unwrap();
     let Some(entry) = table.get_mut(&address) else {
         drop(table);
-        return Err(none::<T>(address));
+        return Err(no_object_error::<T>(address));
     };
     // Held as long as there are references.
     if !entry.held.as_ref().is_some_and(|object| (**object).is::<T>()) {
         if entry.held.is_none() {
-            crate::api::because(|| "the program has released it as often as it may".into());
+            crate::api::note_reason(|| "the program has released it as often as it may".into());
         }
         return Err(T::INVALID);
     }
@@ -201,14 +201,14 @@ pub fn release<T: Object>(handle: *mut c_void) -> Result<()> {
 /// References that the application holds.
 pub fn references<T: Object>(object: &T) -> u32 {
     let Some(address) = object.slot().0.get() else { return 0 };
-    shard(*address).read().unwrap().get(address).map_or(0, |e| e.references)
+    shard_of_address(*address).read().unwrap().get(address).map_or(0, |e| e.references)
 }
 
 /// How many objects of each kind the application holds: what it has leaked when it ends.
-pub fn held() -> Vec<Arc<dyn Any + Send + Sync>> {
+pub fn held_objects() -> Vec<Arc<dyn Any + Send + Sync>> {
     let mut all = Vec::new();
     for n in 0..SHARDS {
-        let table = shard(n << 4).read().unwrap();
+        let table = shard_of_address(n << 4).read().unwrap();
         all.extend(table.values().filter_map(|e| e.held.clone()));
     }
     all
@@ -217,7 +217,7 @@ pub fn held() -> Vec<Arc<dyn Any + Send + Sync>> {
 impl Drop for Slot {
     fn drop(&mut self) {
         let Some(address) = self.0.get() else { return };
-        let entry = shard(*address).write().unwrap().remove(address);
+        let entry = shard_of_address(*address).write().unwrap().remove(address);
         let mut dead = DEAD.lock().unwrap();
         dead.extend(entry);
         let freed = if dead.len() > QUARANTINE { dead.pop_front() } else { None };

@@ -12,12 +12,12 @@ use super::error::{Error, Result};
 use super::event::Event;
 use super::handle::{Object, Slot};
 use super::host_memory::{Backing, Region};
-use super::maps::look;
+use super::maps::report_mapped_changes;
 use super::mem::{Mem, Sampler};
 use super::platform::{BASE_ALIGN, Device, MAX_GROUP};
 use super::program::Program;
 use super::queue::{Order, Queue};
-use crate::api::because;
+use crate::api::note_reason;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
 };
@@ -289,14 +289,14 @@ impl Kernel {
         for (arg, about) in args.iter().zip(&info.args) {
             let at = captured.values.len();
             let missing = || {
-                because(|| format!("{} of kernel `{}` was never set", info.argument(at), info.name));
+                note_reason(|| format!("{} of kernel `{}` was never set", info.argument(at), info.name));
                 Error::INVALID_KERNEL_ARGS
             };
             captured.values.push(match arg.as_ref().ok_or_else(missing)? {
                 Arg::Mem(weak) => {
                     // Released before the launch: the application's mistake.
                     let mem = weak.upgrade().ok_or_else(|| {
-                        because(|| {
+                        note_reason(|| {
                             format!("{} of kernel `{}` was released before", info.argument(at), info.name)
                         });
                         Error::INVALID_KERNEL_ARGS
@@ -401,7 +401,7 @@ impl Kernel {
             if let Some(lent) = lent {
                 lent.look(&kernel.info.name);
             }
-            captured.mems.iter().for_each(|mem| look(&mem.region));
+            captured.mems.iter().for_each(|mem| report_mapped_changes(&mem.region));
             if crate::report::checking() {
                 lent_once(&kernel.info, &captured);
             }
@@ -477,7 +477,7 @@ impl Lent {
             // This one has begun.
             if now != *then && command_order::begun() == self.begun + 1 {
                 memory_in_use::is_told(&region.range());
-                unchanged_memory::forget(&region.range());
+                unchanged_memory::forget_range(&region.range());
                 crate::report::mistake(
                     "host memory",
                     &format!(
@@ -524,7 +524,7 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
 
 /// Tells of a launch that is given memory which the application has mapped for writing.
 fn is_free(mem: &Arc<Mem>, info: &KernelInfo, argument: usize) {
-    look(&mem.region);
+    report_mapped_changes(&mem.region);
     for mem in std::iter::once(mem).chain(&mem.parent) {
         if mem.maps.writes() == Some(true) {
             let (what, name) = (info.argument(argument), &info.name);
@@ -537,7 +537,7 @@ fn is_free(mem: &Arc<Mem>, info: &KernelInfo, argument: usize) {
 }
 
 /// Tells of a launch that accesses memory as the application said that kernels do not.
-fn keeps_to(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writes: bool) {
+fn check_declared_access(info: &KernelInfo, captured: &Captured, accessed: &[Addresses], writes: bool) {
     let flag = if writes { cl::CL_MEM_READ_ONLY } else { cl::CL_MEM_WRITE_ONLY };
     let overlaps = |mem: &Mem, range: &Addresses| {
         let start = mem.region.address() as u64;
@@ -612,8 +612,8 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         Trouble::Other(_) => Error::OUT_OF_RESOURCES,
     })?;
     if let Some(footprint) = &report.footprint {
-        keeps_to(info, captured, &footprint.written, true);
-        keeps_to(info, captured, &footprint.read, false);
+        check_declared_access(info, captured, &footprint.written, true);
+        check_declared_access(info, captured, &footprint.read, false);
     }
     if report.fault.is_some() { Err(Error::OUT_OF_RESOURCES) } else { Ok(()) }
 }

@@ -38,12 +38,12 @@ impl Mapping {
     fn restore(&self) {
         let (Some(before), Some(backing)) = (&self.before, self.region.backing()) else { return };
         let start = self.region.address() as u64;
-        for hole in undefined_content::unwritten(&self.region).within(&self.region.range()) {
+        for hole in undefined_content::unwritten_ranges(&self.region).within(&self.region.range()) {
             let bytes = (hole.start - start) as usize..(hole.end - start) as usize;
             if let Some(part) = self.region.part(bytes.start, bytes.len()) {
                 part.write(&before[bytes]);
             }
-            backing.lost(&hole);
+            backing.note_content_lost(&hole);
         }
     }
 }
@@ -76,14 +76,14 @@ impl Maps {
             // Of memory that was lent it is not known what was written.
             if checking() && mapping.discards && mapping.region.backing().is_some_and(|b| !b.is_lent()) {
                 let before = mapping.region.to_vec();
-                mapping.before = undefined_content::fill(&mapping.region).then_some(before);
+                mapping.before = undefined_content::fill_with_pattern(&mapping.region).then_some(before);
             }
             if checking() && !mapping.writes {
-                host_changes::keep(&mapping.region, MAPPED_FOR_READING);
+                host_changes::watch_for_changes(&mapping.region, MAPPED_FOR_READING);
             }
             if checking() && mapping.writes {
-                for rest in beside(bytes, &mapping.region) {
-                    host_changes::keep(&rest, BESIDE_MAPPING);
+                for rest in rest_of_object(bytes, &mapping.region) {
+                    host_changes::watch_for_changes(&rest, BESIDE_MAPPING);
                 }
             }
         }
@@ -106,13 +106,13 @@ impl Maps {
             if mapping.writes {
                 unchanged_memory::close(&range);
             }
-            tell(&range);
+            report_changes(&range);
             if mapping.writes {
-                for rest in beside(bytes, &mapping.region) {
-                    tell(&rest.range());
+                for rest in rest_of_object(bytes, &mapping.region) {
+                    report_changes(&rest.range());
                 }
             }
-            host_changes::keep(&mapping.region, MAPPING_ENDED);
+            host_changes::watch_for_changes(&mapping.region, MAPPING_ENDED);
             let mut all = OPEN.lock().unwrap();
             if let Some(at) = all.iter().position(|r| *r == range) {
                 all.swap_remove(at);
@@ -143,9 +143,9 @@ impl Maps {
             return;
         }
         if bytes.backing().is_some_and(|b| b.is_lent()) {
-            unchanged_memory::forget(&bytes.range());
+            unchanged_memory::forget_range(&bytes.range());
         }
-        look(bytes);
+        report_mapped_changes(bytes);
         for mapping in self.open.lock().unwrap().iter() {
             let range = mapping.region.range();
             if mapping.writes {
@@ -159,7 +159,7 @@ impl Maps {
     /// Nobody ends what is mapped now.
     pub fn never_ended(&self) {
         for mapping in self.open.lock().unwrap().iter() {
-            mistake("map", &format!("{} was mapped and never unmapped", named(&mapping.region)));
+            mistake("map", &format!("{} was mapped and never unmapped", name_region(&mapping.region)));
         }
     }
 
@@ -172,43 +172,46 @@ impl Maps {
                 (if writes { "writes" } else { "reads" }, if mapping.writes { " for writing" } else { "" });
             mistake(
                 "map",
-                &format!("{what} {does} {} which is mapped{mode} and not unmapped", named(&mapping.region)),
+                &format!(
+                    "{what} {does} {} which is mapped{mode} and not unmapped",
+                    name_region(&mapping.region)
+                ),
             );
         }
     }
 }
 
 /// A command uses these bytes: by now the application must have left alone what it had mapped.
-pub fn look(bytes: &Region) {
+pub fn report_mapped_changes(bytes: &Region) {
     if checking() {
-        tell(&bytes.range());
+        report_changes(&bytes.range());
     }
 }
 
 /// The application lends memory to an object: from now on it changes that by mappings.
-pub fn lent(bytes: &Region) {
+pub fn note_lent(bytes: &Region) {
     if checking() {
-        host_changes::keep(bytes, LENT);
+        host_changes::watch_for_changes(bytes, LENT);
     }
 }
 
 /// Tells of what the application has changed among these addresses.
-fn tell(range: &std::ops::Range<u64>) {
-    for (region, why) in host_changes::changed(range) {
-        mistake("map", &format!("{} {why}", named(&region)));
+fn report_changes(range: &std::ops::Range<u64>) {
+    for (region, why) in host_changes::take_changed(range) {
+        mistake("map", &format!("{} {why}", name_region(&region)));
         memory_in_use::is_told(&region.range());
     }
 }
 
 /// What an object has before and behind a part of it.
-fn beside(bytes: &Region, part: &Region) -> Vec<Region> {
+fn rest_of_object(bytes: &Region, part: &Region) -> Vec<Region> {
     let (start, end) = (bytes.address(), bytes.address() + bytes.len());
     let (first, last) = (part.address().clamp(start, end), (part.address() + part.len()).clamp(start, end));
     let rest = [(0, first - start), (last - start, end - last)];
     rest.into_iter().filter(|r| r.1 > 0).filter_map(|(from, len)| bytes.part(from, len)).collect()
 }
 
-fn named(region: &Region) -> String {
+fn name_region(region: &Region) -> String {
     let bytes = region.len();
     match region.backing() {
         Some(backing) => {

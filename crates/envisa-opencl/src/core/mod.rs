@@ -38,8 +38,8 @@ fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str,
 }
 
 /// What the application holds.
-pub fn held() -> Vec<(&'static str, String)> {
-    let all = handle::held();
+pub fn held_objects() -> Vec<(&'static str, String)> {
+    let all = handle::held_objects();
     for mem in all.iter().filter_map(|object| (**object).downcast_ref::<mem::Mem>()) {
         mem.maps.never_ended();
     }

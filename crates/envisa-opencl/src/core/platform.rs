@@ -9,8 +9,8 @@ use super::handle::{self, Object, Slot};
 use super::info::{Answer, named, version};
 use crate::device::Machine;
 pub use envisa_runtime::device_properties::{
-    IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, Spec, chosen, memory_size,
-    sub_slices,
+    IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, Spec, devices_of_environment,
+    memory_size, sub_slices,
 };
 
 /// Address alignment of sub-buffers, in bytes.
@@ -58,10 +58,10 @@ pub fn platform() -> &'static Arc<Platform> {
             handle::publish(&device);
             device
         };
-        let devices = chosen().into_iter().map(make).collect();
+        let devices = devices_of_environment().into_iter().map(make).collect();
         let platform = Arc::new(Platform { slot: Slot::default(), devices });
         handle::publish(&platform);
-        crate::report::tell_what_is_held(super::held);
+        crate::report::tell_what_is_held(super::held_objects);
         platform
     })
 }

@@ -289,7 +289,7 @@ impl Program {
         for device in devices {
             let at = self.index(device)?;
             let told = match &self.source {
-                Source::Text(text) if crate::report::checking() || envisa_runtime::lines::debugging() => {
+                Source::Text(text) if crate::report::checking() || envisa_runtime::lines::is_debugged() => {
                     Some(Told::new(text, options))
                 }
                 _ => None,
@@ -324,7 +324,7 @@ impl Program {
                     module: None,
                 },
                 Err(e) => {
-                    result = Err(failure(Why::of(&e), Error::COMPILE_PROGRAM_FAILURE));
+                    result = Err(build_failure(Why::of(&e), Error::COMPILE_PROGRAM_FAILURE));
                     let log = shown(e.log());
                     Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
                 }
@@ -438,7 +438,7 @@ fn library_parts(bytes: &[u8]) -> Option<Result<Vec<Arc<Vec<u8>>>>> {
     Some(if parts.is_empty() { Err(Error::INVALID_BINARY) } else { Ok(parts) })
 }
 
-fn failure(why: Why, refused: Error) -> Error {
+fn build_failure(why: Why, refused: Error) -> Error {
     match why {
         Why::NoCompiler => Error::COMPILER_NOT_AVAILABLE,
         Why::Options if refused == Error::COMPILE_PROGRAM_FAILURE => Error::INVALID_COMPILER_OPTIONS,
@@ -459,7 +459,7 @@ type Made = std::result::Result<(Arc<Module>, String), (Error, String)>;
 /// Compiles a text.
 fn build_text(device: &Device, text: &str, options: &str) -> Made {
     let input = Input::Source(text.as_bytes(), &[]);
-    if !crate::report::checking() && !envisa_runtime::lines::debugging() {
+    if !crate::report::checking() && !envisa_runtime::lines::is_debugged() {
         return run(device, &input, options, Vec::new());
     }
     let told = Told::new(text, options);
@@ -471,7 +471,7 @@ fn build_text(device: &Device, text: &str, options: &str) -> Made {
 /// Compiles what runs on a device; `sources` are the texts it is of.
 fn run(device: &Device, input: &Input<'_>, options: &str, sources: Vec<SourceText>) -> Made {
     let (module, mut log) = build(device.spec, input, options, sources)
-        .map_err(|NotBuilt { why, log }| (failure(why, Error::BUILD_PROGRAM_FAILURE), log))?;
+        .map_err(|NotBuilt { why, log }| (build_failure(why, Error::BUILD_PROGRAM_FAILURE), log))?;
     if !module.undefined.is_empty() {
         for name in &module.undefined {
             log.push_str(&format!("error: undefined reference to `{name}()'\n"));

@@ -37,7 +37,7 @@ fn a_handle_is_found_while_it_is_held() {
     let thing = Arc::new(Thing::default());
     assert!(handle::of(&*thing).is_null());
     let h = handle::publish(&thing);
-    assert_eq!(first_word(h), std::ptr::from_ref(crate::api::dispatch()) as usize);
+    assert_eq!(first_word(h), std::ptr::from_ref(crate::api::dispatch_table()) as usize);
     assert!(Arc::ptr_eq(&handle::get::<Thing>(h).unwrap(), &thing));
     assert_eq!(handle::get::<Other>(h).map(drop), Err(Error::INVALID_EVENT));
     handle::retain::<Thing>(h).unwrap();

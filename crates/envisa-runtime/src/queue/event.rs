@@ -51,7 +51,7 @@ struct State<E: Failure> {
 }
 
 /// Nanoseconds of the clock that profiling and timers show.
-pub fn now() -> u64 {
+pub fn now_nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     // Far from zero, which tools take for "not set".
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64 + 1_000_000_000
@@ -65,7 +65,7 @@ thread_local! {
 /// The application waits on this thread: tells of it where it must not.
 pub(super) fn may_wait() {
     if CALLS_BACK.try_with(std::cell::Cell::get) == Ok(true) {
-        crate::report::mistake(
+        crate::report::report_host_mistake(
             "call",
             "a function that the driver calls back waits for commands: it must not block",
         );
@@ -85,7 +85,7 @@ pub fn call_back(what: impl FnOnce() + Send + 'static) {
             }
         });
         if let Err(e) = spawned {
-            crate::log::complain(&format!("no thread for callbacks: {e}"));
+            crate::log::print_warning(&format!("a thread for callbacks cannot be started: {e}"));
         }
         Mutex::new(sender)
     });
@@ -106,7 +106,7 @@ impl<E: Failure> Event<E> {
 
     fn new(queue: Option<Arc<Queue<E>>>, status: i32, keep: Option<Keep>) -> Arc<Event<E>> {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
-        let queued = if queue.as_ref().is_some_and(|q| q.timed()) { now() } else { 0 };
+        let queued = if queue.as_ref().is_some_and(|q| q.timed()) { now_nanoseconds() } else { 0 };
         let state = State {
             status,
             callbacks: Vec::new(),
@@ -140,7 +140,7 @@ impl<E: Failure> Event<E> {
         if state.status <= status::COMPLETE || status >= state.status {
             return false;
         }
-        let time = if self.profiled() { now() } else { 0 };
+        let time = if self.has_profiling() { now_nanoseconds() } else { 0 };
         let reached = if status < 0 { 3 } else { (status::QUEUED - status) as usize };
         for t in &mut state.times[..=reached] {
             if *t == 0 {
@@ -165,7 +165,7 @@ impl<E: Failure> Event<E> {
         }
         for watcher in watchers {
             if let Some(queue) = watcher.upgrade() {
-                queue.wake();
+                queue.wake_runnable();
             }
         }
         if !due.is_empty() {
@@ -210,7 +210,7 @@ impl<E: Failure> Event<E> {
 
     /// Waits until it is over; its last status. The waiting thread does the queue's work if nobody else does.
     pub fn wait(&self) -> i32 {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             may_wait();
             if let Some(queue) = &self.queue {
                 queue.is_flushed();
@@ -220,11 +220,11 @@ impl<E: Failure> Event<E> {
         if let Some(queue) = &self.queue {
             queue.help_until(self);
         }
-        self.sleep()
+        self.wait_without_working()
     }
 
     /// As [`Event::wait`], and leaves the queue's work to others: this thread does that of another queue.
-    pub fn sleep(&self) -> i32 {
+    pub fn wait_without_working(&self) -> i32 {
         if !look_until(|| self.is_over(), AWAKE) {
             let mut state = self.state.lock().unwrap();
             while state.status > status::COMPLETE {
@@ -239,23 +239,23 @@ impl<E: Failure> Event<E> {
 
     /// The application learns of its status.
     pub fn seen(&self) {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             match self.is_over() {
                 true => command_order::completion_known(self.number),
-                false => command_order::asked(self.number),
+                false => command_order::note_status_query(self.number),
             }
         }
     }
 
     /// Does its queue tell of times?
-    fn profiled(&self) -> bool {
+    fn has_profiling(&self) -> bool {
         self.queue.as_ref().is_some_and(|q| q.timed())
     }
 
     /// One of the four times: when it was queued, submitted, began, ended; `None` if it is not known yet, or never will
     /// be.
     pub fn time(&self, which: usize) -> Option<u64> {
-        let profiled = self.profiled();
+        let profiled = self.has_profiling();
         let state = self.state.lock().unwrap();
         // Of a command that came before its queue told of times there are none.
         let time = state.times[which.min(3)];

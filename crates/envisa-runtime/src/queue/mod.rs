@@ -9,7 +9,7 @@ use crate::command_order;
 
 mod event;
 
-pub use event::{Callback, Event, call_back, now, status};
+pub use event::{Callback, Event, call_back, now_nanoseconds, status};
 
 /// Why a command fails, as a door tells it.
 pub trait Failure: Copy + PartialEq + Send + 'static {
@@ -217,21 +217,23 @@ impl<E: Failure> Queue<E> {
                 state.barrier = Arc::downgrade(&event);
             }
         }
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             let mut numbers: Vec<u64> = after.iter().map(|e| e.number).collect();
             state.note(inner.free_order.load(Ordering::Relaxed), order, waits, &mut numbers, event.number);
             let unflushed = inner.wants_flush.load(Ordering::Relaxed);
             if unflushed {
                 state.unflushed.push(event.number);
             }
-            command_order::enqueued(event.number, what, numbers, unflushed);
+            command_order::note_enqueued(event.number, what, numbers, unflushed);
         }
         after.retain(|e| e.status() < 0 || e.watch(inner) || e.status() < 0);
         // Nobody waits for what other queues do first.
         let others: Vec<Arc<Queue<E>>> = after.iter().filter_map(|e| e.queue.clone()).collect();
         if !state.thread {
             let inner = inner.clone();
-            std::thread::Builder::new().name("envisa-queue".into()).spawn(move || inner.serve())?;
+            std::thread::Builder::new()
+                .name("envisa-queue".into())
+                .spawn(move || inner.run_queue_thread())?;
             state.thread = true;
         }
         state.waiting.push_back(Command { event: event.clone(), after, work });
@@ -248,15 +250,15 @@ impl<E: Failure> Queue<E> {
 
     /// The application flushes the queue, by whichever call.
     pub fn is_flushed(&self) {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             let numbers = std::mem::take(&mut self.inner.state.lock().unwrap().unflushed);
-            command_order::flushed(&numbers);
+            command_order::note_flushed(&numbers);
         }
     }
 
     /// Has what was enqueued begin, whoever waits for it.
     pub fn flush(&self) {
-        self.inner.wake();
+        self.inner.wake_runnable();
     }
 
     /// Waits until everything enqueued before is over.
@@ -264,14 +266,14 @@ impl<E: Failure> Queue<E> {
     /// # Errors
     /// The code of a command that failed since the last time.
     pub fn finish(self: &Arc<Self>) -> Result<(), i32> {
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             event::may_wait();
             self.is_flushed();
             let last = self.inner.state.lock().unwrap().numbers.clone();
             last.into_iter().for_each(command_order::waits_for);
         }
         self.idle();
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             let numbers = self.inner.state.lock().unwrap().numbers.clone();
             numbers.into_iter().for_each(command_order::completion_known);
         }
@@ -315,7 +317,7 @@ impl<E: Failure> Queue<E> {
             None => {
                 let mut state = self.inner.state.lock().unwrap();
                 while state.running {
-                    state = self.inner.pause(state);
+                    state = self.inner.wait_for_change(state);
                 }
             }
         }
@@ -367,7 +369,7 @@ impl<E: Failure> State<E> {
 
 impl<E: Failure> Inner<E> {
     /// What can run is to run now: an event that a command waits for is over, or the application says so.
-    fn wake(&self) {
+    fn wake_runnable(&self) {
         self.tell(&self.state.lock().unwrap(), true);
     }
 
@@ -387,7 +389,7 @@ impl<E: Failure> Inner<E> {
     }
 
     /// Waits until something changes: for a while awake.
-    fn pause<'a>(&'a self, state: MutexGuard<'a, State<E>>) -> MutexGuard<'a, State<E>> {
+    fn wait_for_change<'a>(&'a self, state: MutexGuard<'a, State<E>>) -> MutexGuard<'a, State<E>> {
         let before = self.changes.load(Ordering::Acquire);
         drop(state);
         let changed = || self.changes.load(Ordering::Acquire) != before;
@@ -420,7 +422,7 @@ impl<E: Failure> Inner<E> {
         state.running = true;
         drop(state);
         let Command { event, after, work } = command;
-        let checking = crate::report::checking();
+        let checking = crate::report::is_checking();
         if checking {
             command_order::begin(event.number);
         }
@@ -453,7 +455,7 @@ impl<E: Failure> Inner<E> {
     }
 
     /// The queue's thread.
-    fn serve(&self) {
+    fn run_queue_thread(&self) {
         let mut state = self.state.lock().unwrap();
         // How often it dozed and nothing happened.
         let mut quiet = 0;

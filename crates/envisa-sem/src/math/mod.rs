@@ -143,7 +143,7 @@ pub trait MacroMath: Float {
     #[inline(always)]
     fn invm<M: Mode>(self, b: Self, m: M) -> (Self, bool) {
         let q = Float::div(self, b, m);
-        let early = special(q);
+        let early = is_nan_infinite_or_zero(q);
         (if early { q } else { Float::div(Self::ONE, b, crate::Ieee).finish(m) }, early)
     }
 
@@ -153,7 +153,7 @@ pub trait MacroMath: Float {
     fn rsqtm<M: Mode>(self, m: M) -> (Self, bool) {
         let x = self.flush(m);
         let y = x.inverse_root().settled(m, [x]).finish(m);
-        (y, special(y))
+        (y, is_nan_infinite_or_zero(y))
     }
 }
 
@@ -185,7 +185,7 @@ impl MacroMath for f64 {
 
 /// Is it a NaN, an infinity or a zero?
 #[inline(always)]
-fn special<T: Float>(x: T) -> bool {
+fn is_nan_infinite_or_zero<T: Float>(x: T) -> bool {
     let (bits, f) = (Lane::to_bits(x), T::FORMAT);
     let magnitude = bits & (f.sign() - 1);
     magnitude >= f.infinity() || magnitude == 0

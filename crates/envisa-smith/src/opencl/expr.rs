@@ -47,48 +47,48 @@ pub struct Scope {
 const FLOOR: [&str; 4] = ["floor", "ceil", "trunc", "rint"];
 
 /// An expression of a type.
-pub fn expr(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+pub fn random_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     if ty.is_float() {
         return float(d, s, ty, depth);
     }
     if depth == 0 || d.once_in(6) {
-        return leaf(d, s, ty);
+        return leaf_expression(d, s, ty);
     }
     match d.below(16) {
-        0..=4 => sum(d, s, ty, depth - 1),
-        5 => quotient(d, s, ty, depth - 1),
-        6 => shift(d, s, ty, depth - 1),
+        0..=4 => sum_expression(d, s, ty, depth - 1),
+        5 => quotient_expression(d, s, ty, depth - 1),
+        6 => shift_expression(d, s, ty, depth - 1),
         7..=9 => function(d, s, ty, depth - 1),
-        10 => choice(d, s, ty, depth - 1),
-        11 | 12 => converted(d, s, ty, depth - 1),
-        13 => arranged(d, s, ty, depth - 1),
+        10 => choice_expression(d, s, ty, depth - 1),
+        11 | 12 => conversion_expression(d, s, ty, depth - 1),
+        13 => vector_expression(d, s, ty, depth - 1),
         _ => read(d, s, ty, depth - 1),
     }
 }
 
 /// A condition.
-pub fn condition(d: &mut Dice, s: &Scope, depth: usize) -> String {
+pub fn random_condition(d: &mut Dice, s: &Scope, depth: usize) -> String {
     let how = if depth == 0 { d.below(4) } else { d.below(8) };
     let depth = depth.saturating_sub(1);
     match how {
         0..=3 => {
-            let ty = compared(d, s);
-            let (a, b) = (expr(d, s, ty, depth), expr(d, s, ty, depth));
+            let ty = comparable_type(d, s);
+            let (a, b) = (random_expression(d, s, ty, depth), random_expression(d, s, ty, depth));
             let op = d.pick(&["<", "<=", ">", ">=", "==", "!="]);
             match ty.width {
                 1 => format!("({a} {op} {b})"),
                 _ => format!("{}({a} {op} {b})", d.pick(&["any", "all"])),
             }
         }
-        4 => format!("({} && {})", condition(d, s, depth), condition(d, s, depth)),
-        5 => format!("({} || {})", condition(d, s, depth), condition(d, s, depth)),
-        6 => format!("!{}", condition(d, s, depth)),
-        _ => format!("(({} & 1) != 0)", expr(d, s, UINT, depth)),
+        4 => format!("({} && {})", random_condition(d, s, depth), random_condition(d, s, depth)),
+        5 => format!("({} || {})", random_condition(d, s, depth), random_condition(d, s, depth)),
+        6 => format!("!{}", random_condition(d, s, depth)),
+        _ => format!("(({} & 1) != 0)", random_expression(d, s, UINT, depth)),
     }
 }
 
 /// A type of what there is to compare.
-fn compared(d: &mut Dice, s: &Scope) -> Type {
+fn comparable_type(d: &mut Dice, s: &Scope) -> Type {
     if s.places.is_empty() || d.once_in(4) {
         return d.integers();
     }
@@ -96,7 +96,7 @@ fn compared(d: &mut Dice, s: &Scope) -> Type {
 }
 
 /// A number of an element.
-pub fn literal(d: &mut Dice, ty: Type) -> String {
+pub fn random_literal(d: &mut Dice, ty: Type) -> String {
     let (bits, name) = (ty.base.bits(), ty.base.name());
     let most = u64::MAX >> (64 - bits);
     let n = match d.below(8) {
@@ -111,7 +111,7 @@ pub fn literal(d: &mut Dice, ty: Type) -> String {
     format!("(({name})0x{:x}ul)", n & most)
 }
 
-fn leaf(d: &mut Dice, s: &Scope, ty: Type) -> String {
+fn leaf_expression(d: &mut Dice, s: &Scope, ty: Type) -> String {
     let all = || s.places.iter().chain(&s.values);
     let same: Vec<&str> = all().filter(|(_, t)| *t == ty).map(|(n, _)| n.as_str()).collect();
     if !same.is_empty() && !d.once_in(4) {
@@ -121,12 +121,12 @@ fn leaf(d: &mut Dice, s: &Scope, ty: Type) -> String {
         all().filter(|(_, t)| !t.is_float()).map(|(n, t)| (n.as_str(), *t)).collect();
     if others.is_empty() || d.once_in(3) {
         return match ty.width {
-            1 => literal(d, ty),
+            1 => random_literal(d, ty),
             w if d.once_in(2) => {
-                let all: Vec<String> = (0..w).map(|_| literal(d, ty)).collect();
+                let all: Vec<String> = (0..w).map(|_| random_literal(d, ty)).collect();
                 format!("({})({})", ty.name(), all.join(", "))
             }
-            _ => format!("({})({})", ty.name(), literal(d, ty)),
+            _ => format!("({})({})", ty.name(), random_literal(d, ty)),
         };
     }
     let (name, t) = d.pick(&others);
@@ -142,7 +142,7 @@ fn leaf(d: &mut Dice, s: &Scope, ty: Type) -> String {
 }
 
 /// Two operands in a type whose sums wrap.
-fn wrapped(ty: Type, a: &str, op: &str, b: &str) -> String {
+fn wrapping_operation(ty: Type, a: &str, op: &str, b: &str) -> String {
     let u = ty.unsigned();
     if ty.width == 1 {
         // Short types become `int`, whose sums must not overflow.
@@ -156,16 +156,16 @@ fn wrapped(ty: Type, a: &str, op: &str, b: &str) -> String {
     }
 }
 
-fn sum(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
-    let (a, b) = (expr(d, s, ty, depth), expr(d, s, ty, depth));
+fn sum_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+    let (a, b) = (random_expression(d, s, ty, depth), random_expression(d, s, ty, depth));
     match d.pick(&["+", "-", "*", "&", "|", "^", "~"]) {
         "~" => format!("({})(~({a}))", ty.name()),
-        op => wrapped(ty, &a, op, &b),
+        op => wrapping_operation(ty, &a, op, &b),
     }
 }
 
-fn quotient(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
-    let (a, b) = (expr(d, s, ty, depth), expr(d, s, ty, depth));
+fn quotient_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+    let (a, b) = (random_expression(d, s, ty, depth), random_expression(d, s, ty, depth));
     let (name, op) = (ty.name(), d.pick(&["/", "%"]));
     if ty.width == 1 {
         return format!("({name})(({a}) {op} ({name})((({b}) & 0x3f) + 1))");
@@ -173,15 +173,15 @@ fn quotient(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     format!("(({a}) {op} ((({b}) & ({name})(({0})0x3f)) + ({name})(({0})1)))", ty.base.name())
 }
 
-fn shift(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
-    let (a, b) = (expr(d, s, ty, depth), expr(d, s, ty.unsigned(), depth));
+fn shift_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+    let (a, b) = (random_expression(d, s, ty, depth), random_expression(d, s, ty.unsigned(), depth));
     let (name, most) = (ty.name(), ty.base.bits() - 1);
     let by = match ty.width {
         1 => format!("(({b}) & {most})"),
         _ => format!("(({b}) & ({})(({}){most}))", ty.unsigned().name(), ty.unsigned().base.name()),
     };
     if d.once_in(2) {
-        return wrapped(ty, &a, "<<", &by);
+        return wrapping_operation(ty, &a, "<<", &by);
     }
     match ty.width {
         1 => format!("({name})(({a}) >> {by})"),
@@ -193,11 +193,11 @@ fn function(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     let known: Vec<&Function> = s.functions.iter().filter(|f| f.gives == ty).collect();
     if !known.is_empty() && d.once_in(2) {
         let f = known[d.below(known.len())];
-        let args: Vec<String> = f.takes.iter().map(|t| expr(d, s, *t, depth.min(1))).collect();
+        let args: Vec<String> = f.takes.iter().map(|t| random_expression(d, s, *t, depth.min(1))).collect();
         return format!("{}({})", f.name, args.join(", "));
     }
     let (name, bits) = (ty.name(), ty.base.bits());
-    let mut of = |t: Type| expr(d, s, t, depth);
+    let mut of = |t: Type| random_expression(d, s, t, depth);
     let (a, b, c) = (of(ty), of(ty), of(ty));
     // A scalar's cast is a conversion, a vector's is none.
     let cast = if ty.width == 1 { format!("({name})") } else { format!("as_{name}") };
@@ -222,7 +222,11 @@ fn function(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
         16 if bits > 8 => {
             let half = Type { base: Base::Uint(bits / 2), width: ty.width };
             let high = if ty.is_signed() { half.signed() } else { half };
-            format!("upsample({}, {})", expr(d, s, high, depth), expr(d, s, half, depth))
+            format!(
+                "upsample({}, {})",
+                random_expression(d, s, high, depth),
+                random_expression(d, s, half, depth)
+            )
         }
         17 if bits == 32 => {
             let low = |x: &str| format!("(({x}) & ({name})(({})0xfff))", ty.base.name());
@@ -235,27 +239,27 @@ fn function(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     }
 }
 
-fn choice(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
-    let (a, b) = (expr(d, s, ty, depth), expr(d, s, ty, depth));
+fn choice_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+    let (a, b) = (random_expression(d, s, ty, depth), random_expression(d, s, ty, depth));
     if ty.width == 1 {
         // Short types would become `int`.
-        return format!("({})({} ? {a} : {b})", ty.name(), condition(d, s, depth));
+        return format!("({})({} ? {a} : {b})", ty.name(), random_condition(d, s, depth));
     }
-    let (x, y) = (expr(d, s, ty, depth.min(1)), expr(d, s, ty, depth.min(1)));
+    let (x, y) = (random_expression(d, s, ty, depth.min(1)), random_expression(d, s, ty, depth.min(1)));
     let op = d.pick(&["<", "<=", ">", "==", "!="]);
     match d.below(3) {
         0 => format!("(({x} {op} {y}) ? {a} : {b})"),
         1 => format!("select({a}, {b}, {x} {op} {y})"),
-        _ => format!("select({a}, {b}, {})", expr(d, s, ty.signed(), depth.min(1))),
+        _ => format!("select({a}, {b}, {})", random_expression(d, s, ty.signed(), depth.min(1))),
     }
 }
 
-fn converted(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+fn conversion_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     let from = Type { width: ty.width, ..d.integers() };
     let name = ty.name();
     if s.more && d.once_in(3) {
-        let value = expr(d, s, from, depth);
-        return super::kinds::rounded(d, ty, from, &value);
+        let value = random_expression(d, s, from, depth);
+        return super::kinds::rounded_float(d, ty, from, &value);
     }
     match d.below(4) {
         // From a float, whose number an `int` holds.
@@ -263,9 +267,9 @@ fn converted(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
             let float = Type { base: Base::Float, width: ty.width };
             let int = Type { base: Base::Int(32), width: ty.width }.name();
             let mode = d.pick(&["", "_rte", "_rtz", "_rtp", "_rtn", "_sat", "_sat_rte"]);
-            format!("convert_{name}(convert_{int}{mode}({}))", expr(d, s, float, depth))
+            format!("convert_{name}(convert_{int}{mode}({}))", random_expression(d, s, float, depth))
         }
-        1 => format!("convert_{name}_sat({})", expr(d, s, from, depth)),
+        1 => format!("convert_{name}_sat({})", random_expression(d, s, from, depth)),
         // The same bits.
         2 if ty.width != 3 => {
             let bits = ty.base.bits() as usize * ty.width;
@@ -273,16 +277,16 @@ fn converted(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
             let widths: Vec<usize> = widths.filter(|w| bits.is_multiple_of(*w)).collect();
             let width = d.pick(&widths);
             let from = Type { base: Base::Uint((bits / width) as u32), width };
-            format!("as_{name}({})", expr(d, s, from, depth))
+            format!("as_{name}({})", random_expression(d, s, from, depth))
         }
-        _ => format!("convert_{name}({})", expr(d, s, from, depth)),
+        _ => format!("convert_{name}({})", random_expression(d, s, from, depth)),
     }
 }
 
 /// A vector of others' elements, or an element.
-fn arranged(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
+fn vector_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     let name = ty.name();
-    let of = |d: &mut Dice, width: usize| expr(d, s, ty.wide(width), depth);
+    let of = |d: &mut Dice, width: usize| random_expression(d, s, ty.wide(width), depth);
     match ty.width {
         1 => {
             let from = d.pick(&[2, 3, 4, 8]);
@@ -298,7 +302,7 @@ fn arranged(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
         }
         w @ (4 | 8 | 16) if d.once_in(3) => format!("({name})({}, {})", of(d, w / 2), of(d, w / 2)),
         w @ (2 | 4 | 8 | 16) if d.once_in(2) => {
-            let mask = expr(d, s, ty.unsigned(), depth.min(1));
+            let mask = random_expression(d, s, ty.unsigned(), depth.min(1));
             match d.once_in(2) {
                 true => format!("shuffle({}, {mask})", of(d, w)),
                 false => format!("shuffle2({}, {}, {mask})", of(d, w), of(d, w)),
@@ -317,17 +321,17 @@ fn read(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
     let all: Vec<&Array> =
         s.arrays.iter().chain(&s.tables).filter(|a| a.ty.scalar() == ty.scalar()).collect();
     if all.is_empty() {
-        return leaf(d, s, ty);
+        return leaf_expression(d, s, ty);
     }
     let a = all[d.below(all.len())];
-    let i = expr(d, s, UINT, depth.min(1));
+    let i = random_expression(d, s, UINT, depth.min(1));
     if a.ty == ty {
         return format!("{}[({i}) % {}u]", a.name, a.len);
     }
     if a.ty.width == 1 && a.len >= ty.width {
         return format!("vload{}(0, &{}[({i}) % {}u])", ty.width, a.name, a.len - ty.width + 1);
     }
-    leaf(d, s, ty)
+    leaf_expression(d, s, ty)
 }
 
 /// A float: a multiple of a quarter of at most 4096, as are all variables.
@@ -339,7 +343,7 @@ pub fn float(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> String {
             return d.pick(&same).to_owned();
         }
         let int = Type { base: Base::Int(32), width: ty.width };
-        let e = expr(d, s, int, depth.min(1));
+        let e = random_expression(d, s, int, depth.min(1));
         return match ty.width {
             1 => format!("({name})(({e}) & 0x7ff)"),
             _ => format!("convert_{name}(({e}) & ({})(0x7ff))", int.name()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::expr::{Array, Function, Scope, condition, expr};
+use super::expr::{Array, Function, Scope, random_condition, random_expression};
 use super::types::{Base, Dice, LARGE, Size, Type, UINT, ULONG};
 use super::{kinds, later};
 
@@ -58,7 +58,7 @@ impl Stored {
     /// Of a variable; large programs fold.
     fn of(name: &str, ty: Type, size: Size) -> Stored {
         if size == LARGE {
-            return Stored::Number(folded(name, ty));
+            return Stored::Number(fold_value(name, ty));
         }
         if !ty.is_float() {
             return Stored::Whole(name.to_owned(), ty);
@@ -199,7 +199,7 @@ impl Maker {
 
     /// An expression of a type.
     pub fn expr(&mut self, ty: Type, depth: usize) -> String {
-        expr(&mut self.d, &self.s, ty, depth)
+        random_expression(&mut self.d, &self.s, ty, depth)
     }
 
     /// An assignment.
@@ -305,10 +305,10 @@ impl Maker {
     fn statement(&mut self, depth: usize, leave: bool) -> Statement {
         let inner = depth.saturating_sub(1);
         if self.s.latest && self.d.once_in(5) {
-            return later::statement(self);
+            return later::later_statement(self);
         }
         if self.s.more && self.d.once_in(6) {
-            return kinds::statement(self);
+            return kinds::extra_statement(self);
         }
         match self.d.below(if depth == 0 { 12 } else { 18 }) {
             0..=5 => self.assign(),
@@ -317,13 +317,13 @@ impl Maker {
             10 => self.atomic(),
             11 if leave => {
                 let way = self.d.pick(&["break", "continue"]);
-                let c = condition(&mut self.d, &self.s, 1);
+                let c = random_condition(&mut self.d, &self.s, 1);
                 // Of loops that count at their end, nothing may leave that out.
                 if way == "break" { Statement::Line(format!("if ({c}) break;")) } else { self.assign() }
             }
             11 => self.assign(),
             12..=14 => {
-                let head = format!("if ({})", condition(&mut self.d, &self.s, 1));
+                let head = format!("if ({})", random_condition(&mut self.d, &self.s, 1));
                 let n = 1 + self.d.below(3);
                 let body = self.block(n, inner, leave);
                 let tail = if self.d.once_in(2) {
@@ -361,12 +361,12 @@ impl Maker {
     fn exchange(&mut self) -> Statement {
         if self.s.latest
             && self.d.once_in(4)
-            && let Some(exchange) = later::exchange(self)
+            && let Some(exchange) = later::packed_exchange_statement(self)
         {
             return exchange;
         }
         if self.s.more && self.d.once_in(2) {
-            return kinds::exchange(self);
+            return kinds::exchange_statement(self);
         }
         let (name, ty) = self.s.places[self.d.below(self.s.places.len())].clone();
         let (l, n) = (self.name("l"), self.items);
@@ -438,7 +438,7 @@ impl Maker {
         for _ in 0..1 + self.d.below(3) {
             body.push(self.assign());
             if self.d.once_in(3) {
-                let c = condition(&mut self.d, &self.s, 1);
+                let c = random_condition(&mut self.d, &self.s, 1);
                 body.push(Statement::Line(format!("if ({c}) return {};", self.expr(gives, 1))));
             }
         }
@@ -466,7 +466,7 @@ pub const PREAMBLE: &str = "\
 ";
 
 /// Folds a value into one number.
-fn folded(name: &str, ty: Type) -> String {
+fn fold_value(name: &str, ty: Type) -> String {
     let one = |e: String| match ty.base {
         // Zeros of both signs are the same number.
         Base::Float | Base::Double => format!("(ulong)(long)({e} * 4)"),
@@ -499,7 +499,7 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
     let mut before = String::new();
     if m.d.has() {
         let (ty, len) = (m.d.integers().scalar(), 3 + m.d.below(14));
-        let all: Vec<String> = (0..len).map(|_| super::expr::literal(&mut m.d, ty)).collect();
+        let all: Vec<String> = (0..len).map(|_| super::expr::random_literal(&mut m.d, ty)).collect();
         let name = format!("table{number}");
         let _ = writeln!(before, "constant {} {name}[{len}] = {{ {} }};", ty.name(), all.join(", "));
         m.s.tables.push(Array { name, ty, len });
@@ -509,7 +509,7 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
         before += &text;
         m.s.functions.push(function);
     }
-    let mut body = declarations(&mut m, number, knobs.double, &mut before);
+    let mut body = variable_declarations(&mut m, number, knobs.double, &mut before);
     let mut after: Vec<(usize, Stored)> = Vec::new();
     for (name, ty) in &m.s.places {
         let at = after.last().map_or(0, |(at, value)| at + value.elements());
@@ -535,7 +535,7 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
 }
 
 /// Variables, structures and arrays, each with a value.
-fn declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -> Vec<Statement> {
+fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -> Vec<Statement> {
     let mut body = Vec::new();
     let values = [("gid", UINT), ("lid", UINT), ("group", UINT), ("b", UINT), ("early[gid % ends]", ULONG)];
     m.s.values = values.map(|(name, ty)| (name.to_owned(), ty)).to_vec();
@@ -576,10 +576,10 @@ fn declarations(m: &mut Maker, number: u64, double: bool, before: &mut String) -
         m.s.arrays.push(Array { name, ty, len });
     }
     if m.s.more {
-        body.extend(kinds::declarations(m, number, before));
+        body.extend(kinds::union_declarations(m, number, before));
     }
     if m.s.latest {
-        body.extend(later::declarations(m, number, before));
+        body.extend(later::later_declarations(m, number, before));
     }
     let own = format!("for (uint i = 0u; i < {OWN}u; i++) scratch[gid * {OWN}u + i] = gid ^ i;");
     body.push(Statement::Kept(own));

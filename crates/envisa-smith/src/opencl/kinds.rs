@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::expr::condition;
+use super::expr::random_condition;
 use super::kernel::{INPUT, Maker, OWN, Statement};
 use super::types::{Base, Dice, Type, UINT, ULONG};
 
@@ -13,7 +13,7 @@ pub const FROM: u64 = 5_000;
 const MODES: [&str; 5] = ["", "_rte", "_rtz", "_rtp", "_rtn"];
 
 /// A union and an array of structures, each with a value; their members become places.
-pub fn declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
+pub fn union_declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
     let mut body = Vec::new();
     if m.d.has() {
         // All members are of one size, so that each of them writes all bytes.
@@ -59,7 +59,7 @@ fn of_size(d: &mut Dice, bytes: usize) -> Type {
 }
 
 /// A number as a float that is rounded in some way, by its bits.
-pub fn rounded(d: &mut Dice, ty: Type, from: Type, value: &str) -> String {
+pub fn rounded_float(d: &mut Dice, ty: Type, from: Type, value: &str) -> String {
     let mode = d.pick(&MODES);
     let float = Type { base: Base::Float, width: ty.width }.name();
     let bits = UINT.wide(ty.width).name();
@@ -67,18 +67,18 @@ pub fn rounded(d: &mut Dice, ty: Type, from: Type, value: &str) -> String {
 }
 
 /// One of them, for work-items that need not come here together.
-pub fn statement(m: &mut Maker) -> Statement {
+pub fn extra_statement(m: &mut Maker) -> Statement {
     match m.d.below(4) {
-        0 => halves(m),
-        1 => walk(m),
-        2 => exchanged(m),
+        0 => half_storage_statement(m),
+        1 => pointer_walk_statement(m),
+        2 => atomic_sum_statement(m),
         _ => left_by_goto(m),
     }
 }
 
 /// Floats are stored as halves, and read again. All halves are in the work-item's own part of memory, which has no type of its
 /// own, and which is filled with numbers again.
-fn halves(m: &mut Maker) -> Statement {
+fn half_storage_statement(m: &mut Maker) -> Statement {
     let width = m.d.pick(&[1, 2, 3, 4]);
     let ty = Type { base: Base::Float, width };
     let (p, v) = (m.name("h"), m.name("v"));
@@ -112,7 +112,7 @@ fn halves(m: &mut Maker) -> Statement {
 }
 
 /// A pointer that moves through the input, forwards and backwards.
-fn walk(m: &mut Maker) -> Statement {
+fn pointer_walk_statement(m: &mut Maker) -> Statement {
     let (p, i, j) = (m.name("p"), m.expr(UINT, 1), m.expr(UINT, 1));
     let (name, ty) = m.s.places[m.d.below(m.s.places.len())].clone();
     if ty.is_float() {
@@ -131,7 +131,7 @@ fn walk(m: &mut Maker) -> Statement {
 }
 
 /// A sum that all work-items make, by comparing and exchanging until nobody came between.
-fn exchanged(m: &mut Maker) -> Statement {
+fn atomic_sum_statement(m: &mut Maker) -> Statement {
     let k = m.d.below(m.sums.len());
     let (old, seen, e) = (m.name("o"), m.name("n"), m.expr(UINT, 1));
     let value = match m.sums[k] {
@@ -160,8 +160,8 @@ fn exchanged(m: &mut Maker) -> Statement {
 fn left_by_goto(m: &mut Maker) -> Statement {
     let (i, j, label) = (m.name("i"), m.name("j"), m.name("end"));
     let inside = m.assign();
-    let c = condition(&mut m.d, &m.s, 1);
-    let on = condition(&mut m.d, &m.s, 1);
+    let c = random_condition(&mut m.d, &m.s, 1);
+    let on = random_condition(&mut m.d, &m.s, 1);
     let inner = Statement::Block {
         head: format!("for (int {j} = {}; {j} > 0; {j}--)", 1 + m.d.below(4)),
         body: vec![
@@ -182,7 +182,7 @@ fn left_by_goto(m: &mut Maker) -> Statement {
 }
 
 /// Work-items tell each other something, in ways to which all of a group come.
-pub fn exchange(m: &mut Maker) -> Statement {
+pub fn exchange_statement(m: &mut Maker) -> Statement {
     let (name, ty) = m.s.places[m.d.below(m.s.places.len())].clone();
     let l = m.name("l");
     let barrier = "barrier(CLK_LOCAL_MEM_FENCE);".to_owned();

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::expr::{Function, condition, literal};
+use super::expr::{Function, random_condition, random_literal};
 use super::kernel::{Maker, Statement};
 use super::types::{Base, Type};
 
@@ -23,7 +23,7 @@ const HALVES: [(&str, &str); 5] = [
 const USHORT: Type = Type { base: Base::Uint(16), width: 1 };
 
 /// Functions and variables.
-pub fn declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
+pub fn later_declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
     let mut body = Vec::new();
     if m.d.has() {
         half_functions(m, number, before);
@@ -32,7 +32,7 @@ pub fn declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Stat
         leaving_function(m, number, before);
     }
     if m.d.has() {
-        body.extend(packed(m, number, before));
+        body.extend(packed_structures(m, number, before));
     }
     body
 }
@@ -68,7 +68,7 @@ fn leaving_function(m: &mut Maker, number: u64, before: &mut String) {
         ..Default::default()
     };
     let outer = std::mem::replace(&mut m.s, scope);
-    let mut on = || condition(&mut m.d, &m.s, 1);
+    let mut on = || random_condition(&mut m.d, &m.s, 1);
     let [first, next, last] = [on(), on(), on()];
     let [one, two] = [m.expr(gives, 2), m.expr(takes, 1)];
     let (rounds, inner) = (2 + m.d.below(9), 1 + m.d.below(3));
@@ -86,7 +86,7 @@ fn leaving_function(m: &mut Maker, number: u64, before: &mut String) {
 }
 
 /// A structure whose members have no alignment, and one of such in an array.
-fn packed(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
+fn packed_structures(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
     let (name, all) = (m.name("k"), m.name("k"));
     // Both of Intel's compilers break down on vectors of 64 bits: docs/COMPILER-BUGS.md.
     let known = |ty: Type, large: bool| match ty.base.bits() {
@@ -108,16 +108,16 @@ fn packed(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
 }
 
 /// One of them, for work-items that need not come here together.
-pub fn statement(m: &mut Maker) -> Statement {
+pub fn later_statement(m: &mut Maker) -> Statement {
     match m.d.below(4) {
-        0 => halves(m),
+        0 => half_statement(m),
         1 => left_early(m),
-        _ => switch(m),
+        _ => switch_statement(m),
     }
 }
 
 /// Some operations on halves, one by the other's result.
-fn halves(m: &mut Maker) -> Statement {
+fn half_statement(m: &mut Maker) -> Statement {
     let known: Vec<Function> = m.s.functions.iter().filter(|f| f.name.starts_with('h')).cloned().collect();
     let (name, target) = m.s.places[m.d.below(m.s.places.len())].clone();
     if known.is_empty() || target.is_float() {
@@ -145,7 +145,7 @@ fn halves(m: &mut Maker) -> Statement {
 /// Two loops, one in the other, that are left and gone on with early.
 fn left_early(m: &mut Maker) -> Statement {
     let (i, j) = (m.name("i"), m.name("j"));
-    let mut on = |way: &str| Statement::Line(format!("if ({}) {way};", condition(&mut m.d, &m.s, 1)));
+    let mut on = |way: &str| Statement::Line(format!("if ({}) {way};", random_condition(&mut m.d, &m.s, 1)));
     let exits = [on("continue"), on("break"), on("break"), on("continue")];
     let [go_on, leave, leave_outer, go_on_outer] = exits;
     let loop_of = |head: String, body| Statement::Block { head, body, tail: String::new() };
@@ -156,10 +156,10 @@ fn left_early(m: &mut Maker) -> Statement {
 }
 
 /// Cases of any integer, far apart and in any order, of which some fall through.
-fn switch(m: &mut Maker) -> Statement {
+fn switch_statement(m: &mut Maker) -> Statement {
     let ty = m.d.integers().scalar();
     let on = m.expr(ty, 1);
-    let mut values: Vec<String> = (0..2 + m.d.below(4)).map(|_| literal(&mut m.d, ty)).collect();
+    let mut values: Vec<String> = (0..2 + m.d.below(4)).map(|_| random_literal(&mut m.d, ty)).collect();
     values.sort_unstable();
     values.dedup();
     let middle = m.d.below(values.len() + 1);
@@ -181,7 +181,7 @@ fn switch(m: &mut Maker) -> Statement {
 }
 
 /// Work-items hand each other packed structures: all come here.
-pub fn exchange(m: &mut Maker) -> Option<Statement> {
+pub fn packed_exchange_statement(m: &mut Maker) -> Option<Statement> {
     let (ty, name) = m.packed.clone()?;
     let (l, n) = (m.name("l"), m.items);
     m.locals.push(Statement::Kept(format!("local {ty} {l}[{n}];")));

@@ -8,5 +8,5 @@ mod own;
 mod types;
 
 pub use kernel::{INPUT, Kernel, Knobs, OWN, PREAMBLE, SHARED, Statement, kernel};
-pub use own::{functions, renamed, written_out};
+pub use own::{redefinition_of, replaceable_functions, written_out};
 pub use types::{LARGE, Size};

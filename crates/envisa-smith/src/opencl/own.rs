@@ -14,7 +14,7 @@ struct Own {
     body: [&'static str; 2],
 }
 
-const fn own(name: &'static str, arguments: usize, body: [&'static str; 2]) -> Own {
+const fn own_function(name: &'static str, arguments: usize, body: [&'static str; 2]) -> Own {
     Own { name, arguments, unsigned: false, body }
 }
 
@@ -32,9 +32,9 @@ const MUL24: &str = "return (U)a * (U)b;";
 const MAD24: &str = "return (U)a * (U)b + (U)c;";
 
 const ALL: [Own; 16] = [
-    Own { unsigned: true, ..own("abs", 1, ["return a < 0 ? (U)(0 - (U)a) : (U)a;", "return a;"]) },
-    Own { unsigned: true, ..own("abs_diff", 2, [ABS_DIFF; 2]) },
-    own(
+    Own { unsigned: true, ..own_function("abs", 1, ["return a < 0 ? (U)(0 - (U)a) : (U)a;", "return a;"]) },
+    Own { unsigned: true, ..own_function("abs_diff", 2, [ABS_DIFF; 2]) },
+    own_function(
         "add_sat",
         2,
         [
@@ -42,7 +42,7 @@ const ALL: [Own; 16] = [
             "T s = a + b; return s < a ? MOST : s;",
         ],
     ),
-    own(
+    own_function(
         "sub_sat",
         2,
         [
@@ -50,11 +50,11 @@ const ALL: [Own; 16] = [
             "return a < b ? (T)0 : (T)(a - b);",
         ],
     ),
-    own("hadd", 2, [HADD; 2]),
-    own("rhadd", 2, [RHADD; 2]),
-    own("max", 2, [MAX; 2]),
-    own("min", 2, [MIN; 2]),
-    own(
+    own_function("hadd", 2, [HADD; 2]),
+    own_function("rhadd", 2, [RHADD; 2]),
+    own_function("max", 2, [MAX; 2]),
+    own_function("min", 2, [MIN; 2]),
+    own_function(
         "mul_hi",
         2,
         [
@@ -63,8 +63,8 @@ const ALL: [Own; 16] = [
             "return BITS < 64 ? (T)((ulong)a * (ulong)b >> (BITS & 63)) : (T)own_high(a, b);",
         ],
     ),
-    own("mad_hi", 3, [MAD_HI; 2]),
-    own(
+    own_function("mad_hi", 3, [MAD_HI; 2]),
+    own_function(
         "mad_sat",
         3,
         [
@@ -76,11 +76,11 @@ const ALL: [Own; 16] = [
              return (BITS < 64 ? s > MOST : own_high(a, b) != 0 || s < p) ? MOST : (T)s;",
         ],
     ),
-    own("rotate", 2, [ROTATE; 2]),
-    own("clz", 1, [CLZ; 2]),
-    own("popcount", 1, [POPCOUNT; 2]),
-    own("mul24", 2, [MUL24; 2]),
-    own("mad24", 3, [MAD24; 2]),
+    own_function("rotate", 2, [ROTATE; 2]),
+    own_function("clz", 1, [CLZ; 2]),
+    own_function("popcount", 1, [POPCOUNT; 2]),
+    own_function("mul24", 2, [MUL24; 2]),
+    own_function("mad24", 3, [MAD24; 2]),
 ];
 
 /// The high half of a product of 64-bit numbers.
@@ -101,11 +101,11 @@ static long own_signed_high(long a, long b)
 const SCAN: &str = "SUB_SAME";
 
 /// The functions that can be written out.
-pub fn functions() -> impl Iterator<Item = &'static str> {
+pub fn replaceable_functions() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|f| f.name).chain([SCAN])
 }
 
-/// What stands before a program so that it has one of [`functions`] written out; nothing if it is none of them.
+/// What stands before a program so that it has one of [`replaceable_functions`] written out; nothing if it is none of them.
 pub fn written_out(name: &str) -> String {
     if name == SCAN {
         // The difference is that of the work-item's own value, which is what the program subtracts.
@@ -122,12 +122,12 @@ pub fn written_out(name: &str) -> String {
             f.write(Base::Uint(bits), &mut text);
         }
     }
-    text + &renamed(name)
+    text + &redefinition_of(name)
 }
 
 /// The end of what is [`written_out`]: calls of a function go to the one of our own from there on. Built-in functions may be
 /// macros.
-pub fn renamed(name: &str) -> String {
+pub fn redefinition_of(name: &str) -> String {
     format!("#undef {name}\n#define {name} own_{name}\n")
 }
 

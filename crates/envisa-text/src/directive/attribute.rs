@@ -7,27 +7,27 @@ impl<'s> Parser<'s> {
     pub(super) fn attr_list(&mut self, out: &mut Vec<(&'s [u8], Given<'s>)>) -> P<()> {
         self.expect(b'{')?;
         loop {
-            let name = self.ident();
+            let name = self.read_identifier();
             if name.is_empty() {
                 return Err(self.expected("an attribute's name"));
             }
-            let value = if self.eat(b'=') { self.given(true)? } else { Given::Nothing };
+            let value = if self.eat_byte(b'=') { self.parse_attribute_value(true)? } else { Given::Nothing };
             out.push((name, value));
             if out.len() > limits::VARIABLE_ATTRIBUTES {
                 let span = self.span_of(name);
                 let most = format!("at most {}", limits::VARIABLE_ATTRIBUTES);
                 let d = self.diag_label("E0208", "too many attributes", span, most);
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
-            if !self.eat(b',') {
+            if !self.eat_byte(b',') {
                 break;
             }
         }
         self.expect(b'}')
     }
 
-    pub(super) fn given(&mut self, nra: bool) -> P<Given<'s>> {
-        self.blank();
+    pub(super) fn parse_attribute_value(&mut self, nra: bool) -> P<Given<'s>> {
+        self.skip_blanks();
         if self.peek() == b'"' {
             let (s, span) = self.string()?;
             return Ok(Given::Str(s, span));
@@ -38,11 +38,15 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn kernel_attr(&mut self) -> P<()> {
-        let name = self.ident();
+        let name = self.read_identifier();
         if name.is_empty() {
             return Err(self.expected("an attribute's name"));
         }
-        let value = if self.eat(b'=') && !self.at_end() { self.given(false)? } else { Given::Nothing };
+        let value = if self.eat_byte(b'=') && !self.at_end() {
+            self.parse_attribute_value(false)?
+        } else {
+            Given::Nothing
+        };
         self.end_of_line()?;
         let simd = match (&value, name) {
             (Given::Int(v, _), b"SimdSize" | b"DispatchSimdSize") => u32::try_from(*v).ok(),
@@ -54,14 +58,14 @@ impl<'s> Parser<'s> {
             let span = self.span_of(name);
             let most = format!("a kernel holds at most {}", limits::OBJECT_ATTRIBUTES);
             let d = self.diag_label("E0307", "too many attributes", span, most);
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let attr = match self.annotated_bytes()? {
             Some(bytes) => {
                 let span = self.span_of(name);
                 Attr { name: self.name_in_pool(name), value: bytes, span }
             }
-            None => self.attr(name, value, Owner::Kernel)?,
+            None => self.make_attribute(name, value, Owner::Kernel)?,
         };
         if name == b"Target"
             && let [target] = attr.value[..]
@@ -73,7 +77,7 @@ impl<'s> Parser<'s> {
     }
 
     /// An attribute with its value's bytes.
-    pub(super) fn attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
+    pub(super) fn make_attribute(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
         let Some(&(real, who, kind, since)) = attributes::find(name) else {
@@ -81,11 +85,16 @@ impl<'s> Parser<'s> {
         };
         if since > self.version {
             let d = self
-                .warn("W0210", format!("`{shown}` came with version {}.{}", since.0, since.1), span, "kept")
+                .warning_at(
+                    "W0210",
+                    format!("`{shown}` came with version {}.{}", since.0, since.1),
+                    span,
+                    "kept",
+                )
                 .note("the released tools of 4.1 do not know it");
             if !self.told_attrs.contains(&name) {
                 self.told_attrs.push(name);
-                self.report(d);
+                self.report_diagnostic(d);
             }
         }
         if who != owner {
@@ -103,11 +112,11 @@ impl<'s> Parser<'s> {
                     "belongs in `.kernel_attr`"
                 },
             );
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let wrong = |p: &mut Self, at: Span, wanted: &str| {
             let d = p.diag_label("E0209", format!("wrong value of `{shown}`"), at, wanted.to_owned());
-            p.fail(d)
+            p.report_and_give_up_line(d)
         };
         let bytes = match (kind, value) {
             (Value::Target, Given::Str(s, at)) => match s.as_ref() {
@@ -126,9 +135,14 @@ impl<'s> Parser<'s> {
                 }
                 if v == 0 {
                     let d = self
-                        .warn("W0209", format!("`{shown}=0` switches the attribute on"), at, "stored as 1")
+                        .warning_at(
+                            "W0209",
+                            format!("`{shown}=0` switches the attribute on"),
+                            at,
+                            "stored as 1",
+                        )
                         .help("leave the attribute out to have it off");
-                    self.report(d);
+                    self.report_diagnostic(d);
                 }
                 1u32.to_le_bytes().to_vec()
             }
@@ -150,9 +164,9 @@ impl<'s> Parser<'s> {
         };
         if real.as_bytes() != name {
             let d = self
-                .warn("W0208", format!("`{shown}` is the old name of `{real}`"), span, "")
+                .warning_at("W0208", format!("`{shown}` is the old name of `{real}`"), span, "")
                 .suggest("write", self.file, span, real);
-            self.report(d);
+            self.report_diagnostic(d);
         }
         let name = self.obj.strings.push(real);
         Ok(Attr { name, value: bytes, span })
@@ -163,7 +177,7 @@ impl<'s> Parser<'s> {
     pub(super) fn unknown_attr(&mut self, name: &'s [u8], value: Given<'s>, owner: Owner) -> P<Attr> {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
-        let mut d = self.warn("W0210", format!("unknown attribute `{shown}`"), span, "kept unchanged");
+        let mut d = self.warning_at("W0210", format!("unknown attribute `{shown}`"), span, "kept unchanged");
         let known: Vec<&str> = attributes::ATTRS.iter().filter(|a| a.1 == owner).map(|a| a.0).collect();
         if let Some(near) = nearest(name, known.iter().map(|n| n.as_bytes())) {
             d = d.suggest("a similar attribute is", self.file, span, near);
@@ -172,7 +186,7 @@ impl<'s> Parser<'s> {
         }
         if !self.told_attrs.contains(&name) {
             self.told_attrs.push(name);
-            self.report(d);
+            self.report_diagnostic(d);
         }
         let bytes = match value {
             Given::Nothing => Vec::new(),
@@ -185,13 +199,13 @@ impl<'s> Parser<'s> {
                         at,
                         "does not fit 32 bits",
                     );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             },
             Given::Str(s, at) if s.len() > limits::ATTRIBUTE_VALUE_BYTES => {
                 let wrong = format!("wrong value of `{shown}`");
                 let d = self.diag_label("E0209", wrong, at, attributes::longest());
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             Given::Str(s, _) => s.as_bytes().to_vec(),
         };

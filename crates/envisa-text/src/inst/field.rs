@@ -3,7 +3,7 @@
 use super::*;
 
 impl<'s> Parser<'s> {
-    pub(super) fn field(
+    pub(super) fn parse_field(
         &mut self,
         form: &'static Compiled,
         slot: usize,
@@ -12,7 +12,7 @@ impl<'s> Parser<'s> {
         glued: bool,
         ops: &mut Ops,
     ) -> P<()> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let name = part.map_or(form.desc.slots[slot].name.as_str(), |p| p.name.as_str());
         let v = self.value(form, name, enc, glued)?;
@@ -107,7 +107,7 @@ impl<'s> Parser<'s> {
                             "expected letters of `RGBA`, in this order"
                         })
                         .help(format!("the form is `{}`", usage(form)));
-                    Err(self.fail(d))
+                    Err(self.report_and_give_up_line(d))
                 }
             },
             Enc::HexDigits { max } => {
@@ -124,13 +124,13 @@ impl<'s> Parser<'s> {
                             span,
                             format!("expected hexadecimal digits, at most {max:x}"),
                         );
-                        Err(self.fail(d))
+                        Err(self.report_and_give_up_line(d))
                     }
                 }
             }
-            Enc::Number { max } | Enc::Hex { max } => self.limited(name, *max as i64, 0),
-            Enc::Ignored(_) => self.limited(name, u32::MAX as i64, 0),
-            Enc::Signed => self.limited(name, i32::MAX as i64, i32::MIN as i64),
+            Enc::Number { max } | Enc::Hex { max } => self.parse_value_in_range(name, *max as i64, 0),
+            Enc::Ignored(_) => self.parse_value_in_range(name, u32::MAX as i64, 0),
+            Enc::Signed => self.parse_value_in_range(name, i32::MAX as i64, i32::MIN as i64),
             Enc::ExecLike(values) => {
                 let (exec, span) = self.exec()?;
                 let Operand::Exec(e) = exec else { return Ok(0) };
@@ -146,15 +146,15 @@ impl<'s> Parser<'s> {
                             span,
                             format!("expected {}", or_list(&list)),
                         );
-                        Err(self.fail(d))
+                        Err(self.report_and_give_up_line(d))
                     }
                 }
             }
         }
     }
 
-    pub(super) fn limited(&mut self, name: &str, max: i64, min: i64) -> P<u32> {
-        self.blank();
+    pub(super) fn parse_value_in_range(&mut self, name: &str, max: i64, min: i64) -> P<u32> {
+        self.skip_blanks();
         let start = self.pos;
         if !(self.peek().is_ascii_digit() || matches!(self.peek(), b'-' | b'(' | b'~' | b'!')) {
             return Err(self.missing_operand(name));
@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
             span,
             format!("must be {min} to {max}"),
         );
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     #[cold]
@@ -200,6 +200,6 @@ impl<'s> Parser<'s> {
             d = d.suggest("the nearest is", self.file, span, near);
         }
         d = d.help(format!("the form is `{}`", usage(form)));
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 }

@@ -47,11 +47,11 @@ impl<'s> Parser<'s> {
                 if self.peek() == b':' {
                     d = d.help("this instruction has its address first, then its data");
                 }
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
         };
-        self.put(form, ops, SlotName::AddrType, Operand::Int(code), span);
-        self.blank();
+        self.set_slot_by_name(form, ops, SlotName::AddrType, Operand::Int(code), span);
+        self.skip_blanks();
         let based = code == 1 && flat && self.peek() == b'(' && form.slot(SlotName::Surface).is_some();
         if based {
             let at = self.pos as u32;
@@ -60,7 +60,7 @@ impl<'s> Parser<'s> {
         let surface = if matches!(code, 2..=4 | 6) || based {
             self.expect(b'(')?;
             let s = self.lsc_scalar(SlotName::Surface, true)?;
-            if !based && self.eat(b',') {
+            if !based && self.eat_byte(b',') {
                 self.surface_index(form, ops)?;
             }
             self.expect(b')')?;
@@ -68,33 +68,33 @@ impl<'s> Parser<'s> {
         } else {
             (Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE)
         };
-        self.put(form, ops, SlotName::Surface, surface.0, surface.1);
+        self.set_slot_by_name(form, ops, SlotName::Surface, surface.0, surface.1);
         Ok(())
     }
 
     /// The index behind a surface.
     fn surface_index(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let n = self.expr()?;
         let span = self.since(start);
         self.needs_42("an index of the surface", span)?;
         match u32::try_from(n) {
             Ok(n) if n < 32 && form.slot(SlotName::SurfaceIndex).is_some() => {
-                self.put(form, ops, SlotName::SurfaceIndex, Operand::Int(n), span);
+                self.set_slot_by_name(form, ops, SlotName::SurfaceIndex, Operand::Int(n), span);
                 Ok(())
             }
             _ => {
                 let d =
                     self.diag_label("E0409", "index of the surface is out of range", span, "must be 0 to 31");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
 
     /// `+4` or `-(1 << 4)` behind a coordinate or an address; 0 where nothing stands.
     fn immediate_offset(&mut self) -> P<(i64, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let v = match self.peek() {
             b'+' => {
@@ -125,18 +125,18 @@ impl<'s> Parser<'s> {
                 span,
                 "must fit 32 bits, signed",
             );
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         };
         if v != 0 {
             self.needs_42("an offset of a coordinate", span)?;
-            self.put(form, ops, name, Operand::Int(v as u32), span);
+            self.set_slot_by_name(form, ops, name, Operand::Int(v as u32), span);
         }
         Ok(())
     }
 
     /// `:a64` after an address.
     fn lsc_addr_size(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        self.colon("the size of the address, `:a16`, `:a32` or `:a64`")?;
+        self.expect_colon("the size of the address, `:a16`, `:a32` or `:a64`")?;
         let word = self.run();
         let code = match word {
             b"a16" => 1,
@@ -155,11 +155,11 @@ impl<'s> Parser<'s> {
                     span,
                     "expected a16, a32 or a64",
                 );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
         };
         let span = self.span_of(word);
-        self.put(form, ops, SlotName::AddrSize, Operand::Int(code), span);
+        self.set_slot_by_name(form, ops, SlotName::AddrSize, Operand::Int(code), span);
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl<'s> Parser<'s> {
         let kind = self.run_here();
         self.lsc_model(form, kind, ops, true)?;
         self.expect(b'[')?;
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let mut scale = 1i64;
         while self.peek().is_ascii_digit()
@@ -178,14 +178,14 @@ impl<'s> Parser<'s> {
             let factor = self.primary(0)?;
             scale = scale.checked_mul(factor).unwrap_or(-1);
             self.expect(b'*')?;
-            self.blank();
+            self.skip_blanks();
         }
         let scale_span = self.since(start);
         let Ok(scale) = u16::try_from(scale) else {
             let d = self.diag_label("E0409", "scale is out of range", scale_span, "must be 0 to 65535");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         };
-        self.put(form, ops, SlotName::ImmScale, Operand::Int(scale as u32), scale_span);
+        self.set_slot_by_name(form, ops, SlotName::ImmScale, Operand::Int(scale as u32), scale_span);
         self.lsc_addr_reg(form, ops)?;
         let (offset, span) = self.immediate_offset()?;
         let Ok(offset) = i32::try_from(offset) else {
@@ -195,12 +195,12 @@ impl<'s> Parser<'s> {
                 span,
                 "must fit 32 bits, signed",
             );
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         };
-        self.put(form, ops, SlotName::ImmOffset, Operand::Int(offset as u32), span);
-        if strided && self.eat(b',') {
+        self.set_slot_by_name(form, ops, SlotName::ImmOffset, Operand::Int(offset as u32), span);
+        if strided && self.eat_byte(b',') {
             let (stride, span) = self.lsc_vector(SlotName::Stride)?;
-            self.put(form, ops, SlotName::Stride, stride, span);
+            self.set_slot_by_name(form, ops, SlotName::Stride, stride, span);
         }
         self.expect(b']')?;
         self.lsc_addr_size(form, ops)
@@ -221,9 +221,9 @@ impl<'s> Parser<'s> {
         let (addr, span) = self.lsc_reg(SlotName::Addr)?;
         if addr == Operand::RAW_NULL && !self.bad_line {
             let d = self.diag_label("E0411", "address is `%null`", span, "expected a variable");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
-        self.put(form, ops, SlotName::Addr, addr, span);
+        self.set_slot_by_name(form, ops, SlotName::Addr, addr, span);
         Ok(())
     }
 
@@ -244,7 +244,7 @@ impl<'s> Parser<'s> {
             SlotName::Y,
         ];
         for (i, name) in PARTS.into_iter().enumerate() {
-            self.blank();
+            self.skip_blanks();
             if i == 1 && self.peek() == b'+' {
                 return self.lsc_payload2d(form, ops);
             }
@@ -252,7 +252,7 @@ impl<'s> Parser<'s> {
                 self.expect(b',')?;
             }
             let (operand, span) = self.lsc_vector(name)?;
-            self.put(form, ops, name, operand, span);
+            self.set_slot_by_name(form, ops, name, operand, span);
             if i >= 4 {
                 let offset = self.immediate_offset()?;
                 self.put_offset(
@@ -275,7 +275,7 @@ impl<'s> Parser<'s> {
             if i > 0 {
                 self.expect(b',')?;
             }
-            self.blank();
+            self.skip_blanks();
             let at = self.pos;
             let v = self.expr()?;
             let span = self.since(at);
@@ -284,7 +284,7 @@ impl<'s> Parser<'s> {
         self.expect(b')')?;
         let span = self.since(start);
         self.needs_42("the address of a block in one register", span)?;
-        self.put(form, ops, SlotName::Payload, Operand::Int(1), span);
+        self.set_slot_by_name(form, ops, SlotName::Payload, Operand::Int(1), span);
         for name in [
             SlotName::SurfaceWidth,
             SlotName::SurfaceHeight,
@@ -292,7 +292,7 @@ impl<'s> Parser<'s> {
             SlotName::X,
             SlotName::Y,
         ] {
-            self.put(form, ops, name, Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE);
+            self.set_slot_by_name(form, ops, name, Operand::Imm { ty: Type::Ud, bits: 0 }, Span::NONE);
         }
         self.expect(b']')
     }
@@ -303,11 +303,11 @@ impl<'s> Parser<'s> {
         self.lsc_model(form, kind, ops, false)?;
         self.expect(b'[')?;
         for (i, name) in [SlotName::U, SlotName::V, SlotName::R, SlotName::Lod].into_iter().enumerate() {
-            if i > 0 && !self.eat(b',') {
+            if i > 0 && !self.eat_byte(b',') {
                 break;
             }
             let (operand, span) = self.lsc_reg(name)?;
-            self.put(form, ops, name, operand, span);
+            self.set_slot_by_name(form, ops, name, operand, span);
             if let Some(offset) = [SlotName::UOffset, SlotName::VOffset, SlotName::ROffset].get(i) {
                 let given = self.immediate_offset()?;
                 self.put_offset(form, ops, *offset, given)?;
@@ -329,7 +329,7 @@ impl<'s> Parser<'s> {
                 self.expect(b',')?;
             }
             let (operand, span) = self.lsc_vector(name)?;
-            self.put(form, ops, name, operand, span);
+            self.set_slot_by_name(form, ops, name, operand, span);
             let given = self.immediate_offset()?;
             self.put_offset(form, ops, offset, given)?;
         }

@@ -6,7 +6,7 @@ use envisa_isa::{PartName, SlotName};
 impl<'s> Parser<'s> {
     /// `.EISCRL1`, any of them in this order.
     pub(super) fn fence_flags(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        self.blank();
+        self.skip_blanks();
         if self.peek() != b'.' {
             return Ok(());
         }
@@ -32,7 +32,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0403", "unknown flags of a fence", span, "expected letters of `EISCRL1`, in this order")
                 .note("E: commit, I: instruction, S: sampler, C: constant, R: read-write caches, L1: the L1 cache");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         Ok(())
     }
@@ -61,7 +61,7 @@ impl<'s> Parser<'s> {
             return Err(self.missing_operand("variable"));
         }
         let span = self.span_of(name);
-        let decl = self.lookup(name, None)?;
+        let decl = self.find_declaration(name, None)?;
         let class = match decl.class {
             Class::General | Class::Poison => 0,
             Class::Address => 1,
@@ -75,7 +75,7 @@ impl<'s> Parser<'s> {
             }
         };
         self.put_part(form, ops, SlotName::Properties, PartName::Class, class, span);
-        self.put(form, ops, SlotName::Variable, Operand::Int(decl.id), span);
+        self.set_slot_by_name(form, ops, SlotName::Variable, Operand::Int(decl.id), span);
         Ok(())
     }
 
@@ -103,7 +103,7 @@ impl<'s> Parser<'s> {
         let span = self.since(start);
         match u32::try_from(code) {
             Ok(n) => {
-                self.put(form, ops, SlotName::Sfid, Operand::Int(n), span);
+                self.set_slot_by_name(form, ops, SlotName::Sfid, Operand::Int(n), span);
                 Ok(())
             }
             Err(_) => {
@@ -111,19 +111,19 @@ impl<'s> Parser<'s> {
                 let d = self
                     .diag_label("E0403", "unknown shared function", span, "expected its number or name")
                     .help(format!("names are {}", names.join(" ")));
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
 
     /// A descriptor of 64 bits, which two fields hold.
     pub(super) fn descriptor(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let v = self.primary(0)? as u64;
         let span = self.since(start);
-        self.put(form, ops, SlotName::DescLo, Operand::Int(v as u32), span);
-        self.put(form, ops, SlotName::DescHi, Operand::Int((v >> 32) as u32), span);
+        self.set_slot_by_name(form, ops, SlotName::DescLo, Operand::Int(v as u32), span);
+        self.set_slot_by_name(form, ops, SlotName::DescHi, Operand::Int((v >> 32) as u32), span);
         Ok(())
     }
 
@@ -139,12 +139,12 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0402", "expected the paired surface, `%null.0`", span, "this is another operand")
             .note("from 4.2 on it stands between result and parameters; others than `%null.0` are not supported");
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     /// `.<A><RTI>…`, sets parts of `mode` named after the letters.
     pub(super) fn rt_mode(&mut self, form: &'static Compiled, ops: &mut Ops) -> P<()> {
-        self.blank();
+        self.skip_blanks();
         if self.peek() != b'.' {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl<'s> Parser<'s> {
                 let d = self
                     .diag_label("E0403", "unknown option of a render-target write", span, "not an option")
                     .help(format!("options are {}", known.join(" ")));
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             };
             ops.set(i, Some(p), 1, span);
         }

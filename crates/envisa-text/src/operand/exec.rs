@@ -10,13 +10,13 @@ impl<'s> Parser<'s> {
     /// `(M1, 16)`, or `(16)` for `(M1, 16)`.
     #[inline(always)]
     pub fn exec(&mut self) -> P<(Operand, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         if self.peek() != b'(' {
             return Err(self.no_exec());
         }
         self.pos += 1;
-        self.blank();
+        self.skip_blanks();
         let mut mask = ExecMask::M1;
         if is_start(self.peek()) {
             mask = self.exec_mask()?;
@@ -43,12 +43,12 @@ impl<'s> Parser<'s> {
                 (span.start, span.start),
                 "(M1, 16) ",
             );
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     #[inline(always)]
     fn exec_mask(&mut self) -> P<ExecMask> {
-        let name = self.ident();
+        let name = self.read_identifier();
         if let [b'M', n @ b'1'..=b'8', rest @ ..] = name {
             let n = n - b'1';
             match rest {
@@ -77,7 +77,7 @@ impl<'s> Parser<'s> {
         } else {
             d = d.note("M1 to M8 name the group of four channels with which the instruction starts; `_NM` ignores the execution mask");
         }
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 
     #[inline(always)]
@@ -86,7 +86,7 @@ impl<'s> Parser<'s> {
         let exec = u32::try_from(n.value).ok().and_then(|v| Exec::from_channels(v, mask));
         if self.src[n.span.start as usize..n.span.end as usize].starts_with(b"0") {
             let d = self.diag_label("E0406", "an execution size is a decimal number", n.span, "");
-            return Err(self.fail(match exec {
+            return Err(self.report_and_give_up_line(match exec {
                 Some(e) => d.suggest("write", self.file, n.span, e.channels().to_string()),
                 None => d,
             }));
@@ -100,7 +100,7 @@ impl<'s> Parser<'s> {
                     n.span,
                     "expected 1, 2, 4, 8, 16 or 32",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -109,8 +109,8 @@ impl<'s> Parser<'s> {
     pub fn predicate_prefix(&mut self) -> P<Pred> {
         let start = self.pos;
         self.pos += 1;
-        let invert = self.eat(b'!');
-        self.blank();
+        let invert = self.eat_byte(b'!');
+        self.skip_blanks();
         if !is_start(self.peek()) {
             if matches!(self.peek(), b'-' | b'+' | b'~') {
                 let at = Span::new(self.pos as u32, self.pos as u32 + 1);
@@ -127,7 +127,7 @@ impl<'s> Parser<'s> {
                         at,
                         if plus { "" } else { "!" },
                     );
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
             return Err(self.expected("a predicate"));
         }
@@ -143,11 +143,11 @@ impl<'s> Parser<'s> {
                 .note(format!(
                     "`{mask}` is an execution mask; a parenthesis before the mnemonic is a predicate"
                 ));
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let id = self.predicate_name()?;
         let mut combine = Combine::None;
-        if self.eat(b'.') {
+        if self.eat_byte(b'.') {
             let name = self.run();
             combine = match name {
                 b"any" => Combine::Any,
@@ -161,7 +161,7 @@ impl<'s> Parser<'s> {
                         span,
                         "expected `any` or `all`",
                     );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             };
         }
@@ -173,16 +173,16 @@ impl<'s> Parser<'s> {
     /// An execution mask that is not a predicate's name and stands before a comma.
     pub(super) fn mask_here(&mut self) -> Option<&'static str> {
         let here = self.pos;
-        let name = self.ident();
+        let name = self.read_identifier();
         let mask = std::str::from_utf8(name).ok().and_then(ExecMask::from_name);
-        let comma = self.eat(b',');
+        let comma = self.eat_byte(b',');
         self.pos = here;
         mask.filter(|_| comma).map(ExecMask::name)
     }
 
     fn predicate_name(&mut self) -> P<u16> {
-        let name = self.ident();
-        let decl = self.lookup(name, Some(Class::Predicate))?;
+        let name = self.read_identifier();
+        let decl = self.find_declaration(name, Some(Class::Predicate))?;
         match decl.class {
             Class::Predicate => Ok(decl.id as u16),
             Class::Poison => Ok(0),

@@ -9,7 +9,7 @@ impl<'s> Parser<'s> {
     /// A surface or sampler of a message; the reference takes one for the other, we do not.
     #[inline(always)]
     pub fn handle(&mut self, class: Class, address: bool, what: &'static str) -> P<(Operand, Span)> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         if address && self.peek() == b'(' {
             return self.indexed_state(what);
@@ -18,7 +18,7 @@ impl<'s> Parser<'s> {
         if name.is_empty() {
             return Err(self.missing_operand(what));
         }
-        let decl = self.lookup(name, Some(class))?;
+        let decl = self.find_declaration(name, Some(class))?;
         let id = match decl.class {
             c if c == class => decl.id as u8,
             Class::Poison => 0,
@@ -43,9 +43,9 @@ impl<'s> Parser<'s> {
                 let d = self
                     .diag_label("E0410", "the address of a state has a region", span, "expected `<0;1,0>`")
                     .note("one address serves all channels");
-                return Err(self.fail(d));
+                return Err(self.report_and_give_up_line(d));
             }
-            if self.eat(b'[') {
+            if self.eat_byte(b'[') {
                 index = self.state_index()?;
                 self.expect(b']')?;
             }
@@ -63,7 +63,7 @@ impl<'s> Parser<'s> {
         if name.is_empty() {
             return Err(self.missing_operand(what));
         }
-        let decl = self.lookup(name, Some(Class::General))?;
+        let decl = self.find_declaration(name, Some(Class::General))?;
         let var = match decl.class {
             Class::General => decl.id,
             Class::Poison => 0,
@@ -76,7 +76,7 @@ impl<'s> Parser<'s> {
     }
 
     fn state_index(&mut self) -> P<u32> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let value = self.expr()?;
         match u32::try_from(value) {
@@ -89,7 +89,7 @@ impl<'s> Parser<'s> {
                     span,
                     "must be 0 to 4294967295",
                 );
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
         }
     }
@@ -103,6 +103,6 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0303", "a register stands for a surface or sampler", span, "expected its name")
             .note(format!("addresses of states, in registers, came with version {major}.{minor}"));
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 }

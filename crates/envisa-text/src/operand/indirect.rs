@@ -5,13 +5,13 @@ use super::*;
 impl<'s> Parser<'s> {
     /// After `r[`.
     #[inline(never)]
-    pub(super) fn indirect(&mut self, modifier: Modifier, write: bool) -> P<Operand> {
-        self.blank();
+    pub(super) fn parse_indirect_operand(&mut self, modifier: Modifier, write: bool) -> P<Operand> {
+        self.skip_blanks();
         let name = self.var_name();
         if name.is_empty() {
             return Err(self.expected("an address variable"));
         }
-        let decl = self.lookup(name, Some(Class::Address))?;
+        let decl = self.find_declaration(name, Some(Class::Address))?;
         let addr = match decl.class {
             Class::Address => decl.id as u16,
             Class::Poison => 0,
@@ -19,8 +19,8 @@ impl<'s> Parser<'s> {
         };
         let offset = self.element(name, "element")?;
         let mut byte_offset = 0;
-        if self.eat(b',') {
-            self.blank();
+        if self.eat_byte(b',') {
+            self.skip_blanks();
             let start = self.pos;
             let v = self.expr()?;
             byte_offset = match i16::try_from(v) {
@@ -33,20 +33,20 @@ impl<'s> Parser<'s> {
                         span,
                         "must be -32768 to 32767",
                     );
-                    return Err(self.fail(d));
+                    return Err(self.report_and_give_up_line(d));
                 }
             };
         }
         self.expect(b']')?;
         self.expect(b'<')?;
         let region = if write {
-            let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+            let h = self.parse_stride("horizontal stride", &[0, 1, 2, 4])?;
             self.expect(b'>')?;
             Region((h as u16) << 8)
         } else {
             self.source_strides(true)?
         };
-        if !self.eat(b':') {
+        if !self.eat_byte(b':') {
             let at = self.pos as u32;
             let d = self
                 .diag_label(
@@ -56,9 +56,9 @@ impl<'s> Parser<'s> {
                     "expected `:type`",
                 )
                 .suggest("for 32-bit integers, write", self.file, (at, at), ":d");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
-        self.blank();
+        self.skip_blanks();
         let ty = self.run();
         let Some(ty) = type_of(ty) else { return Err(self.unknown_type(ty)) };
         Ok(Operand::Indirect { addr, offset, byte_offset, ty, region, modifier })
@@ -74,7 +74,7 @@ impl<'s> Parser<'s> {
         let d = self
             .diag_label("E0502", format!("unknown type `{shown}`"), span, "not a type")
             .help(format!("types are {TYPES}"));
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// `&V[offset]`, `&T6`.
@@ -85,11 +85,11 @@ impl<'s> Parser<'s> {
         if name.is_empty() {
             return Err(self.expected("a variable"));
         }
-        let decl = self.lookup(name, Some(Class::General))?;
+        let decl = self.find_declaration(name, Some(Class::General))?;
         let mut offset = 0i64;
         let mut span = self.since(start);
-        if self.eat(b'[') {
-            self.blank();
+        if self.eat_byte(b'[') {
+            self.skip_blanks();
             let at = self.pos;
             offset = self.expr()?;
             span = self.since(at);
@@ -104,7 +104,7 @@ impl<'s> Parser<'s> {
                     "here",
                 )
                 .help("write `&V[offset]`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         if !classes.has(Classes::ADDRESS_OF) {
             let span = self.since(start);
@@ -114,11 +114,11 @@ impl<'s> Parser<'s> {
                 span,
                 "no `&` is allowed here",
             );
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         let wrong = |p: &mut Self, limit: &str| {
             let d = p.diag_label("E0409", format!("offset {offset} is out of range"), span, limit.to_owned());
-            p.fail(d)
+            p.report_and_give_up_line(d)
         };
         match decl.class {
             Class::General => match u16::try_from(offset) {

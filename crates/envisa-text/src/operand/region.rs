@@ -17,11 +17,11 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn dst_region_slow(&mut self, name: &'s [u8], given: bool) -> P<Region> {
-        if !self.eat(b'<') {
+        if !self.eat_byte(b'<') {
             return Err(self.no_region(name, given, true));
         }
-        let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
-        self.blank();
+        let h = self.parse_stride("horizontal stride", &[0, 1, 2, 4])?;
+        self.skip_blanks();
         if self.peek() == b';' {
             let at = self.pos as u32;
             let d = self
@@ -32,7 +32,7 @@ impl<'s> Parser<'s> {
                     "expected `>`",
                 )
                 .help("a destination has a horizontal stride only: `<1>`");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         self.expect(b'>')?;
         Ok(Region((h as u16) << 8))
@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn src_region_slow(&mut self, name: &'s [u8], given: bool) -> P<Region> {
-        if !self.eat(b'<') {
+        if !self.eat_byte(b'<') {
             return Err(self.no_region(name, given, false));
         }
         let region = self.source_strides(false)?;
@@ -64,7 +64,7 @@ impl<'s> Parser<'s> {
             let d = self
                 .diag_label("E0402", "source has no offset", span, "expected `(row,column)` after the name")
                 .suggest("for the first element, write", self.file, (span.end, span.end), "(0,0)");
-            return Err(self.fail(d));
+            return Err(self.report_and_give_up_line(d));
         }
         Ok(region)
     }
@@ -100,30 +100,30 @@ impl<'s> Parser<'s> {
         if !write {
             d = d.help("`<0;1,0>` reads the same element for all channels");
         }
-        self.fail(d)
+        self.report_and_give_up_line(d)
     }
 
     /// The strides after `<`, up to and with `>`; those of an indirect source may be one or two.
     pub(super) fn source_strides(&mut self, indirect: bool) -> P<Region> {
-        self.blank();
+        self.skip_blanks();
         let start = self.pos;
         let first = self.expr_nra()?;
         let first_span = self.since(start);
-        self.blank();
+        self.skip_blanks();
         match self.peek() {
             b';' => {
                 self.pos += 1;
                 let v = self.stride_code("vertical stride", first, first_span, &[0, 1, 2, 4, 8, 16, 32])?;
-                let w = self.stride("width", &[0, 1, 2, 4, 8, 16])?;
+                let w = self.parse_stride("width", &[0, 1, 2, 4, 8, 16])?;
                 self.expect(b',')?;
-                let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+                let h = self.parse_stride("horizontal stride", &[0, 1, 2, 4])?;
                 self.expect(b'>')?;
                 Ok(Region(v as u16 | (w as u16) << 4 | (h as u16) << 8))
             }
             b',' if indirect => {
                 self.pos += 1;
                 let w = self.stride_code("width", first, first_span, &[0, 1, 2, 4, 8, 16])?;
-                let h = self.stride("horizontal stride", &[0, 1, 2, 4])?;
+                let h = self.parse_stride("horizontal stride", &[0, 1, 2, 4])?;
                 self.expect(b'>')?;
                 Ok(Region((w as u16) << 4 | (h as u16) << 8))
             }
@@ -137,7 +137,7 @@ impl<'s> Parser<'s> {
                 let d = self
                     .diag_label("E0410", "source has a destination's region", span, "expected `<v;w,h>`")
                     .help("a source has vertical stride, width and horizontal stride: `<1;1,0>`, `<0;1,0>`");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
             b',' => {
                 let at = self.pos as u32;
@@ -145,14 +145,14 @@ impl<'s> Parser<'s> {
                     .diag_label("E0410", "source region lacks a part", Span::new(at, at + 1), "expected `;`")
                     .help("a source has vertical stride, width and horizontal stride: `<8;8,1>`")
                     .note("`<width,stride>` is for indirect sources with several addresses");
-                Err(self.fail(d))
+                Err(self.report_and_give_up_line(d))
             }
             _ => Err(self.expected("`;`")),
         }
     }
 
-    pub(super) fn stride(&mut self, what: &'static str, legal: &[i64]) -> P<u8> {
-        self.blank();
+    pub(super) fn parse_stride(&mut self, what: &'static str, legal: &[i64]) -> P<u8> {
+        self.skip_blanks();
         let start = self.pos;
         let v = self.expr_nra()?;
         let span = self.since(start);
@@ -172,6 +172,6 @@ impl<'s> Parser<'s> {
             span,
             format!("expected {}", or_list(&list)),
         );
-        Err(self.fail(d))
+        Err(self.report_and_give_up_line(d))
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 impl Printer<'_, '_> {
     /// A declaration, or an attribute of the object.
-    pub(super) fn item(&mut self, kind: Kind, i: usize) -> Result<(), PrintError> {
+    pub(super) fn print_declaration_item(&mut self, kind: Kind, i: usize) -> Result<(), PrintError> {
         let o = self.object;
         let (list, class, name) = match kind {
             Kind::Attr => return self.kernel_attr(&o.attrs[i]),
@@ -19,14 +19,14 @@ impl Printer<'_, '_> {
         let name = name.to_owned();
         let v = list[i];
         let _ = write!(self.out, ".decl {name} v_type={class} num_elts={}", v.elems.max(1));
-        self.decl_end(&name, v.name, v.elems, v.attrs, class != 'S')
+        self.print_declaration_end(&name, v.name, v.elems, v.attrs, class != 'S')
     }
 
     pub(super) fn general_decl(&mut self, i: usize) -> Result<(), PrintError> {
         let v = self.object.vars[i];
         let id = i as u32 + predefined::FIRST_VAR;
         if v.alias >= id {
-            return self.fail(format!("an alias of variable {} before it is declared", v.alias));
+            return self.print_error(format!("an alias of variable {} before it is declared", v.alias));
         }
         let name = self.names.var(id).to_owned();
         let ty = if v.ty.is_packed() { Type::Ud } else { v.ty };
@@ -42,11 +42,11 @@ impl Printer<'_, '_> {
             let of = self.names.var(v.alias);
             let _ = write!(self.out, " alias=<{of}, {}>", v.alias_offset);
         }
-        self.decl_end(&name, v.name, v.elems, v.attrs, true)
+        self.print_declaration_end(&name, v.name, v.elems, v.attrs, true)
     }
 
     /// Attributes and annotations of a declaration.
-    pub(super) fn decl_end(
+    pub(super) fn print_declaration_end(
         &mut self,
         printed: &str,
         name: u32,
@@ -59,7 +59,7 @@ impl Printer<'_, '_> {
         self.order.pool.push(name);
         if real != printed {
             let mut quoted = String::new();
-            quote(&mut quoted, real);
+            push_quoted(&mut quoted, real);
             self.note(format_args!("name={quoted}"));
         }
         if elems == 0 {
@@ -171,7 +171,7 @@ fn attr_text(name: &str, value: &[u8], owner: Owner) -> Option<(String, bool)> {
         Value::Str => match std::str::from_utf8(value) {
             Ok(s) if !s.contains('\0') => {
                 let mut text = format!("{name}=");
-                quote(&mut text, s);
+                push_quoted(&mut text, s);
                 (text, true)
             }
             _ => return None,

@@ -1,7 +1,7 @@
 //! Numbers as digits: half of all that is printed, and several times as fast as by the standard library's formatting.
 
 /// Appends a number in a base of at most 16.
-fn digits(out: &mut String, mut n: u64, base: u64) {
+fn push_digits(out: &mut String, mut n: u64, base: u64) {
     let mut buffer = [0; 20];
     let mut from = buffer.len();
     loop {
@@ -16,10 +16,10 @@ fn digits(out: &mut String, mut n: u64, base: u64) {
 }
 
 /// Appends `12`.
-pub(super) fn decimal(out: &mut String, n: u32) {
+pub(super) fn push_decimal(out: &mut String, n: u32) {
     match n {
         0..=9 => out.push(char::from(b'0' + n as u8)),
-        _ => digits(out, n.into(), 10),
+        _ => push_digits(out, n.into(), 10),
     }
 }
 
@@ -28,12 +28,12 @@ pub(super) fn signed(out: &mut String, n: i32) {
     if n < 0 {
         out.push('-');
     }
-    decimal(out, n.unsigned_abs());
+    push_decimal(out, n.unsigned_abs());
 }
 
 /// Appends `1f`.
-pub(super) fn hexadecimal(out: &mut String, n: u64) {
-    digits(out, n, 16);
+pub(super) fn push_hexadecimal(out: &mut String, n: u64) {
+    push_digits(out, n, 16);
 }
 
 #[cfg(test)]
@@ -46,9 +46,9 @@ mod tests {
         let tens = (0..20).flat_map(|k| [10u64.pow(k), 10u64.pow(k) - 1, 7 * (10u64.pow(k) / 7)]);
         for n in powers.chain(tens).chain([u64::MAX]) {
             let mut text = String::new();
-            hexadecimal(&mut text, n);
+            push_hexadecimal(&mut text, n);
             text.push(' ');
-            decimal(&mut text, n as u32);
+            push_decimal(&mut text, n as u32);
             text.push(' ');
             signed(&mut text, n as i32);
             assert_eq!(text, format!("{n:x} {} {}", n as u32, n as i32));

@@ -16,17 +16,17 @@ impl Printer<'_, '_> {
             envisa_isa::desc::Role::Write | envisa_isa::desc::Role::ReadWrite
         );
         if let SlotKind::Vector(classes) = kind
-            && !self.accepted(*classes, &operand, write)
+            && !self.slot_accepts(*classes, &operand, write)
         {
-            self.placeholder(*classes, write, form.bare_vector)?;
+            self.print_placeholder(*classes, write, form.bare_vector)?;
             self.word(form, slot, operand);
             return Ok(());
         }
         match operand {
-            Operand::Exec(e) if e.log2 <= 5 => self.exec(e),
+            Operand::Exec(e) if e.log2 <= 5 => self.print_exec_size(e),
             Operand::Pred(p) => self.predicate(p),
-            Operand::General { .. } => self.general(form, slot, operand, write),
-            Operand::Indirect { .. } => self.indirect(form, slot, operand, write),
+            Operand::General { .. } => self.print_general_operand(form, slot, operand, write),
+            Operand::Indirect { .. } => self.print_indirect_operand(form, slot, operand, write),
             Operand::Address { id, offset, width_log2, modifier } => {
                 let name = self.names.address(id as u32);
                 self.out.push_str(name);
@@ -73,31 +73,31 @@ impl Printer<'_, '_> {
                 let name = self.names.sampler(id as u32);
                 self.out.push_str(name);
             }
-            Operand::Handle { var, row, col, index } => self.handle(var, (row, col), index),
+            Operand::Handle { var, row, col, index } => self.print_state_operand(var, (row, col), index),
             Operand::Label(id) => {
-                self.mention(!matches!(kind, SlotKind::Label(LabelKind::Block)), id, false)?;
+                self.note_label_mention(!matches!(kind, SlotKind::Label(LabelKind::Block)), id, false)?;
                 let name = self.names.label(id);
-                if is_identifier(name) && !self.names.reserved(name) {
+                if is_identifier(name) && !self.names.is_reserved_word(name) {
                     self.out.push_str(name);
                 } else {
-                    quote(self.out, name);
+                    push_quoted(self.out, name);
                 }
             }
-            Operand::Str(i) => self.string(form, i),
+            Operand::Str(i) => self.print_pool_string(form, i),
             Operand::Int(n) => {
                 if let SlotKind::Field { enc, .. } = kind {
                     self.value(enc, n);
                 } else {
-                    return self.fail(format!("an operand of {}", form.desc.name));
+                    return self.print_error(format!("an operand of {}", form.desc.name));
                 }
             }
-            Operand::Exec(_) => return self.fail(format!("the execution size of {}", form.desc.name)),
+            Operand::Exec(_) => return self.print_error(format!("the execution size of {}", form.desc.name)),
         }
         Ok(())
     }
 
     /// A general operand: `V1(0,0)<8;8,1>`.
-    fn general(&mut self, form: &Compiled, slot: usize, operand: Operand, write: bool) {
+    fn print_general_operand(&mut self, form: &Compiled, slot: usize, operand: Operand, write: bool) {
         let Operand::General { var, row, col, region, modifier } = operand else { return };
         let good = self.modifier(form, slot, modifier, write);
         let name = self.names.var(var);
@@ -111,7 +111,7 @@ impl Printer<'_, '_> {
         let good = if bare {
             good && region == Region::CONTIGUOUS
         } else {
-            self.region(region, write, false) && good
+            self.print_region(region, write, false) && good
         };
         if !good {
             self.whole(form, slot, operand);
@@ -119,7 +119,7 @@ impl Printer<'_, '_> {
     }
 
     /// An indirect operand: `r[A0(0),0]<1,0>:d`.
-    fn indirect(&mut self, form: &Compiled, slot: usize, operand: Operand, write: bool) {
+    fn print_indirect_operand(&mut self, form: &Compiled, slot: usize, operand: Operand, write: bool) {
         let Operand::Indirect { addr, offset, byte_offset, ty, region, modifier } = operand else { return };
         let good = self.modifier(form, slot, modifier, write);
         let name = self.names.address(addr as u32);
@@ -130,7 +130,7 @@ impl Printer<'_, '_> {
         self.out.push_str("),");
         number::signed(self.out, byte_offset.into());
         self.out.push(']');
-        let good = self.region(region, write, true) && good;
+        let good = self.print_region(region, write, true) && good;
         self.out.push(':');
         self.out.push_str(ty.name());
         if !good {
@@ -139,7 +139,7 @@ impl Printer<'_, '_> {
     }
 
     /// A string, by its index in the object's pool.
-    fn string(&mut self, form: &Compiled, i: u32) {
+    fn print_pool_string(&mut self, form: &Compiled, i: u32) {
         let s = self.object.strings.get(i).unwrap_or("");
         // Index 0 is the empty string's, not the kernel's name.
         let s = match (i, s) {
@@ -153,15 +153,15 @@ impl Printer<'_, '_> {
         if i != 0 {
             self.order.pool.push(i);
         }
-        if is_identifier(s) && !self.names.reserved(s) && form.op != Op::File {
+        if is_identifier(s) && !self.names.is_reserved_word(s) && form.op != Op::File {
             self.out.push_str(s);
         } else {
-            quote(self.out, s);
+            push_quoted(self.out, s);
         }
     }
 
     /// Does the text of a slot take this operand?
-    pub(super) fn accepted(&self, classes: Classes, operand: &Operand, write: bool) -> bool {
+    pub(super) fn slot_accepts(&self, classes: Classes, operand: &Operand, write: bool) -> bool {
         match *operand {
             Operand::General { .. } => classes.has(Classes::GENERAL),
             Operand::Indirect { .. } => classes.has(Classes::INDIRECT),
@@ -177,7 +177,7 @@ impl Printer<'_, '_> {
     }
 
     /// Something legal where the operand has no text.
-    pub(super) fn placeholder(
+    pub(super) fn print_placeholder(
         &mut self,
         classes: Classes,
         write: bool,
@@ -198,7 +198,7 @@ impl Printer<'_, '_> {
         } else if classes.has(Classes::STATE) {
             self.out.push_str("T1(0)");
         } else {
-            return self.fail("an operand of a class that its instruction does not take");
+            return self.print_error("an operand of a class that its instruction does not take");
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl Printer<'_, '_> {
     }
 
     /// The address of a state. The reference reads no place within the variable, but prints it of some messages.
-    fn handle(&mut self, var: u32, (row, col): (u8, u8), index: u32) {
+    fn print_state_operand(&mut self, var: u32, (row, col): (u8, u8), index: u32) {
         let name = self.names.var(var);
         let _ = match index {
             _ if (row, col) != (0, 0) => write!(self.out, "{name}({row},{col})<0;1,0>[{index:#x}]"),
@@ -272,7 +272,7 @@ impl Printer<'_, '_> {
     }
 
     /// Prints a region; false if another had to stand for it.
-    pub(super) fn region(&mut self, r: Region, write: bool, indirect: bool) -> bool {
+    pub(super) fn print_region(&mut self, r: Region, write: bool, indirect: bool) -> bool {
         let (v, w, h) = (r.0 & 15, r.0 >> 4 & 15, r.0 >> 8 & 15);
         let legal_h = (1..=4).contains(&h);
         let good = r.0 >> 12 == 0

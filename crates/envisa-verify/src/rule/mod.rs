@@ -87,7 +87,7 @@ pub const FRAME: &str = "\
 
 /// A whole file around an example: the frame, the example's directives, its instructions, a return.
 /// An example that starts with `.version` stands for itself.
-pub fn framed(example: &str) -> String {
+pub fn frame_example(example: &str) -> String {
     if example.lines().any(|l| l.starts_with(".version")) {
         return example.to_string();
     }

@@ -74,7 +74,7 @@ impl Builder<'_> {
         }
         let mode = self.mode_of(number.is_float())?;
         let mut what = Arith { op: i.op, number, odd, negate: 0, aux, mode };
-        if eval::arith(&what, [1; 4]).is_none() {
+        if eval::eval_arith(&what, [1; 4]).is_none() {
             return Err(No("an operation without such operands"));
         }
         let sum = matches!(i.op, Op::Add | Op::Add3 | Op::Mad);
@@ -138,7 +138,7 @@ impl Builder<'_> {
         };
         let mode = self.mode_of(to.is_float())?;
         let what = Exact { op: i.op, from, to, sat, aux: i.aux, mode };
-        if eval::exact(&what, [1; 4]).is_none() {
+        if eval::eval_exact(&what, [1; 4]).is_none() {
             return Err(No("an operation without such operands"));
         }
         let mask = self.guard(i)?;

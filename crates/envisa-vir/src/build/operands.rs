@@ -14,7 +14,7 @@ pub(super) fn same_bits(a: Number, b: Number) -> bool {
 }
 
 /// Halves a unit until it divides a number of bytes.
-fn divide(unit: &mut u32, bytes: u32) {
+fn halve_until_divides(unit: &mut u32, bytes: u32) {
     while !bytes.is_multiple_of(*unit) {
         *unit /= 2;
     }
@@ -84,7 +84,7 @@ impl Builder<'_> {
                     break;
                 }
                 for n in [start - a, end - start, start - p.offset, p.ty.bytes()] {
-                    divide(&mut unit, n);
+                    halve_until_divides(&mut unit, n);
                 }
                 parts.push((lane * bytes + (start - a), k, start - p.offset, end - start));
                 used.push(k);
@@ -148,7 +148,7 @@ impl Builder<'_> {
             let (start, end) = (p.offset.max(*a), p.end().min(a + bytes));
             if start < end {
                 for n in [start - p.offset, end - start, start - a] {
-                    divide(&mut unit, n);
+                    halve_until_divides(&mut unit, n);
                 }
                 parts.push((start - p.offset, lane * bytes + (start - a), end - start));
             }

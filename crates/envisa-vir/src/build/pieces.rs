@@ -59,7 +59,7 @@ impl Pieces {
         for i in &p.code()[code] {
             let n = u32::from(i.channels);
             let mut note = |t: Touched, write: bool| {
-                for (range, element, rank) in ranges(p, &t, n) {
+                for (range, element, rank) in touched_runs(p, &t, n) {
                     if pieces.predicate(range.start).is_some() && range.len() == 4 {
                         continue;
                     }
@@ -190,7 +190,7 @@ impl Pieces {
 }
 
 /// The runs of bytes that an access touches, with the bytes of an element and a rank.
-pub fn ranges(p: &Program, t: &Touched, channels: u32) -> Vec<(Range<u32>, u32, u8)> {
+pub fn touched_runs(p: &Program, t: &Touched, channels: u32) -> Vec<(Range<u32>, u32, u8)> {
     let registers = p.registers();
     let within = |r: Range<u32>| r.start..r.end.min(registers.bytes);
     let of = |offset: u32, bytes: u32, step: Option<u32>| {

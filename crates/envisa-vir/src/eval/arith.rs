@@ -14,39 +14,39 @@ use crate::inst::{Arith, Exact};
 pub type Operands = [u64; 4];
 
 /// Bit `k` of an operation's `negate`.
-fn negates(a: &Arith, k: usize) -> bool {
+fn negates_operand(a: &Arith, k: usize) -> bool {
     a.negate >> k & 1 != 0
 }
 
 /// The results of an operation in one lane, the second being 0 if there is none; `None` if the operation has no such
 /// type.
-pub fn arith(a: &Arith, x: Operands) -> Option<(u64, u64)> {
+pub fn eval_arith(a: &Arith, x: Operands) -> Option<(u64, u64)> {
     if a.odd {
         return (a.number == Number::Df).then(|| round_to_odd(a, x)).flatten();
     }
     let one = |r: Option<u64>| r.map(|r| (r, 0));
     match a.number {
-        Number::Ub => one(ints::<u8>(a, x)),
-        Number::B => one(ints::<i8>(a, x)),
-        Number::Uw => one(ints::<u16>(a, x)),
-        Number::W => one(ints::<i16>(a, x)),
-        Number::Ud => dwords(a, x),
-        Number::D => one(ints::<i32>(a, x).or_else(|| signed_dwords(a, x))),
-        Number::Uq => one(ints::<u64>(a, x).or_else(|| quads(a, x))),
-        Number::Q => signed_quads(a, x).or_else(|| one(ints::<i64>(a, x))),
-        Number::F => single(a, x),
-        Number::Df => double(a, x),
-        Number::Hf => one(half(a, x)),
+        Number::Ub => one(eval_int::<u8>(a, x)),
+        Number::B => one(eval_int::<i8>(a, x)),
+        Number::Uw => one(eval_int::<u16>(a, x)),
+        Number::W => one(eval_int::<i16>(a, x)),
+        Number::Ud => eval_dword(a, x),
+        Number::D => one(eval_int::<i32>(a, x).or_else(|| signed_dwords(a, x))),
+        Number::Uq => one(eval_int::<u64>(a, x).or_else(|| eval_quad(a, x))),
+        Number::Q => signed_quads(a, x).or_else(|| one(eval_int::<i64>(a, x))),
+        Number::F => eval_single(a, x),
+        Number::Df => eval_double(a, x),
+        Number::Hf => one(eval_half(a, x)),
         Number::Bf => one(floats::<Bf>(a, x)),
         Number::V | Number::Vf | Number::Uv | Number::Bool => None,
     }
 }
 
 /// Of all integers.
-fn ints<T: Int>(a: &Arith, x: Operands) -> Option<u64> {
+fn eval_int<T: Int>(a: &Arith, x: Operands) -> Option<u64> {
     let s = |k: usize| {
         let v = <T as Lane>::from_bits(x[k]);
-        if negates(a, k) { Lane::neg(v) } else { v }
+        if negates_operand(a, k) { Lane::neg(v) } else { v }
     };
     let (p, q) = (s(0), s(1));
     let count = x[1] as u32;
@@ -73,7 +73,7 @@ fn ints<T: Int>(a: &Arith, x: Operands) -> Option<u64> {
 }
 
 /// Rotations of so many bits, the rest being zero.
-fn rotate(a: &Arith, x: Operands) -> Option<u64> {
+fn eval_rotate(a: &Arith, x: Operands) -> Option<u64> {
     let count = x[1] as u32;
     macro_rules! of {
         ($t:ty) => {
@@ -92,7 +92,7 @@ fn rotate(a: &Arith, x: Operands) -> Option<u64> {
     })
 }
 
-fn dwords(a: &Arith, x: Operands) -> Option<(u64, u64)> {
+fn eval_dword(a: &Arith, x: Operands) -> Option<(u64, u64)> {
     let [p, q, r, s] = x.map(|x| x as u32);
     let two = |(low, high): (u32, u32)| Some((u64::from(low), u64::from(high)));
     let one = |x: u32| Some((u64::from(x), 0));
@@ -107,9 +107,9 @@ fn dwords(a: &Arith, x: Operands) -> Option<(u64, u64)> {
         Op::Fbh => one(int::fbh_u(p)),
         Op::Fbl => one(int::fbl(p)),
         Op::Lzd => one(int::lzd(p)),
-        Op::Dp4a => one(dot(a, x) as u32),
-        Op::Rol | Op::Ror => rotate(a, x).map(|r| (r, 0)),
-        _ => ints::<u32>(a, x).map(|r| (r, 0)),
+        Op::Dp4a => one(eval_dot_product(a, x) as u32),
+        Op::Rol | Op::Ror => eval_rotate(a, x).map(|r| (r, 0)),
+        _ => eval_int::<u32>(a, x).map(|r| (r, 0)),
     }
 }
 
@@ -123,10 +123,10 @@ fn signed_dwords(a: &Arith, x: Operands) -> Option<u64> {
     }))
 }
 
-fn quads(a: &Arith, x: Operands) -> Option<u64> {
+fn eval_quad(a: &Arith, x: Operands) -> Option<u64> {
     match a.op {
         Op::Cbit => Some(u64::from(int::cbit(x[0]))),
-        Op::Rol | Op::Ror => rotate(a, x),
+        Op::Rol | Op::Ror => eval_rotate(a, x),
         _ => None,
     }
 }
@@ -140,13 +140,13 @@ fn signed_quads(a: &Arith, x: Operands) -> Option<(u64, u64)> {
             let r = p.wrapping_mul(q).wrapping_add(r) as u64;
             Some((r & 0xffff_ffff, r >> 32))
         }
-        Op::Dp4a => Some((dot(a, x) as u64, 0)),
+        Op::Dp4a => Some((eval_dot_product(a, x) as u64, 0)),
         _ => None,
     }
 }
 
 /// Source 0 and the dot product of the bytes of the others, whose signs are in `aux`.
-fn dot(a: &Arith, x: Operands) -> i64 {
+fn eval_dot_product(a: &Arith, x: Operands) -> i64 {
     let byte = |x: u64, k: u32, sign: u32| {
         let b = (x >> (8 * k)) as u8;
         if a.aux >> sign & 1 != 0 { i64::from(b as i8) } else { i64::from(b) }
@@ -156,13 +156,13 @@ fn dot(a: &Arith, x: Operands) -> i64 {
 }
 
 /// The operands of an operation on floats, as it takes them.
-fn taken<T: Float>(a: &Arith, x: Operands) -> [T; 3] {
+fn float_operands<T: Float>(a: &Arith, x: Operands) -> [T; 3] {
     let mut s = [0, 1, 2].map(|k| {
         let v = <T as Lane>::from_bits(x[k]);
         // A NaN keeps its sign in a sum.
-        if negates(a, k) { Float::summed(Lane::neg(v), Modifier::Neg) } else { v }
+        if negates_operand(a, k) { Float::summed(Lane::neg(v), Modifier::Neg) } else { v }
     });
-    if a.op == Op::Add && negates(a, 0) && !negates(a, 1) {
+    if a.op == Op::Add && negates_operand(a, 0) && !negates_operand(a, 1) {
         s.swap(0, 1);
     }
     s
@@ -170,7 +170,7 @@ fn taken<T: Float>(a: &Arith, x: Operands) -> [T; 3] {
 
 /// Of all floats.
 fn floats<T: Float>(a: &Arith, x: Operands) -> Option<u64> {
-    let ([p, q, r], m) = (taken::<T>(a, x), a.mode);
+    let ([p, q, r], m) = (float_operands::<T>(a, x), a.mode);
     Some(Lane::to_bits(match a.op {
         Op::Add => Float::add(p, q, m),
         Op::Mul => Float::mul(p, q, m),
@@ -182,8 +182,8 @@ fn floats<T: Float>(a: &Arith, x: Operands) -> Option<u64> {
 }
 
 /// Of those that have more than sums and products.
-fn more<T: Float>(a: &Arith, x: Operands) -> Option<u64> {
-    let ([p, q, _], m) = (taken::<T>(a, x), a.mode);
+fn eval_other_float<T: Float>(a: &Arith, x: Operands) -> Option<u64> {
+    let ([p, q, _], m) = (float_operands::<T>(a, x), a.mode);
     Some(Lane::to_bits(match a.op {
         Op::Div | Op::Divm => Float::div(p, q, m),
         Op::Sqrt | Op::Sqrtm => Float::sqrt(p, m),
@@ -197,8 +197,8 @@ fn more<T: Float>(a: &Arith, x: Operands) -> Option<u64> {
 }
 
 /// Of the math unit.
-fn unit<T: Float + MathUnit>(a: &Arith, x: Operands) -> Option<u64> {
-    let ([p, q, _], m) = (taken::<T>(a, x), a.mode);
+fn eval_math_unit<T: Float + MathUnit>(a: &Arith, x: Operands) -> Option<u64> {
+    let ([p, q, _], m) = (float_operands::<T>(a, x), a.mode);
     Some(Lane::to_bits(match a.op {
         Op::Inv => MathUnit::inv(p, m),
         Op::Rsqrt => MathUnit::rsqrt(p, m),
@@ -209,12 +209,12 @@ fn unit<T: Float + MathUnit>(a: &Arith, x: Operands) -> Option<u64> {
         Op::Cos => MathUnit::cos(p, m),
         Op::Tanh => MathUnit::tanh(p, m),
         Op::Sigm => MathUnit::sigm(p, m),
-        _ => return more::<T>(a, x),
+        _ => return eval_other_float::<T>(a, x),
     }))
 }
 
-fn starts<T: MacroMath>(a: &Arith, x: Operands) -> Option<(u64, u64)> {
-    let [p, q, _] = taken::<T>(a, x);
+fn eval_start_value<T: MacroMath>(a: &Arith, x: Operands) -> Option<(u64, u64)> {
+    let [p, q, _] = float_operands::<T>(a, x);
     let (r, early) = match a.op {
         Op::Invm => p.invm(q, a.mode),
         Op::Rsqtm => p.rsqtm(a.mode),
@@ -223,29 +223,29 @@ fn starts<T: MacroMath>(a: &Arith, x: Operands) -> Option<(u64, u64)> {
     Some((Lane::to_bits(r), early.into()))
 }
 
-fn single(a: &Arith, x: Operands) -> Option<(u64, u64)> {
+fn eval_single(a: &Arith, x: Operands) -> Option<(u64, u64)> {
     if a.op == Op::Lrp {
-        let [p, q, r] = taken::<f32>(a, x);
+        let [p, q, r] = float_operands::<f32>(a, x);
         return Some((Lane::to_bits(Float::lrp(p, q, r, a.mode)), 0));
     }
-    starts::<f32>(a, x).or_else(|| unit::<f32>(a, x).map(|r| (r, 0)))
+    eval_start_value::<f32>(a, x).or_else(|| eval_math_unit::<f32>(a, x).map(|r| (r, 0)))
 }
 
-fn double(a: &Arith, x: Operands) -> Option<(u64, u64)> {
-    let [p, ..] = taken::<f64>(a, x);
+fn eval_double(a: &Arith, x: Operands) -> Option<(u64, u64)> {
+    let [p, ..] = float_operands::<f64>(a, x);
     match a.op {
         Op::Inv => Some((math::inv_df(p, a.mode).to_bits(), 0)),
         Op::Rsqrt => Some((math::rsqrt_df(p, a.mode).to_bits(), 0)),
-        _ => starts::<f64>(a, x).or_else(|| more::<f64>(a, x).map(|r| (r, 0))),
+        _ => eval_start_value::<f64>(a, x).or_else(|| eval_other_float::<f64>(a, x).map(|r| (r, 0))),
     }
 }
 
-fn half(a: &Arith, x: Operands) -> Option<u64> {
-    unit::<Hf>(a, x)
+fn eval_half(a: &Arith, x: Operands) -> Option<u64> {
+    eval_math_unit::<Hf>(a, x)
 }
 
 fn round_to_odd(a: &Arith, x: Operands) -> Option<(u64, u64)> {
-    let ([p, q, r], m) = (taken::<f64>(a, x), a.mode);
+    let ([p, q, r], m) = (float_operands::<f64>(a, x), a.mode);
     let r = match a.op {
         Op::Add => round_to_odd::add(p, q, m),
         Op::Mul => round_to_odd::mul(p, q, m),
@@ -258,7 +258,7 @@ fn round_to_odd(a: &Arith, x: Operands) -> Option<(u64, u64)> {
 }
 
 /// A modifier in one lane.
-pub fn modify(number: Number, m: Modifier, x: u64) -> u64 {
+pub fn apply_modifier(number: Number, m: Modifier, x: u64) -> u64 {
     macro_rules! of {
         ($t:ty) => {
             Lane::to_bits(Lane::modify(<$t as Lane>::from_bits(x), m))
@@ -297,7 +297,7 @@ pub fn compare(number: Number, r: Relation, mode: FpMode, x: u64, y: u64) -> boo
 }
 
 /// A conversion in one lane: see [`Inst::Convert`](crate::Inst::Convert).
-pub fn converted(from: Number, to: Number, sat: bool, operand: bool, mode: FpMode, x: u64) -> u64 {
+pub fn convert_lane(from: Number, to: Number, sat: bool, operand: bool, mode: FpMode, x: u64) -> u64 {
     macro_rules! flushed {
         ($t:ty) => {
             Lane::to_bits(Float::flush(<$t as Lane>::from_bits(x), mode))
@@ -316,9 +316,9 @@ pub fn converted(from: Number, to: Number, sat: bool, operand: bool, mode: FpMod
 
 /// An operation by values in one lane: the result, and what holds (a relation, an overflow). `None` if there is no
 /// such operation.
-pub fn exact(e: &Exact, x: Operands) -> Option<(u64, bool)> {
+pub fn eval_exact(e: &Exact, x: Operands) -> Option<(u64, bool)> {
     let s = |k: usize| {
-        e.from.get(k).map_or(0, |(ty, m)| wide_integers::modify(wide_integers::value(*ty, x[k]), *m))
+        e.from.get(k).map_or(0, |(ty, m)| wide_integers::apply_modifier(wide_integers::value(*ty, x[k]), *m))
     };
     let (a, b, d) = (s(0), s(1), s(2));
     let ty = |k: usize| e.from.get(k).map(|f| f.0);
@@ -359,12 +359,12 @@ pub fn exact(e: &Exact, x: Operands) -> Option<(u64, bool)> {
         Op::Bfn => number(wide_integers::bfn(a, b, d, e.aux as u8)),
         _ => return None,
     };
-    let (low, high) = if e.to.is_int() { wide_integers::limits(e.to) } else { (i128::MIN, i128::MAX) };
+    let (low, high) = if e.to.is_int() { wide_integers::type_limits(e.to) } else { (i128::MIN, i128::MAX) };
     let overflows = e.op == Op::Add3o && !(low..=high).contains(&r);
     let bits = match wide_integers::to_float(e.to, r, e.sat, e.mode) {
         Some(bits) => bits,
         None if e.sat => wide_integers::clamp(e.to, r),
-        None => wide_integers::cut(e.to, r),
+        None => wide_integers::truncate_to_type(e.to, r),
     };
     Some((bits, overflows))
 }

@@ -5,6 +5,6 @@ mod arith;
 mod pure;
 mod thread;
 
-pub use arith::{Operands, arith, compare, converted, exact, modify};
+pub use arith::{Operands, apply_modifier, compare, convert_lane, eval_arith, eval_exact};
 pub use pure::pure;
 pub use thread::{Accessed, Halt, Paused, Thread, World};

@@ -3,7 +3,7 @@
 use crate::func::{Func, InstData, Type, Value};
 use crate::inst::{Inst, Logic, Shuffle};
 
-use super::arith::{arith, compare, converted, exact, modify};
+use super::arith::{apply_modifier, compare, convert_lane, eval_arith, eval_exact};
 
 /// The results' lanes of an instruction whose results follow from its operands' lanes alone; `None` if they do not.
 pub fn pure(f: &Func, d: &InstData, lanes: &dyn Fn(Value) -> Option<Vec<u64>>) -> Option<Vec<Vec<u64>>> {
@@ -21,13 +21,13 @@ pub fn pure(f: &Func, d: &InstData, lanes: &dyn Fn(Value) -> Option<Vec<u64>>) -
         Inst::Lanes(bits) => one(bits.clone()),
         Inst::Arith { what, args } => {
             let args = all(args)?;
-            let r: Option<Vec<(u64, u64)>> = (0..n).map(|k| arith(what, operands(&args, k))).collect();
+            let r: Option<Vec<(u64, u64)>> = (0..n).map(|k| eval_arith(what, operands(&args, k))).collect();
             let (first, second): (Vec<u64>, Vec<u64>) = r?.into_iter().unzip();
             Some(if d.results > 1 { vec![first, second] } else { vec![first] })
         }
         Inst::Exact { what, args } => {
             let args = all(args)?;
-            let r: Option<Vec<(u64, bool)>> = (0..n).map(|k| exact(what, operands(&args, k))).collect();
+            let r: Option<Vec<(u64, bool)>> = (0..n).map(|k| eval_exact(what, operands(&args, k))).collect();
             let (bits, holds): (Vec<u64>, Vec<bool>) = r?.into_iter().unzip();
             let holds: Vec<u64> = holds.into_iter().map(u64::from).collect();
             Some(match (to.is_mask(), d.results) {
@@ -37,7 +37,7 @@ pub fn pure(f: &Func, d: &InstData, lanes: &dyn Fn(Value) -> Option<Vec<u64>>) -
             })
         }
         Inst::Modify { modifier, number, arg } => {
-            one(lanes(*arg)?.into_iter().map(|x| modify(*number, *modifier, x)).collect())
+            one(lanes(*arg)?.into_iter().map(|x| apply_modifier(*number, *modifier, x)).collect())
         }
         Inst::Cmp { relation, number, mode, args } => {
             let args = all(args)?;
@@ -48,11 +48,12 @@ pub fn pure(f: &Func, d: &InstData, lanes: &dyn Fn(Value) -> Option<Vec<u64>>) -
             let (mask, args) = (lanes(*mask)?, all(args)?);
             one((0..n).map(|k| args[usize::from(mask[k] == 0)][k]).collect())
         }
-        Inst::Convert { from, to, sat, operand, mode, arg } => {
-            one(lanes(*arg)?.into_iter().map(|x| converted(*from, *to, *sat, *operand, *mode, x)).collect())
-        }
+        Inst::Convert { from, to, sat, operand, mode, arg } => one(lanes(*arg)?
+            .into_iter()
+            .map(|x| convert_lane(*from, *to, *sat, *operand, *mode, x))
+            .collect()),
         Inst::Splat(v) => one(vec![lanes(*v)?[0]; n]),
-        Inst::Shuffle(s) => one(shuffle(f, to, s, &all(&s.args)?)),
+        Inst::Shuffle(s) => one(eval_shuffle(f, to, s, &all(&s.args)?)),
         Inst::Logic { op, args } => {
             let args = all(args)?;
             let lane = |k: usize| {
@@ -86,7 +87,7 @@ pub fn pure(f: &Func, d: &InstData, lanes: &dyn Fn(Value) -> Option<Vec<u64>>) -
     Some(out)
 }
 
-fn shuffle(f: &Func, to: Type, s: &Shuffle, args: &[Vec<u64>]) -> Vec<u64> {
+fn eval_shuffle(f: &Func, to: Type, s: &Shuffle, args: &[Vec<u64>]) -> Vec<u64> {
     if s.unit == 0 {
         let all: Vec<u64> = args.iter().flatten().copied().collect();
         return s.units.iter().map(|u| all[*u as usize]).collect();

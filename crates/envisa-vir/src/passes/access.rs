@@ -13,7 +13,7 @@ pub fn run(f: &mut Func) {
         for k in 0..f.block(b).insts.len() {
             let i: InstId = f.block(b).insts[k];
             let Inst::Access(a) = &f.inst(i).inst else { continue };
-            let shape = shape(f, a);
+            let shape = shape_of_access(f, a);
             if let Inst::Access(a) = f.inst_mut(i) {
                 a.shape = shape;
             }
@@ -21,7 +21,7 @@ pub fn run(f: &mut Func) {
     }
 }
 
-fn shape(f: &Func, a: &Access) -> AccessShape {
+fn shape_of_access(f: &Func, a: &Access) -> AccessShape {
     if a.block || a.lanes == 1 {
         return AccessShape::Uniform;
     }

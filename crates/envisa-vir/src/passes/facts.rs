@@ -22,7 +22,7 @@ pub fn run(f: &mut Func) {
             for i in &d.insts {
                 let d = f.inst(*i);
                 for v in f.results(*i) {
-                    let new = result(f, d, f.ty(v), &|v| facts[v.index()].unwrap_or_default());
+                    let new = facts_of_result(f, d, f.ty(v), &|v| facts[v.index()].unwrap_or_default());
                     if facts[v.index()] != Some(new) {
                         facts[v.index()] = Some(new);
                         changed = true;
@@ -35,7 +35,7 @@ pub fn run(f: &mut Func) {
                     let ty = f.ty(*p);
                     let mut joined = facts[p.index()].map_or(new, |old| join(old, new));
                     if round >= ROUNDS && facts[p.index()] != Some(joined) {
-                        joined = nothing(ty);
+                        joined = no_facts(ty);
                     }
                     if facts[p.index()] != Some(joined) {
                         facts[p.index()] = Some(joined);
@@ -52,7 +52,7 @@ pub fn run(f: &mut Func) {
 }
 
 /// What is known of any value of a type.
-fn nothing(ty: Type) -> Facts {
+fn no_facts(ty: Type) -> Facts {
     let one = ty.lanes == 1;
     Facts { low_zeros: 0, uniform: one, step: one.then_some(0), least: 0, greatest: ty.elem.all() }
 }
@@ -69,7 +69,7 @@ fn join(a: Facts, b: Facts) -> Facts {
 }
 
 /// Lanes that are known.
-fn known(lanes: &[u64], elem: Elem) -> Facts {
+fn facts_of_lanes(lanes: &[u64], elem: Elem) -> Facts {
     let step = if lanes.len() > 1 { lanes[1].wrapping_sub(lanes[0]) } else { 0 };
     let even = lanes.windows(2).all(|w| (w[1].wrapping_sub(w[0]) ^ step) & elem.all() == 0);
     let all = lanes.iter().fold(0, |a, b| a | b);
@@ -88,8 +88,8 @@ fn signed(x: u64, elem: Elem) -> i64 {
     (x << shift) as i64 >> shift
 }
 
-fn result(f: &Func, d: &InstData, ty: Type, of: &dyn Fn(Value) -> Facts) -> Facts {
-    let none = nothing(ty);
+fn facts_of_result(f: &Func, d: &InstData, ty: Type, of: &dyn Fn(Value) -> Facts) -> Facts {
+    let none = no_facts(ty);
     let mut uniform = true;
     let mut any = false;
     d.inst.operands(&mut |v| {
@@ -99,15 +99,15 @@ fn result(f: &Func, d: &InstData, ty: Type, of: &dyn Fn(Value) -> Facts) -> Fact
     // Of the same operands all lanes make the same.
     let same = if uniform && any { Facts { uniform: true, step: Some(0), ..none } } else { none };
     match &d.inst {
-        Inst::Const(bits) => known(&[*bits], ty.elem),
-        Inst::Lanes(bits) => known(bits, ty.elem),
+        Inst::Const(bits) => facts_of_lanes(&[*bits], ty.elem),
+        Inst::Lanes(bits) => facts_of_lanes(bits, ty.elem),
         Inst::Input { offset, step } => f.known(*offset, *step, ty).unwrap_or(match step {
             0 => Facts { uniform: true, step: Some(0), ..none },
             _ => none,
         }),
         Inst::Arith { what, args } if d.results == 1 && what.number.is_int() => {
             let a: Vec<Facts> = args.iter().map(|v| of(*v)).collect();
-            Facts { uniform: same.uniform, ..arith(what, &a, ty, same) }
+            Facts { uniform: same.uniform, ..facts_of_arith(what, &a, ty, same) }
         }
         Inst::Select { mask, args: [a, b] } => {
             let both = join(of(*a), of(*b));
@@ -119,10 +119,10 @@ fn result(f: &Func, d: &InstData, ty: Type, of: &dyn Fn(Value) -> Facts) -> Fact
             }
         }
         Inst::Convert { from, to, sat: false, arg, .. } if from.is_int() && to.is_int() => {
-            convert(of(*arg), Elem::of(*from), from.is_signed(), ty, same)
+            facts_of_conversion(of(*arg), Elem::of(*from), from.is_signed(), ty, same)
         }
         Inst::Splat(v) => Facts { uniform: true, step: Some(0), ..of(*v) },
-        Inst::Shuffle(s) => shuffle(f, s, ty, of).unwrap_or(same),
+        Inst::Shuffle(s) => facts_of_shuffle(f, s, ty, of).unwrap_or(same),
         Inst::Exact { .. }
         | Inst::Arith { .. }
         | Inst::Modify { .. }
@@ -141,7 +141,7 @@ fn result(f: &Func, d: &InstData, ty: Type, of: &dyn Fn(Value) -> Facts) -> Fact
     }
 }
 
-fn convert(a: Facts, from: Elem, from_signed: bool, ty: Type, same: Facts) -> Facts {
+fn facts_of_conversion(a: Facts, from: Elem, from_signed: bool, ty: Type, same: Facts) -> Facts {
     let narrower = ty.elem.bits() <= from.bits();
     let fits = a.greatest <= ty.elem.all();
     if narrower {
@@ -167,7 +167,7 @@ fn convert(a: Facts, from: Elem, from_signed: bool, ty: Type, same: Facts) -> Fa
     }
 }
 
-fn shuffle(f: &Func, s: &Shuffle, ty: Type, of: &dyn Fn(Value) -> Facts) -> Option<Facts> {
+fn facts_of_shuffle(f: &Func, s: &Shuffle, ty: Type, of: &dyn Fn(Value) -> Facts) -> Option<Facts> {
     let whole = s.unit > 0 && u32::from(s.unit) == ty.elem.bytes();
     if !whole || s.args.iter().any(|v| f.ty(*v).elem != ty.elem) {
         return None;
@@ -185,7 +185,7 @@ fn shuffle(f: &Func, s: &Shuffle, ty: Type, of: &dyn Fn(Value) -> Facts) -> Opti
     Some(all)
 }
 
-fn arith(what: &Arith, a: &[Facts], ty: Type, same: Facts) -> Facts {
+fn facts_of_arith(what: &Arith, a: &[Facts], ty: Type, same: Facts) -> Facts {
     let (all, bits) = (ty.elem.all(), ty.elem.bits());
     let cut = |s: i64| signed(s as u64, ty.elem);
     let zip = |f: fn(i64, i64) -> i64| match (a[0].step, a[1].step) {

@@ -11,7 +11,7 @@ use envisa_sem::FpMode;
 use crate::func::{Block, Elem, Func, InstId, Origin, Type, Value};
 use crate::inst::{Access, AccessKind, AccessShape, Effect, Inst, Window};
 
-use super::params::replace;
+use super::params::replace_values;
 
 /// See the module. It goes by the shapes of accesses.
 pub fn run(f: &mut Func) {
@@ -21,7 +21,7 @@ pub fn run(f: &mut Func) {
         any |= block(f, b, &mut instead);
     }
     if any {
-        replace(f, &mut instead);
+        replace_values(f, &mut instead);
     }
 }
 
@@ -32,13 +32,13 @@ struct There {
 }
 
 /// The place alone: accesses of the same one are equal.
-fn place(a: &Access) -> Access {
+fn without_value(a: &Access) -> Access {
     let (shape, kind) = (AccessShape::Gather, AccessKind::Load);
     Access { pc: 0, mask: a.address, data: Vec::new(), shape, kind, ..a.clone() }
 }
 
 /// Do lanes access different bytes?
-fn apart(a: &Access) -> bool {
+fn lanes_are_disjoint(a: &Access) -> bool {
     match a.shape {
         AccessShape::Row => true,
         AccessShape::Strided { step, elements } => {
@@ -65,7 +65,7 @@ fn block(f: &mut Func, b: Block, instead: &mut Vec<Value>) -> bool {
                 continue;
             }
         };
-        let place = place(&access);
+        let place = without_value(&access);
         match access.kind {
             AccessKind::Load if access.window == Window::Flat => {
                 let results: Vec<Type> = f.results(i).map(|v| f.ty(v)).collect();
@@ -77,7 +77,7 @@ fn block(f: &mut Func, b: Block, instead: &mut Vec<Value>) -> bool {
                 let sure = |t: &&There| (t.mask == access.mask || f.constant(t.mask) == Some(1)) && same(t);
                 if let Some(t) = there.get(&place).filter(sure) {
                     let values = t.values.clone();
-                    take(f, i, &values, instead, &mut kept);
+                    forward_to_load(f, i, &values, instead, &mut kept);
                     any = true;
                     continue;
                 }
@@ -90,7 +90,7 @@ fn block(f: &mut Func, b: Block, instead: &mut Vec<Value>) -> bool {
                 if access.window != Window::Slm {
                     there.clear();
                 }
-                if access.window == Window::Flat && apart(&access) {
+                if access.window == Window::Flat && lanes_are_disjoint(&access) {
                     there.insert(place, There { mask: access.mask, values: access.data });
                 }
             }
@@ -103,7 +103,13 @@ fn block(f: &mut Func, b: Block, instead: &mut Vec<Value>) -> bool {
 }
 
 /// Replaces a load's results; what was stored is as wide as in memory.
-fn take(f: &mut Func, load: InstId, values: &[Value], instead: &mut Vec<Value>, kept: &mut Vec<InstId>) {
+fn forward_to_load(
+    f: &mut Func,
+    load: InstId,
+    values: &[Value],
+    instead: &mut Vec<Value>,
+    kept: &mut Vec<InstId>,
+) {
     let results: Vec<Value> = f.results(load).collect();
     let origin: Origin = f.inst(load).origin;
     for (result, from) in results.into_iter().zip(values) {
@@ -111,7 +117,7 @@ fn take(f: &mut Func, load: InstId, values: &[Value], instead: &mut Vec<Value>, 
         instead[result.index()] = if have == want {
             *from
         } else {
-            let id = f.make(extended(have, want, *from), &[want], origin);
+            let id = f.make(zero_extend(have, want, *from), &[want], origin);
             instead.push(f.inst(id).first);
             kept.push(id);
             f.inst(id).first
@@ -120,7 +126,7 @@ fn take(f: &mut Func, load: InstId, values: &[Value], instead: &mut Vec<Value>, 
 }
 
 /// Bits with zeros above.
-fn extended(from: Type, to: Type, arg: Value) -> Inst {
+fn zero_extend(from: Type, to: Type, arg: Value) -> Inst {
     let unsigned = |e: Elem| match e {
         Elem::Mask | Elem::I8 => Number::Ub,
         Elem::I16 => Number::Uw,

@@ -20,7 +20,7 @@ pub fn run(f: &mut Func) {
         let insts = std::mem::take(&mut f.block_mut(*b).insts);
         let mut kept = Vec::with_capacity(insts.len());
         for i in insts {
-            let to = before(f, &flow, &loops, &at, *b, i);
+            let to = hoist_target(f, &flow, &loops, &at, *b, i);
             at[i.index()] = to;
             if to == *b { kept.push(i) } else { f.block_mut(to).insts.push(i) }
         }
@@ -29,7 +29,7 @@ pub fn run(f: &mut Func) {
 }
 
 /// The block outside of as many loops as possible where an instruction may be.
-fn before(f: &Func, flow: &Flow, loops: &Loops, at: &[Block], b: Block, i: InstId) -> Block {
+fn hoist_target(f: &Func, flow: &Flow, loops: &Loops, at: &[Block], b: Block, i: InstId) -> Block {
     let inst = &f.inst(i).inst;
     let mut to = b;
     if inst.effect() != Effect::Pure || matches!(inst, Inst::Const(_) | Inst::Lanes(_)) {

@@ -1,10 +1,10 @@
 //! Removes block parameters that always get the same value, and blocks that are not reached.
 
-use crate::flow::reachable;
+use crate::flow::reachable_blocks;
 use crate::func::{Def, Func, Value};
 
 /// What a value was replaced by.
-pub(crate) fn resolve(instead: &mut [Value], v: Value) -> Value {
+pub(crate) fn resolve_replacement(instead: &mut [Value], v: Value) -> Value {
     let mut root = v;
     while instead[root.index()] != root {
         root = instead[root.index()];
@@ -17,19 +17,19 @@ pub(crate) fn resolve(instead: &mut [Value], v: Value) -> Value {
 }
 
 /// Replaces values everywhere.
-pub(crate) fn replace(f: &mut Func, instead: &mut [Value]) {
+pub(crate) fn replace_values(f: &mut Func, instead: &mut [Value]) {
     for b in f.blocks() {
         for k in 0..f.block(b).insts.len() {
             let i = f.block(b).insts[k];
-            f.inst_mut(i).operands_mut(&mut |v| *v = resolve(instead, *v));
+            f.inst_mut(i).operands_mut(&mut |v| *v = resolve_replacement(instead, *v));
         }
-        f.block_mut(b).end.operands_mut(&mut |v| *v = resolve(instead, *v));
+        f.block_mut(b).end.operands_mut(&mut |v| *v = resolve_replacement(instead, *v));
     }
 }
 
 /// See the module.
 pub fn run(f: &mut Func) {
-    let order = reachable(f);
+    let order = reachable_blocks(f);
     let mut led = vec![false; f.blocks().len()];
     order.iter().for_each(|b| led[b.index()] = true);
     for b in f.blocks().filter(|b| !led[b.index()]) {
@@ -54,7 +54,7 @@ pub fn run(f: &mut Func) {
                 }
                 let mut one = None;
                 let same = edges[b.index()].iter().all(|args| {
-                    let v = resolve(&mut instead, args[k]);
+                    let v = resolve_replacement(&mut instead, args[k]);
                     v == *p || *one.get_or_insert(v) == v
                 });
                 if let (true, Some(v)) = (same, one) {
@@ -67,7 +67,7 @@ pub fn run(f: &mut Func) {
             break;
         }
     }
-    replace(f, &mut instead);
+    replace_values(f, &mut instead);
     remove(f, &|v| instead[v.index()] != v);
 }
 

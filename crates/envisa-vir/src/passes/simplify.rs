@@ -9,7 +9,7 @@ use crate::flow::Flow;
 use crate::func::{Block, Def, Func, InstId, Type, Value};
 use crate::inst::{Effect, Inst, Logic, Shuffle, Target, Terminator};
 
-use super::params::{self, replace, resolve};
+use super::params::{self, replace_values, resolve_replacement};
 
 /// See the module.
 pub fn run(f: &mut Func) {
@@ -23,7 +23,7 @@ pub fn run(f: &mut Func) {
     };
     s.run();
     params::run(f);
-    dead(f);
+    remove_dead_code(f);
 }
 
 struct Simplifier<'a> {
@@ -52,7 +52,7 @@ impl Simplifier<'_> {
             let mut kept = Vec::with_capacity(insts.len());
             for i in insts {
                 let mut inst = std::mem::replace(self.f.inst_mut(i), Inst::Const(0));
-                inst.operands_mut(&mut |v| *v = resolve(&mut self.instead, *v));
+                inst.operands_mut(&mut |v| *v = resolve_replacement(&mut self.instead, *v));
                 *self.f.inst_mut(i) = inst;
                 if !self.inst(b, i, &mut kept) {
                     kept.push(i);
@@ -62,7 +62,7 @@ impl Simplifier<'_> {
             self.end(b);
         }
         let mut instead = std::mem::take(&mut self.instead);
-        replace(self.f, &mut instead);
+        replace_values(self.f, &mut instead);
     }
 
     /// The lanes of a value, if they are known.
@@ -97,7 +97,7 @@ impl Simplifier<'_> {
             for (lanes, k) in results.into_iter().zip(0..) {
                 let v = Value(first.0 + k);
                 let ty = self.f.ty(v);
-                let inst = literal(&lanes);
+                let inst = constant_inst(&lanes);
                 let id = self.f.make(inst, &[ty], origin);
                 kept.push(id);
                 let new = self.f.inst(id).first;
@@ -334,7 +334,7 @@ impl Simplifier<'_> {
     /// A branch on what is known.
     fn end(&mut self, b: Block) {
         let mut end = std::mem::replace(&mut self.f.block_mut(b).end, Terminator::Return);
-        end.operands_mut(&mut |v| *v = resolve(&mut self.instead, *v));
+        end.operands_mut(&mut |v| *v = resolve_replacement(&mut self.instead, *v));
         if let Terminator::Branch { mask, then, other } = &end {
             let known = match self.lanes(*mask) {
                 Some(lanes) => Some(lanes.iter().any(|x| *x != 0)),
@@ -359,12 +359,12 @@ impl Simplifier<'_> {
 }
 
 /// An instruction for lanes that are known.
-fn literal(lanes: &[u64]) -> Inst {
+fn constant_inst(lanes: &[u64]) -> Inst {
     if lanes.iter().all(|x| *x == lanes[0]) { Inst::Const(lanes[0]) } else { Inst::Lanes(lanes.to_vec()) }
 }
 
 /// Leaves out pure instructions and parameters that nobody uses.
-pub fn dead(f: &mut Func) {
+pub fn remove_dead_code(f: &mut Func) {
     let mut used = vec![false; f.value_count()];
     let mut work = Vec::new();
     // What each parameter is handed.

@@ -2,20 +2,20 @@
 //! optimisation. If the result is then that of others, the difference comes from what the compiler makes of the function, or from its
 //! optimisations.
 
-use super::{All, Args, Left, Level, Side, parts, suspects, work};
+use super::{All, Args, Left, Level, Side, parts, suspect_groups, work};
 use crate::cmd::Failure;
-use envisa_smith::opencl::{functions, written_out};
+use envisa_smith::opencl::{replaceable_functions, written_out};
 use std::collections::BTreeMap;
 
 /// The change that is no function.
 const PLAIN: &str = "-cl-opt-disable";
 
-fn changes() -> impl Iterator<Item = &'static str> {
-    functions().chain([PLAIN])
+fn change_names() -> impl Iterator<Item = &'static str> {
+    replaceable_functions().chain([PLAIN])
 }
 
 /// What a change puts before programs.
-pub(super) fn before(change: &str) -> String {
+pub(super) fn text_before_program(change: &str) -> String {
     if change == PLAIN { String::new() } else { written_out(change) }
 }
 
@@ -29,7 +29,11 @@ impl Side {
 
     /// Can a change make a difference to a program?
     fn is_changed(&self, change: &str, text: &str) -> bool {
-        if change == PLAIN { self.options != Level::Plain.options().0 } else { calls(text, change) }
+        if change == PLAIN {
+            self.options != Level::Plain.options().0
+        } else {
+            text_calls_function(text, change)
+        }
     }
 }
 
@@ -45,11 +49,12 @@ pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result
         if parts.len() < 2 {
             continue;
         }
-        let suspected = suspects(&parts).iter().flatten().filter(|side| !of[**side].unwritten);
+        let suspected = suspect_groups(&parts).iter().flatten().filter(|side| !of[**side].unwritten);
         let text = args.program(*n).text();
         for side in suspected.filter_map(|name| sides.iter().find(|s| s.name == *name)) {
             let is_known = |c: &str| known.get(n).is_some_and(|of| of.contains_key(&side.with(c).name));
-            let changes = changes().filter(|c| side.is_usual() && side.is_changed(c, &text) && !is_known(c));
+            let changes =
+                change_names().filter(|c| side.is_usual() && side.is_changed(c, &text) && !is_known(c));
             changes.for_each(|c| programs.entry((side.name.clone(), c)).or_default().push(*n));
         }
     }
@@ -62,25 +67,25 @@ pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result
 }
 
 /// Does a text call a function?
-fn calls(text: &str, function: &str) -> bool {
+fn text_calls_function(text: &str, function: &str) -> bool {
     let inside = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut all = text.match_indices(function);
     all.any(|(at, _)| !text[..at].ends_with(inside) && text[at + function.len()..].starts_with('('))
 }
 
 /// The changes with which a side that differs has the result of others. Optimisation is no news where a function is named.
-pub(super) fn found(
+pub(super) fn changes_that_explain(
     sides: &[Side],
     of: &BTreeMap<String, Left>,
     known: Option<&BTreeMap<String, Left>>,
 ) -> Vec<&'static str> {
     let parts = parts(of);
     let mut all = Vec::new();
-    for part in suspects(&parts) {
+    for part in suspect_groups(&parts) {
         let others: Vec<&Left> =
             of.values().filter(|l| l.left.is_ok() && !part.contains(&l.side.as_str())).collect();
         for side in sides.iter().filter(|s| part.contains(&s.name.as_str())) {
-            let cured = changes().filter(|c| {
+            let cured = change_names().filter(|c| {
                 let left = known.and_then(|k| k.get(&side.with(c).name));
                 left.is_some_and(|l| others.iter().any(|o| o.left == l.left))
             });

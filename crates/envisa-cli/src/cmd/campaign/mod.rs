@@ -151,10 +151,10 @@ impl Side {
     }
 
     /// What a process finds in its environment.
-    fn environment(&self) -> Vec<(String, String)> {
+    fn process_environment(&self) -> Vec<(String, String)> {
         match &self.who {
             Who::Envisa { level, .. } => level.iter().map(|l| ("ENVISA_LEVEL".into(), (*l).into())).collect(),
-            Who::Driver(library) => elsewhere::environment(library),
+            Who::Driver(library) => elsewhere::implementation_environment(library),
         }
     }
 }
@@ -185,7 +185,7 @@ impl Level {
     }
 }
 
-fn sides(args: &Args) -> Result<Vec<Side>, Failure> {
+fn parse_sides(args: &Args) -> Result<Vec<Side>, Failure> {
     let pair = |option: &str, text: &str| match text.split_once('=') {
         Some((name, file)) => Ok((name.to_owned(), file.to_owned())),
         None => Err(Failure(format!("--{option} {text}: expected NAME=FILE"))),
@@ -242,13 +242,13 @@ struct Left {
 }
 
 impl Left {
-    fn of(program: u64, side: &Side, left: Result<(u64, bool), String>) -> Left {
+    fn from_result(program: u64, side: &Side, left: Result<(u64, bool), String>) -> Left {
         let unwritten = matches!(left, Ok((_, true)));
         Left { program, side: side.name.clone(), left: left.map(|(number, _)| number), unwritten, ms: 0 }
     }
 
-    fn failed(program: u64, side: &Side, why: String) -> Left {
-        Left::of(program, side, Err(why))
+    fn from_failure(program: u64, side: &Side, why: String) -> Left {
+        Left::from_result(program, side, Err(why))
     }
 }
 
@@ -265,9 +265,9 @@ const TURNS: usize = 10;
 /// # Errors
 /// A folder that cannot be written.
 pub fn run(args: &Args) -> Done {
-    let sides = sides(args)?;
+    let sides = parse_sides(args)?;
     if !args.work.sides.is_empty() {
-        return work::work(args, &sides);
+        return work::run_units_here(args, &sides);
     }
     std::fs::create_dir_all(&args.folder).map_err(|e| Failure(format!("{}: {e}", args.folder.display())))?;
     let results = args.folder.join("results.jsonl");
@@ -275,21 +275,21 @@ pub fn run(args: &Args) -> Done {
     if numbers.is_empty() {
         numbers.extend(args.first..args.first.saturating_add(args.programs));
     }
-    let mut all = earlier(&results);
+    let mut all = read_earlier_results(&results);
     let wanted: BTreeSet<u64> = numbers.iter().copied().collect();
     all.retain(|n, _| wanted.contains(n));
     let why = args.folder.join("causes.jsonl");
-    let mut causes = earlier(&why);
+    let mut causes = read_earlier_results(&why);
     let write = |all: &All, causes: &All| {
         let page = page::page(args, &sides, all, causes);
         files::write(&args.folder.join("page.md"), format!("# Campaign\n\n{page}").as_bytes())
             .map_err(Failure)?;
-        args.into.iter().try_for_each(|file| page::put(&page, file))?;
+        args.into.iter().try_for_each(|file| page::replace_tables_in_page(&page, file))?;
         Ok::<_, Failure>(page)
     };
     let find_causes = |all: &All, causes: &mut All| {
         let left = causes::run(args, &sides, all, causes)?;
-        append(&why, &left)?;
+        append_results(&why, &left)?;
         insert(causes, left);
         Ok::<_, Failure>(())
     };
@@ -300,7 +300,7 @@ pub fn run(args: &Args) -> Done {
         };
         let left = work::run(args, &sides, &missing)?;
         if !left.is_empty() {
-            append(&results, &left)?;
+            append_results(&results, &left)?;
             insert(&mut all, left);
             if turn % TURNS == TURNS - 1 {
                 find_causes(&all, &mut causes)?;
@@ -310,19 +310,19 @@ pub fn run(args: &Args) -> Done {
         }
     }
     find_causes(&all, &mut causes)?;
-    let rows = [page::differences(args, &sides, &all, &causes), page::failures(&sides, &all)];
+    let rows = [page::difference_rows(args, &sides, &all, &causes), page::failure_rows(&sides, &all)];
     for n in rows.iter().flat_map(BTreeMap::values).flat_map(|programs| programs.iter().take(args.reductions))
     {
         reductions::run(args, &sides, *n, &all[n])?;
         write(&all, &causes)?;
     }
     io::print(&write(&all, &causes)?)?;
-    args.into.iter().try_for_each(|file| page::explained(file))?;
+    args.into.iter().try_for_each(|file| page::check_causes_explained(file))?;
     Ok(if rows.iter().all(BTreeMap::is_empty) { Exit::Fine } else { Exit::Findings })
 }
 
 /// What an earlier campaign left; a line that was cut off is as none.
-fn earlier(results: &Path) -> All {
+fn read_earlier_results(results: &Path) -> All {
     let text = std::fs::read_to_string(results).unwrap_or_default();
     let mut all = All::new();
     insert(&mut all, text.lines().filter_map(|l| serde_json::from_str(l).ok()));
@@ -335,7 +335,7 @@ fn insert(all: &mut All, left: impl IntoIterator<Item = Left>) {
     }
 }
 
-fn append(results: &Path, left: &[Left]) -> Result<(), Failure> {
+fn append_results(results: &Path, left: &[Left]) -> Result<(), Failure> {
     use std::io::Write as _;
     let failed = |e: std::io::Error| Failure(format!("{}: {e}", results.display()));
     let mut text = String::from("\n");
@@ -347,12 +347,12 @@ fn append(results: &Path, left: &[Left]) -> Result<(), Failure> {
     file.write_all(text.as_bytes()).map_err(failed)
 }
 
-fn own() -> OsString {
+fn own_executable() -> OsString {
     std::env::current_exe().map_or_else(|_| "envisa".into(), Into::into)
 }
 
 /// Compilers and drivers among sides: each has one vote, on however many sides it is.
-fn votes(part: &[&str]) -> usize {
+fn count_votes(part: &[&str]) -> usize {
     part.iter().filter_map(|side| side.split(',').next()).collect::<BTreeSet<_>>().len()
 }
 
@@ -365,14 +365,14 @@ fn parts(of: &BTreeMap<String, Left>) -> Vec<Vec<&str>> {
         }
     }
     let mut parts: Vec<Vec<&str>> = parts.into_values().collect();
-    parts.sort_by_key(|p| std::cmp::Reverse(votes(p)));
+    parts.sort_by_key(|p| std::cmp::Reverse(count_votes(p)));
     parts
 }
 
 /// Those of [`parts`] that may be wrong: all but the first one, unless another one has as many votes.
-fn suspects<'a>(parts: &'a [Vec<&'a str>]) -> &'a [Vec<&'a str>] {
+fn suspect_groups<'a>(parts: &'a [Vec<&'a str>]) -> &'a [Vec<&'a str>] {
     match parts {
-        [first, second, ..] if votes(first) == votes(second) => parts,
+        [first, second, ..] if count_votes(first) == count_votes(second) => parts,
         _ => parts.get(1..).unwrap_or_default(),
     }
 }
@@ -396,9 +396,9 @@ mod tests {
         let left = of(&[("a", Ok(1)), ("a, AVX2", Ok(1)), ("b", Ok(2)), ("c", Ok(2)), ("d", Err("no"))]);
         let found = parts(&left);
         assert_eq!(found, [vec!["b", "c"], vec!["a", "a, AVX2"]]);
-        assert_eq!(suspects(&found), [["a", "a, AVX2"]]);
+        assert_eq!(suspect_groups(&found), [["a", "a, AVX2"]]);
         let left = of(&[("a", Ok(1)), ("a, AVX2", Ok(1)), ("b", Ok(2)), ("d", Err("no"))]);
-        assert_eq!(suspects(&parts(&left)).len(), 2);
+        assert_eq!(suspect_groups(&parts(&left)).len(), 2);
     }
 
     #[test]
@@ -409,8 +409,8 @@ mod tests {
                  if (v.x) out[get_global_id(0)] = f7_1(mad_sat (v.x, 2, 3)) + popcount(v.y);\n}}\n"
             )
         };
-        assert_eq!(page::called(&program("v8")), ["mad_sat", "popcount", "rhadd"]);
-        assert_eq!(page::called(&program("abs(v8)")), ["abs", "mad_sat", "popcount", "rhadd"]);
+        assert_eq!(page::called_functions(&program("v8")), ["mad_sat", "popcount", "rhadd"]);
+        assert_eq!(page::called_functions(&program("abs(v8)")), ["abs", "mad_sat", "popcount", "rhadd"]);
     }
 
     #[test]
@@ -418,10 +418,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("results.jsonl");
         let line = |program| Left { program, side: "s".into(), left: Ok(5), unwritten: false, ms: 0 };
-        append(&file, &[line(1), line(2)]).expect("it is written");
+        append_results(&file, &[line(1), line(2)]).expect("it is written");
         let text = std::fs::read_to_string(&file).expect("it is there");
         std::fs::write(&file, &text[..text.len() - 4]).expect("it is written");
-        append(&file, &[line(3)]).expect("it is written");
-        assert_eq!(earlier(&file).keys().copied().collect::<Vec<_>>(), [1, 3]);
+        append_results(&file, &[line(3)]).expect("it is written");
+        assert_eq!(read_earlier_results(&file).keys().copied().collect::<Vec<_>>(), [1, 3]);
     }
 }

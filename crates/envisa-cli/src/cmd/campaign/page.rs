@@ -1,7 +1,7 @@
 //! What a campaign found: differences by their cause, and failures. The tables may stand in a page that people write, who explain each
 //! cause there.
 
-use super::{All, Args, Left, Side, causes, parts, reductions, suspects};
+use super::{All, Args, Left, Side, causes, parts, reductions, suspect_groups};
 use crate::cmd::Failure;
 use envisa_harness::blocks::{block, replace_block};
 use envisa_harness::files;
@@ -17,7 +17,7 @@ const EXPLAINED: &str = "| whose result: cause | programs | which |";
 const NAMED: usize = 12;
 
 /// Where a difference begins, by the names of instructions: what has the same beginning is taken for one cause.
-fn cause(folder: &Path) -> String {
+fn cause_of_difference(folder: &Path) -> String {
     let said = std::fs::read_to_string(folder.join("diff.txt")).unwrap_or_default();
     let begins = said.split("where that begins:").nth(1).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -33,7 +33,7 @@ fn cause(folder: &Path) -> String {
         return names.join(", ");
     }
     let reduced = std::fs::read_to_string(folder.join("reduced.cl")).unwrap_or_default();
-    match called(&reduced).join(", ") {
+    match called_functions(&reduced).join(", ") {
         none if none.is_empty() => "not known".into(),
         all => format!("the reduced program calls {all}"),
     }
@@ -41,7 +41,7 @@ fn cause(folder: &Path) -> String {
 
 /// Functions of the language that a program calls. Where a difference cannot be followed into the code, as in another driver, programs
 /// that are reduced to the same calls are taken for one cause.
-pub(super) fn called(text: &str) -> Vec<&str> {
+pub(super) fn called_functions(text: &str) -> Vec<&str> {
     /// What says only where a value is from, or what its type is.
     const PLAIN: [&str; 7] = ["get_", "convert_", "as_", "if", "for", "while", "switch"];
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -63,7 +63,7 @@ pub(super) fn called(text: &str) -> Vec<&str> {
 }
 
 /// Sides by name. Engines that run the same build are named if they have another result than native code.
-fn who(part: &[&str], of: &BTreeMap<String, Left>, sides: &[Side]) -> String {
+fn side_names(part: &[&str], of: &BTreeMap<String, Left>, sides: &[Side]) -> String {
     let has_result = |side: &&Side| of.get(&side.name).is_some_and(|l| l.left.is_ok());
     let has_all = |one: &Side| {
         let mut same = sides.iter().filter(|s| s.build_options() == one.build_options()).filter(has_result);
@@ -74,14 +74,20 @@ fn who(part: &[&str], of: &BTreeMap<String, Left>, sides: &[Side]) -> String {
 }
 
 /// Why sides differ, in a few words.
-fn why(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>, known: &All) -> String {
+fn explain_difference(
+    args: &Args,
+    sides: &[Side],
+    n: u64,
+    of: &BTreeMap<String, Left>,
+    known: &All,
+) -> String {
     // What reads registers that nothing writes needs no other reason for another result.
     let sound = parts(of).into_iter().filter(|part| !part.iter().all(|side| of[*side].unwritten));
     if sound.count() == 1 {
         return "registers that nothing writes (W0824)".into();
     }
-    match causes::found(sides, of, known.get(&n)).join(" or ") {
-        none if none.is_empty() => cause(&args.folder.join(format!("k{n}"))),
+    match causes::changes_that_explain(sides, of, known.get(&n)).join(" or ") {
+        none if none.is_empty() => cause_of_difference(&args.folder.join(format!("k{n}"))),
         plain if plain.starts_with('-') => "optimisation".into(),
         functions => functions,
     }
@@ -91,13 +97,14 @@ fn why(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Left>, known: 
 pub(super) type Rows = BTreeMap<String, Vec<u64>>;
 
 /// Programs with another result than most, by cause.
-pub(super) fn differences(args: &Args, sides: &[Side], all: &All, known: &All) -> Rows {
+pub(super) fn difference_rows(args: &Args, sides: &[Side], all: &All, known: &All) -> Rows {
     let mut rows = Rows::new();
     for (n, of) in all {
         let parts = parts(of);
         if parts.len() > 1 {
-            let named: Vec<String> = suspects(&parts).iter().map(|p| who(p, of, sides)).collect();
-            let key = format!("{}: {}", named.join(" or "), why(args, sides, *n, of, known));
+            let named: Vec<String> =
+                suspect_groups(&parts).iter().map(|p| side_names(p, of, sides)).collect();
+            let key = format!("{}: {}", named.join(" or "), explain_difference(args, sides, *n, of, known));
             rows.entry(key).or_default().push(*n);
         }
     }
@@ -105,7 +112,7 @@ pub(super) fn differences(args: &Args, sides: &[Side], all: &All, known: &All) -
 }
 
 /// Programs without a result, by side and what failed.
-pub(super) fn failures(sides: &[Side], all: &All) -> Rows {
+pub(super) fn failure_rows(sides: &[Side], all: &All) -> Rows {
     let mut rows = Rows::new();
     for (n, of) in all {
         for side in sides {
@@ -147,7 +154,7 @@ pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> Strin
          | side | the same as most | another result | none | CPU time of a program in s |\n\
          | --- | --- | --- | --- | --- |\n",
         all.len(),
-        ranges(all.keys().copied()).join(", "),
+        format_ranges(all.keys().copied()).join(", "),
         sides.len(),
         seconds(milliseconds, all.len() as u64),
     );
@@ -159,10 +166,11 @@ pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> Strin
     text.push_str(
         "\nPrograms with another result than most (\"or\": with as many votes on both sides), by cause:\n\n",
     );
-    table(&differences(args, sides, all, known), &mut text);
+    push_table(&difference_rows(args, sides, all, known), &mut text);
     text.push_str("\nPrograms without a result:\n\n");
-    table(&failures(sides, all), &mut text);
-    let reduced: Vec<_> = all.keys().filter_map(|n| Some((n, reductions::said(args, *n)?))).collect();
+    push_table(&failure_rows(sides, all), &mut text);
+    let reduced: Vec<_> =
+        all.keys().filter_map(|n| Some((n, reductions::read_reduction_result(args, *n)?))).collect();
     if !reduced.is_empty() {
         text.push_str("\nReductions:\n\n| program | reduced to | cost |\n| --- | --- | --- |\n");
         for (n, (size, cost)) in reduced {
@@ -173,7 +181,7 @@ pub(super) fn page(args: &Args, sides: &[Side], all: &All, known: &All) -> Strin
 }
 
 /// Numbers in a row, as `first to last`.
-fn ranges(numbers: impl Iterator<Item = u64>) -> Vec<String> {
+fn format_ranges(numbers: impl Iterator<Item = u64>) -> Vec<String> {
     let mut all: Vec<(u64, u64)> = Vec::new();
     for n in numbers {
         match all.last_mut() {
@@ -184,7 +192,7 @@ fn ranges(numbers: impl Iterator<Item = u64>) -> Vec<String> {
     all.into_iter().map(|(a, b)| if a == b { a.to_string() } else { format!("{a} to {b}") }).collect()
 }
 
-fn table(rows: &Rows, text: &mut String) {
+fn push_table(rows: &Rows, text: &mut String) {
     let _ = writeln!(text, "{EXPLAINED}\n| --- | --- | --- |");
     for (key, programs) in rows {
         let mut named: Vec<String> = programs.iter().take(NAMED).map(u64::to_string).collect();
@@ -194,15 +202,15 @@ fn table(rows: &Rows, text: &mut String) {
 }
 
 /// Puts the tables into a page, in the place of earlier ones.
-pub(super) fn put(tables: &str, file: &Path) -> Result<(), Failure> {
+pub(super) fn replace_tables_in_page(tables: &str, file: &Path) -> Result<(), Failure> {
     let page = std::fs::read_to_string(file).map_err(|e| Failure(format!("{}: {e}", file.display())))?;
     files::write(file, replace_block(&page, BLOCK, &format!("\n{tables}\n")).as_bytes()).map_err(Failure)
 }
 
 /// Checks that a page explains each cause in its tables: by a line that begins with `- **CAUSE**`.
-pub(super) fn explained(file: &Path) -> Result<(), Failure> {
+pub(super) fn check_causes_explained(file: &Path) -> Result<(), Failure> {
     let page = std::fs::read_to_string(file).map_err(|e| Failure(format!("{}: {e}", file.display())))?;
-    let missing = unexplained(&page);
+    let missing = unexplained_causes(&page);
     if missing.is_empty() {
         return Ok(());
     }
@@ -210,7 +218,7 @@ pub(super) fn explained(file: &Path) -> Result<(), Failure> {
     Err(Failure(format!("{}: these causes are not explained, by lines like{lines}", file.display())))
 }
 
-fn unexplained(page: &str) -> BTreeSet<&str> {
+fn unexplained_causes(page: &str) -> BTreeSet<&str> {
     let known: BTreeSet<&str> =
         page.lines().filter_map(|l| Some(l.strip_prefix("- **")?.split_once("**")?.0)).collect();
     let tables = block(page, BLOCK).unwrap_or_default().split(EXPLAINED).skip(1);
@@ -248,11 +256,11 @@ mod tests {
         )
         .expect("it is written");
         let mut tables = String::new();
-        table(
+        push_table(
             &Rows::from([("a: one".into(), vec![5, 6]), ("b: two".into(), (0..20).collect())]),
             &mut tables,
         );
-        put(&tables, &file).expect("it is written");
+        replace_tables_in_page(&tables, &file).expect("it is written");
         let page = std::fs::read_to_string(&file).expect("it is there");
         assert!(
             page.contains(
@@ -261,11 +269,11 @@ mod tests {
             "{page}"
         );
         assert!(page.starts_with("# Page\n") && !page.contains("old"), "{page}");
-        assert_eq!(ranges([1, 2, 3, 7, 9, 10].into_iter()), ["1 to 3", "7", "9 to 10"]);
-        assert_eq!(unexplained(&page), BTreeSet::from(["b: two"]));
-        assert!(explained(&file).is_err());
+        assert_eq!(format_ranges([1, 2, 3, 7, 9, 10].into_iter()), ["1 to 3", "7", "9 to 10"]);
+        assert_eq!(unexplained_causes(&page), BTreeSet::from(["b: two"]));
+        assert!(check_causes_explained(&file).is_err());
         std::fs::write(&file, page + "- **b: two**: it is known, too.\n").expect("it is written");
-        assert!(explained(&file).is_ok());
+        assert!(check_causes_explained(&file).is_ok());
     }
 
     #[test]
@@ -283,7 +291,7 @@ mod tests {
     #[test]
     fn the_page_of_compiler_bugs_explains_each_cause_and_its_tables_are_whole() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/COMPILER-BUGS.md");
-        assert!(explained(&file).is_ok(), "{:?}", explained(&file));
+        assert!(check_causes_explained(&file).is_ok(), "{:?}", check_causes_explained(&file));
         let page = std::fs::read_to_string(&file).expect("it is there");
         assert_eq!(block(&page, BLOCK).map(|tables| tables.matches(EXPLAINED).count()), Some(2));
         let mut cells = 0;

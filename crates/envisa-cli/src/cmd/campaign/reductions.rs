@@ -1,8 +1,8 @@
 //! Programs of a campaign made small: those on which sides differ, and those that a compiler or its code fails on.
 
-use super::{Args, Left, Side, own, parts};
+use super::{Args, Left, Side, own_executable, parts};
 use crate::cmd::limited_process::{self, Ended};
-use crate::cmd::smith::{arguments, outputs, sizes};
+use crate::cmd::smith::{kernel_arguments, kernel_outputs, launch_sizes};
 use crate::cmd::{Failure, reduce};
 use envisa_harness::files;
 use envisa_smith::opencl::{Kernel, PREAMBLE};
@@ -14,14 +14,14 @@ use std::path::Path;
 const SAID: &str = "reduction.txt";
 
 /// A program's sizes and arguments as the command line has them.
-fn launch(k: &Kernel) -> Vec<String> {
-    let [global, local] = sizes(k).map(|s| s.map(|n| n.to_string()).join(","));
+fn launch_arguments(k: &Kernel) -> Vec<String> {
+    let [global, local] = launch_sizes(k).map(|s| s.map(|n| n.to_string()).join(","));
     let mut words = vec!["--kernel".into(), format!("k{}", k.number)];
     words.extend(["--global".into(), global, "--local".into(), local]);
-    for (name, value) in arguments(k) {
+    for (name, value) in kernel_arguments(k) {
         words.extend(["--arg".into(), format!("{name}={value}")]);
     }
-    for (name, elements) in outputs(k) {
+    for (name, elements) in kernel_outputs(k) {
         words.extend(["--print".into(), format!("{name}:{elements}")]);
     }
     words
@@ -36,13 +36,13 @@ enum Kept<'a> {
 }
 
 /// A side of most and one of the others, or one that fails.
-fn kept<'a>(sides: &'a [Side], of: &BTreeMap<String, Left>) -> Option<Kept<'a>> {
+fn choose_sides_to_reduce<'a>(sides: &'a [Side], of: &BTreeMap<String, Left>) -> Option<Kept<'a>> {
     let parts = parts(of);
     let side = |part: usize, envisa: bool| {
         let part = parts.get(part);
         sides
             .iter()
-            .filter(|s| !s.is_envisa() || s.environment().is_empty())
+            .filter(|s| !s.is_envisa() || s.process_environment().is_empty())
             .find(|s| (s.is_envisa() || !envisa) && part.is_some_and(|p| p.contains(&s.name.as_str())))
     };
     let two = [(0, 1), (1, 0)].map(|(a, b)| side(a, true).zip(side(b, true).or(side(b, false))));
@@ -73,12 +73,12 @@ pub(super) fn run(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Lef
     if folder.join("reproduce.sh").exists() {
         return Ok(());
     }
-    let Some(kept) = kept(sides, of) else { return Ok(()) };
+    let Some(kept) = choose_sides_to_reduce(sides, of) else { return Ok(()) };
     std::fs::create_dir_all(&folder).map_err(|e| Failure(format!("{}: {e}", folder.display())))?;
     let (file, text) = (folder.join("program.cl"), PREAMBLE.to_owned() + &k.text());
     files::write(&file, text.as_bytes()).map_err(Failure)?;
     let mut words: Vec<OsString> =
-        vec![own(), "reduce".into(), file.into(), "-o".into(), folder.clone().into()];
+        vec![own_executable(), "reduce".into(), file.into(), "-o".into(), folder.clone().into()];
     words.extend(["--cost".into(), "--jobs".into(), args.jobs.to_string().into()]);
     words.extend(["--tries".into(), args.tries.to_string().into()]);
     match &kept {
@@ -90,9 +90,9 @@ pub(super) fn run(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Lef
             words.extend(side.build_options().into_iter().map(OsString::from));
         }
     }
-    words.extend(launch(&k).into_iter().map(OsString::from));
+    words.extend(launch_arguments(&k).into_iter().map(OsString::from));
     let seconds = args.timeout.saturating_mul(20);
-    let said = match succeeded(limited_process::run(&words, Path::new("."), seconds, &[])) {
+    let said = match require_success(limited_process::run(&words, Path::new("."), seconds, &[])) {
         Ok(ended) => [ended.out, ended.err].concat(),
         Err(why) => why,
     };
@@ -102,24 +102,24 @@ pub(super) fn run(args: &Args, sides: &[Side], n: u64, of: &BTreeMap<String, Lef
     if !b.is_envisa() {
         return Ok(());
     }
-    let mut words: Vec<OsString> = vec![own(), "diff".into(), file.into()];
+    let mut words: Vec<OsString> = vec![own_executable(), "diff".into(), file.into()];
     words.extend(["--a".into(), a.run_options().into(), "--b".into(), b.run_options().into(), "--".into()]);
-    words.extend(reduce::launch_of(&reduced, &text, &launch(&k)));
+    words.extend(reduce::launch_of(&reduced, &text, &launch_arguments(&k)));
     let said = limited_process::run(&words, Path::new("."), seconds, &[]).map_or(String::new(), |e| e.out);
     files::write(&folder.join("diff.txt"), said.as_bytes()).map_err(Failure)
 }
 
-fn succeeded(ended: Option<Ended>) -> Result<Ended, String> {
+fn require_success(ended: Option<Ended>) -> Result<Ended, String> {
     let ended = ended.ok_or("a process cannot be started")?;
     if ended.success() {
         return Ok(ended);
     }
     let first = ended.err.lines().find(|l| l.starts_with("error")).unwrap_or_default();
-    Err(format!("the reduction: {}: {first}", ended.why()))
+    Err(format!("the reduction failed: {}: {first}", ended.describe_failure()))
 }
 
 /// What was said of a program's reduction: its result, and its cost.
-pub(super) fn said(args: &Args, n: u64) -> Option<(String, String)> {
+pub(super) fn read_reduction_result(args: &Args, n: u64) -> Option<(String, String)> {
     let said = std::fs::read_to_string(args.folder.join(format!("k{n}")).join(SAID)).ok()?;
     let behind = |mark: &str| Some(said.lines().find_map(|l| l.split_once(mark))?.1.trim().to_owned());
     behind("reduced.cl:").zip(behind("envisa reduce:")).or_else(|| Some((said.clone(), String::new())))

@@ -3,7 +3,7 @@
 
 use super::{Args, Left, Side, Who, causes};
 use crate::cmd::limited_process::{self, Ended};
-use crate::cmd::smith::{arguments, outputs, sizes};
+use crate::cmd::smith::{kernel_arguments, kernel_outputs, launch_sizes};
 use crate::cmd::{Done, Exit, Failure, elsewhere, results};
 use crate::io;
 use envisa_client::{Program, Session};
@@ -58,7 +58,7 @@ impl Unit {
     }
 
     /// A side that runs it.
-    fn side(&self, side: &Side) -> Side {
+    fn side_with_change(&self, side: &Side) -> Side {
         self.change.as_deref().map_or_else(|| side.clone(), |c| side.with(c))
     }
 }
@@ -71,7 +71,7 @@ fn unit(text: &str) -> Result<Unit, String> {
 }
 
 /// The parts of a unit that failed.
-fn parts<T>(of: &[T]) -> std::slice::Chunks<'_, T> {
+fn split_failed_unit<T>(of: &[T]) -> std::slice::Chunks<'_, T> {
     of.chunks(of.len().div_ceil(PARTS).max(1))
 }
 
@@ -79,14 +79,14 @@ fn parts<T>(of: &[T]) -> std::slice::Chunks<'_, T> {
 pub(super) type Same<'a> = Vec<&'a Side>;
 
 /// The sides, by builds and processes.
-fn builds(sides: &[Side]) -> Vec<Vec<Same<'_>>> {
+fn group_by_build(sides: &[Side]) -> Vec<Vec<Same<'_>>> {
     let mut all: Vec<Vec<Same<'_>>> = Vec::new();
     for side in sides {
         let Some(known) = all.iter_mut().find(|b| b[0][0].build_options() == side.build_options()) else {
             all.push(vec![vec![side]]);
             continue;
         };
-        match known.iter_mut().find(|same| same[0].environment() == side.environment()) {
+        match known.iter_mut().find(|same| same[0].process_environment() == side.process_environment()) {
             Some(same) => same.push(side),
             None => known.push(vec![side]),
         }
@@ -104,7 +104,7 @@ pub(super) fn run(
     wanted: &(dyn Fn(&Same<'_>) -> Vec<Unit> + Sync),
 ) -> Result<Vec<Left>, Failure> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let (next, found, builds) = (AtomicUsize::new(0), Mutex::new(Vec::new()), builds(sides));
+    let (next, found, builds) = (AtomicUsize::new(0), Mutex::new(Vec::new()), group_by_build(sides));
     let folder = Temporary::new(&args.folder)?;
     std::thread::scope(|scope| {
         for _ in 0..if args.jobs == 0 { cores } else { args.jobs } {
@@ -157,11 +157,11 @@ fn of_same(args: &Args, same: &Same<'_>, compiled: &Path, mut units: VecDeque<Un
         let timeout = args.timeout.max(1);
         // A unit that is slow is only tried in parts.
         let patience = if single { timeout } else { timeout.div_ceil(2) };
-        let ended = process(args, same, compiled, &now, patience);
+        let ended = run_units_in_process(args, same, compiled, &now, patience);
         let lines = ended.iter().flat_map(|e| e.out.lines());
         let lines: Vec<Left> = lines.filter_map(|l| serde_json::from_str(l).ok()).collect();
         let has = |n: u64, side: &str| lines.iter().any(|l| l.program == n && l.side == side);
-        let is_done = |u: &Unit, n: u64| same.iter().all(|s| has(n, &u.side(s).name));
+        let is_done = |u: &Unit, n: u64| same.iter().all(|s| has(n, &u.side_with_change(s).name));
         let all_done = now.iter().all(|u| u.programs.iter().all(|n| is_done(u, *n)));
         for u in &mut units {
             let done: Vec<bool> = u.programs.iter().map(|n| is_done(u, *n)).collect();
@@ -175,22 +175,33 @@ fn of_same(args: &Args, same: &Same<'_>, compiled: &Path, mut units: VecDeque<Un
         }
         let Some(stopped) = units.pop_front() else { break };
         if single {
-            let why = ended.as_ref().map_or("it cannot be started".into(), Ended::why);
+            let why = ended.as_ref().map_or("it cannot be started".into(), Ended::describe_failure);
             let left = |side: &&Side| {
-                Left::failed(stopped.programs[0], &stopped.side(side), format!("the process {why}"))
+                Left::from_failure(
+                    stopped.programs[0],
+                    &stopped.side_with_change(side),
+                    format!("the process {why}"),
+                )
             };
             all.extend(same.iter().map(left));
         } else {
             let part = |part: &[u64]| Unit { programs: part.to_vec(), ..stopped.clone() };
-            parts(&stopped.programs).rev().for_each(|p| units.push_front(part(p)));
+            split_failed_unit(&stopped.programs).rev().for_each(|p| units.push_front(part(p)));
         }
     }
     all
 }
 
 /// The process that runs units.
-fn process(args: &Args, same: &Same<'_>, compiled: &Path, units: &[&Unit], patience: u32) -> Option<Ended> {
-    let mut words: Vec<OsString> = vec![super::own(), "campaign".into(), args.folder.clone().into()];
+fn run_units_in_process(
+    args: &Args,
+    same: &Same<'_>,
+    compiled: &Path,
+    units: &[&Unit],
+    patience: u32,
+) -> Option<Ended> {
+    let mut words: Vec<OsString> =
+        vec![super::own_executable(), "campaign".into(), args.folder.clone().into()];
     words.extend(same.iter().flat_map(|side| ["--side".into(), side.name.clone().into()]));
     words.extend(["--compiled".into(), compiled.into()]);
     words.extend(units.iter().map(|unit| format!("--unit={}", unit.text()).into()));
@@ -203,13 +214,13 @@ fn process(args: &Args, same: &Same<'_>, compiled: &Path, units: &[&Unit], patie
     words.extend(args.drivers.iter().flat_map(|d| ["--driver".into(), d.into()]));
     let programs = units.iter().map(|u| u.programs.len()).sum();
     std::fs::create_dir_all(compiled).ok()?;
-    let mut environment = same[0].environment();
+    let mut environment = same[0].process_environment();
     environment.push(("TMPDIR".into(), compiled.to_str()?.to_owned()));
     limited_process::run_while_it_prints(&words, Path::new("."), programs, patience, &environment)
 }
 
 /// Runs units in this process, and prints a line for each program and side.
-pub(super) fn work(args: &Args, sides: &[Side]) -> Done {
+pub(super) fn run_units_here(args: &Args, sides: &[Side]) -> Done {
     limited_process::end_with_standard_input();
     let same: Same<'_> = sides.iter().filter(|s| args.work.sides.contains(&s.name)).collect();
     if same.is_empty() {
@@ -218,9 +229,9 @@ pub(super) fn work(args: &Args, sides: &[Side]) -> Done {
     let session = (!same[0].is_envisa()).then(|| Session::open("")).transpose().map_err(Failure)?;
     let worker = Worker { session, folder: &args.work.compiled, used: Cell::default() };
     for unit in &args.work.units {
-        let same: Vec<Side> = same.iter().map(|s| unit.side(s)).collect();
+        let same: Vec<Side> = same.iter().map(|s| unit.side_with_change(s)).collect();
         let kernels: Vec<Kernel> = unit.programs.iter().map(|n| args.program(*n)).collect();
-        worker.unit(&same, &kernels)?;
+        worker.run_unit(&same, &kernels)?;
     }
     Ok(Exit::Fine)
 }
@@ -243,19 +254,19 @@ enum Compiled<'a> {
 
 impl Worker<'_> {
     /// Compiles programs at once, and runs each on all sides. What fails is tried again in parts.
-    fn unit(&self, same: &[Side], kernels: &[Kernel]) -> Result<(), Failure> {
-        let compiled = self.compiled(&same[0], kernels);
+    fn run_unit(&self, same: &[Side], kernels: &[Kernel]) -> Result<(), Failure> {
+        let compiled = self.compile_kernels(&same[0], kernels);
         if compiled.is_err() && kernels.len() > 1 {
-            return parts(kernels).try_for_each(|part| self.unit(same, part));
+            return split_failed_unit(kernels).try_for_each(|part| self.run_unit(same, part));
         }
         for k in kernels {
             let run = |side: &Side| {
                 let left = compiled.as_ref().map_err(Clone::clone).and_then(|c| left(c, side, k));
-                Left { ms: self.milliseconds(), ..Left::of(k.number, side, left) }
+                Left { ms: self.elapsed_cpu_milliseconds(), ..Left::from_result(k.number, side, left) }
             };
             let all: Vec<Left> = same.iter().map(run).collect();
             if kernels.len() > 1 && all.iter().any(|l| l.left.is_err()) {
-                self.unit(same, std::slice::from_ref(k))?;
+                self.run_unit(same, std::slice::from_ref(k))?;
                 continue;
             }
             for left in all {
@@ -267,19 +278,19 @@ impl Worker<'_> {
     }
 
     /// CPU time since it was asked for the last time.
-    fn milliseconds(&self) -> u64 {
+    fn elapsed_cpu_milliseconds(&self) -> u64 {
         let now = limited_process::used_here();
         (now - self.used.replace(now)).as_millis() as u64
     }
 
-    fn compiled(&self, side: &Side, kernels: &[Kernel]) -> Result<Compiled<'_>, String> {
-        let own = side.change.as_deref().map_or(String::new(), causes::before);
+    fn compile_kernels(&self, side: &Side, kernels: &[Kernel]) -> Result<Compiled<'_>, String> {
+        let own = side.change.as_deref().map_or(String::new(), causes::text_before_program);
         let text = [PREAMBLE, &own].concat() + &kernels.iter().map(Kernel::text).collect::<String>();
         let (ocloc, device) = match (&side.who, &self.session) {
             (Who::Envisa { ocloc, device, .. }, _) => (ocloc, device),
             (Who::Driver(_), None) => return Err("no driver is open".into()),
             (Who::Driver(_), Some(session)) => {
-                let built = elsewhere::compiled(session, side.options, &text);
+                let built = elsewhere::compile_text(session, side.options, &text);
                 return built.map(|p| Compiled::Program(session, p)).map_err(|e| first_line(&e));
             }
         };
@@ -313,17 +324,18 @@ impl Worker<'_> {
 /// Runs a program: a number for what it left, and whether it reads registers that nothing writes.
 fn left(compiled: &Compiled<'_>, side: &Side, k: &Kernel) -> Result<(u64, bool), String> {
     match compiled {
-        Compiled::Zebin(file) => here(&job(file, side, k)),
+        Compiled::Zebin(file) => run_job_in_process(&job_of_program(file, side, k)),
         Compiled::Program(session, program) => {
-            let delivered = elsewhere::delivered(session, program, &job(Path::new(""), side, k));
-            Ok((number(&results::delivered(&delivered.map_err(|e| first_line(&e))?)), false))
+            let delivered =
+                elsewhere::run_compiled(session, program, &job_of_program(Path::new(""), side, k));
+            Ok((number(&results::results_for_people(&delivered.map_err(|e| first_line(&e))?)), false))
         }
     }
 }
 
 /// A program on a side.
-fn job(file: &Path, side: &Side, k: &Kernel) -> Job {
-    let [global, local] = sizes(k);
+fn job_of_program(file: &Path, side: &Side, k: &Kernel) -> Job {
+    let [global, local] = launch_sizes(k);
     let print =
         |(arg, n): (&str, usize)| Output { arg: arg.into(), print: Some(n as u64), ..Output::default() };
     let mut job = Job {
@@ -333,8 +345,11 @@ fn job(file: &Path, side: &Side, k: &Kernel) -> Job {
         options: if side.is_envisa() { String::new() } else { side.options.into() },
         global: global.map(|n| n as u64).to_vec(),
         local: local.map(|n| n as u32).to_vec(),
-        args: arguments(k).into_iter().map(|(name, value)| (name.into(), ArgText::Text(value))).collect(),
-        outputs: outputs(k).into_iter().map(print).collect(),
+        args: kernel_arguments(k)
+            .into_iter()
+            .map(|(name, value)| (name.into(), ArgText::Text(value)))
+            .collect(),
+        outputs: kernel_outputs(k).into_iter().map(print).collect(),
         jobs: 1,
         ..Job::default()
     };
@@ -345,14 +360,14 @@ fn job(file: &Path, side: &Side, k: &Kernel) -> Job {
 }
 
 /// Runs a program in this process: a number for what it left, and whether it reads registers that nothing writes.
-fn here(job: &Job) -> Result<(u64, bool), String> {
+fn run_job_in_process(job: &Job) -> Result<(u64, bool), String> {
     let mut ready = Ready::new(job).map_err(|e| e.to_string())?;
     let outcome = ready.run(None, None).map_err(|e| e.to_string())?;
     if let Some(fault) = &outcome.fault {
-        return Err(format!("the run: {}", fault.code));
+        return Err(format!("the run ended with the fault {}", fault.code));
     }
-    let delivered = ready.deliver(&outcome).map_err(|e| e.to_string())?;
-    Ok((number(&results::delivered(&delivered)), !ready.kernel().unwritten().is_empty()))
+    let delivered = ready.deliver_results(&outcome).map_err(|e| e.to_string())?;
+    Ok((number(&results::results_for_people(&delivered)), !ready.kernel().unwritten().is_empty()))
 }
 
 fn first_line(text: &str) -> String {

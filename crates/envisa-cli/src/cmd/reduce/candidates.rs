@@ -71,11 +71,14 @@ impl<'a> Candidates<'a> {
                 return Err(Failure("`--differs` takes two lists of options".into()));
             };
             let (a, b) = (run(a)?, run(b)?);
-            (vec![checked(&a, &b), a, b], Shows::Different)
+            (vec![checking_command(&a, &b), a, b], Shows::Different)
         };
         let folder = match shows {
             Shows::Success => None,
-            _ => Some(std::env::current_dir().map_err(|e| Failure(format!("the current folder: {e}")))?),
+            _ => Some(
+                std::env::current_dir()
+                    .map_err(|e| Failure(format!("the current folder cannot be determined: {e}")))?,
+            ),
         };
         Ok(Candidates {
             commands,
@@ -93,19 +96,20 @@ impl<'a> Candidates<'a> {
     }
 
     /// Runs a command on a candidate, within bounds of time and addresses.
-    fn ended(&self, k: usize, path: &Path, program: &str) -> Result<Ended, String> {
+    fn run_candidate(&self, k: usize, path: &Path, program: &str) -> Result<Ended, String> {
         let shown = path.to_string_lossy();
         let words = self.words_of(k, &shown, program);
         let mut environment = vec![("ENVISA_CANDIDATE".to_owned(), shown.into_owned())];
-        environment.extend(self.driver(k).into_iter().flat_map(elsewhere::environment));
+        environment
+            .extend(self.driver_library(k).into_iter().flat_map(elsewhere::implementation_environment));
         let folder = self.folder.as_deref().or(path.parent()).unwrap_or(Path::new("."));
         limited_process::run(&words, folder, self.timeout, &environment)
             .ok_or_else(|| "a process cannot be started".to_owned())
     }
 
     /// The same by a process that stays, if the command runs on another driver.
-    fn answered(&self, k: usize, path: &Path, program: &str) -> Option<Ended> {
-        let driver = self.driver(k)?;
+    fn run_in_resident_process(&self, k: usize, path: &Path, program: &str) -> Option<Ended> {
+        let driver = self.driver_library(k)?;
         let words = self.words_of(k, &path.to_string_lossy(), program);
         let words: Vec<&str> = words.iter().map(|w| w.to_str()).collect::<Option<_>>()?;
         let request = serde_json::to_string(&words).ok()?;
@@ -116,7 +120,7 @@ impl<'a> Candidates<'a> {
         let mut resident = self.residents.lock().ok().and_then(|mut all| known(&mut all)).or_else(|| {
             let mut words: Vec<OsString> = self.commands[k].clone();
             words.push("--serve".into());
-            Resident::start(&words, &elsewhere::environment(driver))
+            Resident::start(&words, &elsewhere::implementation_environment(driver))
         })?;
         let time = Duration::from_secs(self.timeout.into()) * 2;
         let answer: elsewhere::Answer =
@@ -138,7 +142,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// The library of the driver on which a command runs, if it is not envisa.
-    fn driver(&self, k: usize) -> Option<&str> {
+    fn driver_library(&self, k: usize) -> Option<&str> {
         self.commands[k].windows(2).find(|w| w[0] == "--driver").and_then(|w| w[1].to_str())
     }
 
@@ -157,18 +161,18 @@ impl<'a> Candidates<'a> {
     ///
     /// # Errors
     /// Why it does not, in words.
-    pub(super) fn shows(&self, program: &str, job: &str) -> Result<(), String> {
+    pub(super) fn check_failure_shown(&self, program: &str, job: &str) -> Result<(), String> {
         self.tried.fetch_add(1, Ordering::Relaxed);
         let folder = tempfile::Builder::new().prefix("envisa-reduce").tempdir().map_err(|e| e.to_string())?;
         let path = self.input.write(folder.path(), "candidate", program, job)?;
-        let run = |k: usize| self.ended(k, &path, program);
+        let run = |k: usize| self.run_candidate(k, &path, program);
         let source = folder.path().join(if job.is_empty() { "candidate.cl" } else { &self.input.name });
-        let is_text = !matches!(self.shows, Shows::Success) && self.input.extension() == "cl";
-        if is_text && self.front.refuses(&source, &self.options(job), self.timeout) {
-            return Err("it is no OpenCL C".into());
+        let is_text = !matches!(self.shows, Shows::Success) && self.input.file_extension() == "cl";
+        if is_text && self.front.surely_rejects(&source, &self.options(job), self.timeout) {
+            return Err("the program is not OpenCL C".into());
         }
         match &self.shows {
-            Shows::Success => succeeded(run(0)?, "the command").map(|_| ()),
+            Shows::Success => require_success(run(0)?, "the command").map(|_| ()),
             Shows::Text(wanted) => {
                 let ended = run(0)?;
                 let said = ended.out.contains(wanted.as_str()) || ended.err.contains(wanted.as_str());
@@ -177,9 +181,9 @@ impl<'a> Candidates<'a> {
             Shows::Different => {
                 let timed = |k: usize| {
                     let start = Instant::now();
-                    let ended = self.answered(k, &path, program).map_or_else(|| run(k), Ok)?;
+                    let ended = self.run_in_resident_process(k, &path, program).map_or_else(|| run(k), Ok)?;
                     let who = ["with A, `envisa run`", "with B, `envisa run`"][k - 1];
-                    Ok::<_, String>((succeeded(ended, who)?, start.elapsed()))
+                    Ok::<_, String>((require_success(ended, who)?, start.elapsed()))
                 };
                 let first = self.quicker.get().copied().unwrap_or(1);
                 let (one, other) = (timed(first)?, timed(3 - first)?);
@@ -188,7 +192,7 @@ impl<'a> Candidates<'a> {
                 if a.out == b.out {
                     return Err("A and B print the same".into());
                 }
-                let warnings = warnings(&a.err);
+                let warnings = warning_kinds(&a.err);
                 if !warnings.is_subset(self.warnings.get_or_init(|| warnings.clone())) {
                     return Err(
                         "with A, `envisa run` has warnings of other kinds than those of the input".into()
@@ -196,9 +200,9 @@ impl<'a> Candidates<'a> {
                 }
                 // Whatever the processes that stay have been through: new ones say the same.
                 for (k, before) in [(1, &a), (2, &b)] {
-                    if self.driver(k).is_some() && run(k)?.out != before.out {
+                    if self.driver_library(k).is_some() && run(k)?.out != before.out {
                         self.residents.lock().map_err(|e| e.to_string())?.clear();
-                        return Err("another driver prints now this, now that".into());
+                        return Err("the other driver prints different results in different runs".into());
                     }
                 }
                 // Last, as the checks take the longest, and most candidates print the same.
@@ -209,16 +213,16 @@ impl<'a> Candidates<'a> {
 
     /// Do the checks find nothing but hints that they find of the input, too?
     fn is_defined(&self, ended: Ended) -> Result<(), String> {
-        let codes = codes(&ended.err);
+        let codes = error_codes(&ended.err);
         let hints = |code: &String| FindingKind::ALL.iter().any(|k| k.is_hint() && k.code() == code);
         if codes.is_empty() || !codes.iter().all(hints) {
-            succeeded(ended, "with `--check-hints`, `envisa run`")?;
+            require_success(ended, "with `--check-hints`, `envisa run`")?;
         }
         let known = self.hints.get_or_init(|| codes.clone());
         let new: Vec<&str> = codes.difference(known).map(String::as_str).collect();
         match &new[..] {
             [] => Ok(()),
-            new => Err(format!("the checks find what the input does not have: {}", new.join(", "))),
+            new => Err(format!("the checks report errors that the input does not have: {}", new.join(", "))),
         }
     }
 
@@ -229,7 +233,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// A script that shows the failure again in a folder that has everything; copies the files there that options name.
-    pub(super) fn script(&self, best: &Path, program: &str) -> Result<String, String> {
+    pub(super) fn write_script(&self, best: &Path, program: &str) -> Result<String, String> {
         let folder = best.parent().unwrap_or(Path::new("."));
         let name = best.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut out = String::from("#!/bin/sh\n# Shows the failure again.\ncd \"$(dirname \"$0\")\"\n");
@@ -242,7 +246,7 @@ impl<'a> Candidates<'a> {
                     _ if i == 0 && word.ends_with("envisa") => "envisa".into(),
                     Some((key, file)) if self.folder.is_some() && Path::new(file).is_file() => {
                         let copy = Path::new(file).file_name().unwrap_or_default();
-                        copied(Path::new(file), &folder.join(copy))?;
+                        copy_unless_present(Path::new(file), &folder.join(copy))?;
                         quoted(&format!("{key}=@{}", copy.to_string_lossy()))
                     }
                     _ => quoted(&word),
@@ -256,7 +260,7 @@ impl<'a> Candidates<'a> {
 }
 
 /// What checks a program that runs as A or as B: the first that envisa runs. Where neither is, envisa compiles it for dg2.
-fn checked(a: &[OsString], b: &[OsString]) -> Vec<OsString> {
+fn checking_command(a: &[OsString], b: &[OsString]) -> Vec<OsString> {
     let is_elsewhere = |words: &[OsString]| words.iter().any(|w| w == "--driver");
     let chosen = if is_elsewhere(a) { b } else { a };
     let mut words = Vec::new();
@@ -276,13 +280,13 @@ fn checked(a: &[OsString], b: &[OsString]) -> Vec<OsString> {
 }
 
 /// Codes of errors that were told.
-fn codes(said: &str) -> BTreeSet<String> {
+fn error_codes(said: &str) -> BTreeSet<String> {
     let told = said.lines().filter_map(|l| l.strip_prefix("error[")?.split_once(']'));
     told.map(|(code, _)| code.to_owned()).collect()
 }
 
 /// Copies a file, unless it is there already.
-pub(super) fn copied(from: &Path, to: &Path) -> Result<(), String> {
+pub(super) fn copy_unless_present(from: &Path, to: &Path) -> Result<(), String> {
     if to.exists() {
         return Ok(());
     }
@@ -311,7 +315,7 @@ pub(super) fn without_arguments<'a>(words: &'a [OsString], gone: &dyn Fn(&str) -
 }
 
 /// Kinds of warnings: what is told without names and numbers.
-fn warnings(said: &str) -> BTreeSet<String> {
+fn warning_kinds(said: &str) -> BTreeSet<String> {
     let told = said.lines().filter(|l| l.starts_with("warning"));
     told.map(|l| {
         l.split(['\'', '`']).step_by(2).collect::<String>().replace(|c: char| c.is_ascii_digit(), "")
@@ -319,11 +323,11 @@ fn warnings(said: &str) -> BTreeSet<String> {
     .collect()
 }
 
-fn succeeded(ended: Ended, who: &str) -> Result<Ended, String> {
+fn require_success(ended: Ended, who: &str) -> Result<Ended, String> {
     if ended.success() {
         return Ok(ended);
     }
     let first = ended.err.lines().find(|l| l.starts_with("error") || l.starts_with("fault"));
     let first = first.map_or(String::new(), |l| format!(": {l}"));
-    Err(format!("{who} fails ({}){first}", ended.why()))
+    Err(format!("{who} fails ({}){first}", ended.describe_failure()))
 }

@@ -30,7 +30,7 @@ pub(super) struct Front {
 
 impl Front {
     /// Is a program surely none? The first one that is asked about is the input.
-    pub fn refuses(&self, file: &Path, options: &[String], seconds: u32) -> bool {
+    pub fn surely_rejects(&self, file: &Path, options: &[String], seconds: u32) -> bool {
         let takes = |words: &[OsString]| {
             let words: Vec<OsString> = words.iter().cloned().chain([file.into()]).collect();
             let folder = file.parent().unwrap_or(Path::new("."));
@@ -40,7 +40,7 @@ impl Front {
         let words = self.words.get_or_init(|| {
             first = true;
             let words: Vec<OsString> =
-                READ.into_iter().chain(ONE).map(OsString::from).chain(kept(options)).collect();
+                READ.into_iter().chain(ONE).map(OsString::from).chain(meaning_options(options)).collect();
             Some(words).filter(|words| takes(words))
         });
         !first && words.as_deref().is_some_and(|words| !takes(words))
@@ -48,7 +48,7 @@ impl Front {
 }
 
 /// Options of a compiler that say what a program means: its version of the language, definitions and folders.
-fn kept(options: &[String]) -> impl Iterator<Item = OsString> {
+fn meaning_options(options: &[String]) -> impl Iterator<Item = OsString> {
     let words = options.iter().flat_map(|o| o.split_whitespace());
     words.filter(|w| ["-cl-std=", "-D", "-I"].iter().any(|of| w.starts_with(of))).map(OsString::from)
 }
@@ -60,6 +60,6 @@ mod tests {
     #[test]
     fn options_that_say_what_a_program_means_are_kept() {
         let options = ["-cl-std=CL3.0 -cl-opt-disable".to_owned(), "-DN=4 -w".to_owned()];
-        assert_eq!(kept(&options).collect::<Vec<_>>(), ["-cl-std=CL3.0", "-DN=4"]);
+        assert_eq!(meaning_options(&options).collect::<Vec<_>>(), ["-cl-std=CL3.0", "-DN=4"]);
     }
 }

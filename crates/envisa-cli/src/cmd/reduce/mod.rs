@@ -4,7 +4,7 @@ mod candidates;
 mod front;
 
 use crate::cmd::{Done, Exit, Failure, limited_process};
-use candidates::{Candidates, copied, has_lost};
+use candidates::{Candidates, copy_unless_present, has_lost};
 use envisa_harness::files;
 use envisa_harness::job::{Portable, without_arguments};
 use envisa_reduce::{Bounds, Language, Launch, OpenClC, Progress, Visa, reduce};
@@ -107,12 +107,12 @@ impl Failing {
         Ok(Failing { program, job: String::new(), name, files: Vec::new() })
     }
 
-    fn extension(&self) -> &str {
+    fn file_extension(&self) -> &str {
         Path::new(&self.name).extension().and_then(|e| e.to_str()).unwrap_or_default()
     }
 
-    fn language(&self) -> Option<&'static dyn Language> {
-        match self.extension() {
+    fn language_of_file(&self) -> Option<&'static dyn Language> {
+        match self.file_extension() {
             "cl" | "c" | "clcpp" => Some(&OpenClC),
             "visaasm" => Some(&Visa),
             _ => None,
@@ -122,13 +122,13 @@ impl Failing {
     /// Writes a program, and a job if the input is one, with all files that it reads; what is to be run.
     fn write(&self, folder: &Path, stem: &str, program: &str, job: &str) -> Result<PathBuf, String> {
         let own = if self.job.is_empty() { Path::new(stem) } else { Path::new(&self.name) };
-        let file = folder.join(own).with_extension(self.extension());
+        let file = folder.join(own).with_extension(self.file_extension());
         files::write(&file, program.as_bytes())?;
         if self.job.is_empty() {
             return Ok(file);
         }
         for (name, from) in &self.files {
-            copied(from, &folder.join(name))?;
+            copy_unless_present(from, &folder.join(name))?;
         }
         let file = folder.join(stem).with_extension("toml");
         files::write(
@@ -153,7 +153,7 @@ pub fn launch_of(reduced: &str, program: &str, options: &[String]) -> Vec<OsStri
 pub fn run(args: &Args) -> Done {
     let failed = |e: String| Failure(e);
     let input = Failing::read(&args.file).map_err(failed)?;
-    let language = input.language().ok_or_else(|| {
+    let language = input.language_of_file().ok_or_else(|| {
         let why = "is neither OpenCL C (.cl), nor vISA text (.visaasm), nor a job (.toml)";
         Failure(format!("{}: {why}", args.file.display()))
     })?;
@@ -166,9 +166,9 @@ pub fn run(args: &Args) -> Done {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let bounds = Bounds { workers: if args.jobs == 0 { cores } else { args.jobs }, tries: args.tries };
     let mut search = Search { input: &input, folder: &folder, candidates, bounds, program, job };
-    search.go(language);
+    search.reduce_until_stable(language);
     let best = search.write().map_err(failed)?;
-    let script = search.candidates.script(&best, &search.program).map_err(failed)?;
+    let script = search.candidates.write_script(&best, &search.program).map_err(failed)?;
     files::write(&folder.join("reproduce.sh"), script.as_bytes()).map_err(failed)?;
     let original = folder.join("original").with_extension(input.extension());
     files::write(&original, input.program.as_bytes()).map_err(failed)?;
@@ -197,12 +197,12 @@ pub fn run(args: &Args) -> Done {
 fn start(input: &Failing, folder: &Path, candidates: &Candidates<'_>) -> Result<(String, String), String> {
     let earlier = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let (program, job) = if input.job.is_empty() {
-        (earlier(&format!("reduced.{}", input.extension())), Some(String::new()))
+        (earlier(&format!("reduced.{}", input.file_extension())), Some(String::new()))
     } else {
         (earlier(&input.name), earlier("reduced.toml"))
     };
     // First, as it tells what candidates may have: of warnings and hints, those of the input.
-    candidates.shows(&input.program, &input.job)?;
+    candidates.check_failure_shown(&input.program, &input.job)?;
     if let Some(hints) = candidates.known_hints() {
         eprintln!(
             "envisa reduce: --check-hints finds {hints} of the input; the reduced program may have it, too"
@@ -210,7 +210,7 @@ fn start(input: &Failing, folder: &Path, candidates: &Candidates<'_>) -> Result<
     }
     if let (Some(program), Some(job)) = (program, job)
         && (&program, &job) != (&input.program, &input.job)
-        && candidates.shows(&program, &job).is_ok()
+        && candidates.check_failure_shown(&program, &job).is_ok()
     {
         eprintln!("envisa reduce: goes on in {}", folder.display());
         return Ok((program, job));
@@ -230,12 +230,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Reduces the program and the job in turn, until neither becomes smaller.
-    fn go(&mut self, language: &dyn Language) {
+    fn reduce_until_stable(&mut self, language: &dyn Language) {
         loop {
             let program = self.program.clone();
             let (candidates, job) = (&self.candidates, self.job.clone());
             let mut told = self.told(|program| (program.to_owned(), job.clone()), self.input.program.len());
-            let fails = |t: &str| candidates.shows(t, &job).is_ok();
+            let fails = |t: &str| candidates.check_failure_shown(t, &job).is_ok();
             // A text that does not fail any more, by chance or time, stays as it is.
             let small = reduce(&program, language, &fails, self.bounds, &mut told).unwrap_or(program);
             self.program = small.clone();
@@ -244,7 +244,7 @@ impl Search<'_> {
             }
             let candidates = &self.candidates;
             let mut told = self.told(|job| (small.clone(), job.to_owned()), self.input.job.len());
-            let fails = |t: &str| candidates.shows(&small, t).is_ok();
+            let fails = |t: &str| candidates.check_failure_shown(&small, t).is_ok();
             let less = reduce(&job, &Launch, &fails, self.bounds, &mut told).unwrap_or(job.clone());
             self.job = less;
             if self.job == job {

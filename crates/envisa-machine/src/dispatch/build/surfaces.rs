@@ -11,7 +11,7 @@ impl Building<'_> {
         base: u64,
     ) -> Result<(), LaunchError> {
         if p.addrmode != Some(AddrMode::Bindless) {
-            self.put(p, &base.to_le_bytes());
+            self.write_payload(p, &base.to_le_bytes());
             return Ok(());
         }
         let found = self.memory.map().iter().find(|a| a.base == base).map(|a| BufferSurface::rest_of(a, 0));
@@ -19,23 +19,23 @@ impl Building<'_> {
         // Behind those of the arguments.
         let after = u32::try_from(self.launch.args.len()).unwrap_or(u32::MAX);
         let index = FIRST_BINDLESS.saturating_add(after).saturating_add(which);
-        self.surfaces.bind(self.memory, index, Surface::Buffer(data));
+        self.surfaces.bind_surface(self.memory, index, Surface::Buffer(data));
         let Some(handle) = SurfaceTable::handle(index) else {
             return Err(LaunchError::Metadata("there are too many surfaces".into()));
         };
-        self.put(p, &u64::from(handle).to_le_bytes());
+        self.write_payload(p, &u64::from(handle).to_le_bytes());
         Ok(())
     }
 
     /// How many bytes before the one that an argument points to its surface starts. Kernels may go backwards from a
     /// pointer: where they add an offset to what they access, surfaces start with the allocation.
-    pub(super) fn before(&self, index: u32, arg: &Arg) -> Result<u32, LaunchError> {
+    pub(super) fn bytes_before_pointer(&self, index: u32, arg: &Arg) -> Result<u32, LaunchError> {
         let Arg::Buffer(id, offset) = arg else { return Ok(0) };
         let adds = |p: &PayloadArgument| p.arg_type == ArgType::BufferOffset && p.arg_index == Some(index);
         if !self.kernel.payload_arguments.iter().any(adds) {
             return Ok(0);
         }
-        let allocation = self.allocation(index, *id)?;
+        let allocation = self.find_allocation(index, *id)?;
         let offset = (*offset).min(allocation.block.len() as u64);
         // Offsets have 32 bits: of a larger allocation both sides of the pointer can be reached in part only.
         let large = allocation.block.len() as u64 > 1 << 32;
@@ -48,15 +48,15 @@ impl Building<'_> {
     pub(super) fn surface(&self, index: u32, arg: &Arg) -> Result<Option<Surface>, LaunchError> {
         Ok(Some(match arg {
             Arg::Buffer(id, offset) => {
-                let allocation = self.allocation(index, *id)?;
-                let start = offset - u64::from(self.before(index, arg)?);
+                let allocation = self.find_allocation(index, *id)?;
+                let start = offset - u64::from(self.bytes_before_pointer(index, arg)?);
                 Surface::Buffer(BufferSurface::rest_of(&allocation, start))
             }
             Arg::Part(id, offset, len) => {
-                Surface::Buffer(BufferSurface::part_of(&*self.allocation(index, *id)?, *offset, *len))
+                Surface::Buffer(BufferSurface::part_of(&*self.find_allocation(index, *id)?, *offset, *len))
             }
             Arg::Image(image) => {
-                self.allocation(index, image.allocation)?;
+                self.find_allocation(index, image.allocation)?;
                 Surface::Image(*image)
             }
             Arg::Null => Surface::None,
@@ -65,13 +65,13 @@ impl Building<'_> {
     }
 
     /// Binds surfaces by the binding table.
-    pub(super) fn bind(&mut self) -> Result<(), LaunchError> {
+    pub(super) fn bind_surfaces(&mut self) -> Result<(), LaunchError> {
         for b in &self.kernel.binding_table_indices {
             let surface = match self.launch.args.get(b.arg_index as usize) {
                 Some(arg) => self.surface(b.arg_index, arg)?.unwrap_or_default(),
                 None => return Err(LaunchError::Argument(b.arg_index, "is not given".into())),
             };
-            if !self.surfaces.bind(self.memory, b.bti_value, surface) {
+            if !self.surfaces.bind_surface(self.memory, b.bti_value, surface) {
                 return Err(LaunchError::Metadata(format!("binding-table index {}", b.bti_value)));
             }
         }

@@ -390,7 +390,7 @@ fn image(rig: &mut Rig, rng: &mut Rng) {
     let slice_pitch = some(64) as u64 + height as u64 * row_pitch as u64;
     let shape = shapes[rng.below(6) as usize];
     let channel_type = if rng.below(10) == 0 { rng.next() as u32 } else { ty };
-    rig.surfaces.bind(
+    rig.surfaces.bind_surface(
         &rig.memory,
         7,
         Surface::Image(Image {

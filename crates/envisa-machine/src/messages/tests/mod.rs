@@ -96,7 +96,7 @@ impl Rig {
         let [slm, window] = blocks;
         let mut surfaces = SurfaceTable::default();
         let surface = BufferSurface { allocation: ids[0], start: SURFACE_START, len: SURFACE_LEN };
-        surfaces.bind(&memory, BTI, Surface::Buffer(surface));
+        surfaces.bind_surface(&memory, BTI, Surface::Buffer(surface));
         let mut regs = Registers::new(FILE);
         fill(regs.bytes_mut(), rng);
         regs.set(HANDLE, BTI);

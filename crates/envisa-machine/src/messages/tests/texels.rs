@@ -148,7 +148,7 @@ fn bind(rig: &mut Rig, shape: ImageShape, format: Format) -> Image {
         start: 0,
         allocation: rig.ids[1],
     };
-    rig.surfaces.bind(&rig.memory, 7, Surface::Image(image));
+    rig.surfaces.bind_surface(&rig.memory, 7, Surface::Image(image));
     rig.regs.set(HANDLE, 7u32);
     image
 }

@@ -61,7 +61,7 @@ impl Copies {
         let operands = checking.module.operands(i).to_vec();
         match (i.op, &operands[..]) {
             (op::FUNCTION, [_, id, ..]) => self.in_kernel = checking.kernels.contains(id),
-            (op::RETURN, _) if self.in_kernel => checking.note(i.at, plain(Kind::Ends)),
+            (op::RETURN, _) if self.in_kernel => checking.note(i.at, unnamed_report(Kind::Ends)),
             (own::GROUP_ASYNC_COPY, [_, result, _, to, from, elements, stride, event]) => {
                 self.copy(checking, i, (*result, *event), [*to, *from, *elements, *stride]);
             }
@@ -93,11 +93,11 @@ impl Copies {
         for number in [elements, stride] {
             arguments.push(checking.long(at, number));
         }
-        checking.report(at, event, What { bound: self.count, ..plain(Kind::Copies) }, &arguments);
+        checking.report(at, event, What { bound: self.count, ..unnamed_report(Kind::Copies) }, &arguments);
         let module = &mut checking.module;
         (module.words[at + 1], module.words[at + 2]) = (self.event, module.id());
         module.words[i.end - 1] = self.none;
-        checking.note(i.end, plain(Kind::Copied));
+        checking.note(i.end, unnamed_report(Kind::Copied));
         let (is_event, number, zero) =
             (checking.bool_type(), checking.constant(self.count.into()), checking.constant(0));
         let given = checking.module.id();
@@ -148,12 +148,12 @@ impl Copies {
                     }
                     let value = checking.module.id();
                     checking.module.put(at, op::LOAD, &[self.number, value, event]);
-                    checking.report(at, value, plain(Kind::Waits), &[]);
+                    checking.report(at, value, unnamed_report(Kind::Waits), &[]);
                 }
             }
             _ => {
                 let all = checking.constant(ALL_EVENTS);
-                checking.report(at, all, plain(Kind::Waits), &[]);
+                checking.report(at, all, unnamed_report(Kind::Waits), &[]);
             }
         }
         let semantics = self.semantics.or_else(|| {
@@ -173,7 +173,7 @@ impl Copies {
 }
 
 /// The functions that kernels are. Entry points often do no more than call the kernel, and the compiler takes that instead.
-pub(super) fn kernels(module: &Rewriting) -> BTreeSet<u32> {
+pub(super) fn kernel_functions(module: &Rewriting) -> BTreeSet<u32> {
     let entries = module.all.iter().filter(|i| i.op == op::ENTRY_POINT);
     let entries = entries.filter_map(|i| module.operands(i).get(1).copied());
     let called = |entry: u32| {
@@ -188,6 +188,6 @@ pub(super) fn kernels(module: &Rewriting) -> BTreeSet<u32> {
     entries.map(|entry| called(entry).unwrap_or(entry)).collect()
 }
 
-fn plain(kind: Kind) -> What {
+fn unnamed_report(kind: Kind) -> What {
     What { kind, does: Does::Reads, bytes: 0, bound: 0 }
 }

@@ -6,7 +6,7 @@
 use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::super::Instruction;
-use super::pointer_path::named;
+use super::pointer_path::name_of_pointer;
 use super::{Checking, op};
 
 mod own {
@@ -61,14 +61,14 @@ impl Checking {
         let (from, mask) = (self.constant(TYPES - first), self.constant(TYPES - 1));
         let from = self.make(i.at, op::I_ADD, &[format, from]);
         let place = self.make(i.at, op::BITWISE_AND, &[from, mask]);
-        let name = named(&self.module, &self.types, image);
+        let name = name_of_pointer(&self.module, &self.types, image);
         self.call(i.at, place, wrong, what, &name);
     }
 
     /// Is a type one of integers, or of vectors of them? `None` if it is not of floats either.
     fn has_integers(&self, ty: u32) -> Option<bool> {
         let of = |ty: u32| {
-            self.module.all.iter().find(|i| self.module.operands(i).first() == Some(&ty) && declares(i))
+            self.module.all.iter().find(|i| self.module.operands(i).first() == Some(&ty) && is_declaration(i))
         };
         let mut found = of(ty)?;
         if found.op == own::TYPE_VECTOR {
@@ -82,6 +82,6 @@ impl Checking {
     }
 }
 
-fn declares(i: &Instruction) -> bool {
+fn is_declaration(i: &Instruction) -> bool {
     matches!(i.op, op::TYPE_INT | own::TYPE_FLOAT | own::TYPE_VECTOR)
 }

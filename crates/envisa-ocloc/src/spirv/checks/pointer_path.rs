@@ -90,7 +90,7 @@ impl Path {
         let (_, pointee) = types.pointer(root)?;
         let origin = types.made(root).map(|i| i.op);
         let chosen = matches!(origin, Some(op::SELECT | op::PHI));
-        let text = named(module, types, if chosen { holder } else { root });
+        let text = name_of_pointer(module, types, if chosen { holder } else { root });
         let object = types.get(pointee).map(|t| t.bytes).filter(|n| *n > 0 && origin == Some(op::VARIABLE));
         let mut walk = Walk {
             types,
@@ -126,7 +126,7 @@ impl Path {
 }
 
 /// What a pointer is called that is not a step from another: one out of a variable as that is, with its indices.
-pub(super) fn named(module: &Rewriting, types: &Types, pointer: u32) -> String {
+pub(super) fn name_of_pointer(module: &Rewriting, types: &Types, pointer: u32) -> String {
     let mut root = match types.made(pointer) {
         Some(i) if i.op == op::LOAD => module.operands(i).get(2).copied().unwrap_or(pointer),
         _ => pointer,

@@ -15,7 +15,7 @@ fn module(body: &[Vec<u32>]) -> Vec<u8> {
 /// A kernel `f(global int *a, ulong i)` with `local int t[4][8]`, and this body.
 fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
     let name = |id: u32, name: &str| {
-        let operands: Vec<u32> = std::iter::once(id).chain(literal(name)).collect();
+        let operands: Vec<u32> = std::iter::once(id).chain(string_operands(name)).collect();
         instruction(op::NAME, &operands)
     };
     let mut body = vec![
@@ -209,8 +209,8 @@ fn damage_is_no_harm() {
     }
     assert_eq!(with_checks(b"no module at all"), None);
     let long = format!("{}[]", "a".repeat(80));
-    assert_eq!((shortened(&long).len(), shortened("t[]").as_str()), (32, "t[]"));
-    assert!(shortened(&long).ends_with("aaa[]"));
+    assert_eq!((shorten_text(&long).len(), shorten_text("t[]").as_str()), (32, "t[]"));
+    assert!(shorten_text(&long).ends_with("aaa[]"));
 }
 
 /// The notes of a kernel with this body.

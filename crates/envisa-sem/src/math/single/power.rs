@@ -133,7 +133,7 @@ pub fn pow<L: Lanes>(l: &mut L, x: L::V, y: L::V) -> L::V {
     let exponent = l.abs(y);
     let (special, other) = (not_positive(l, a), not_positive(l, exponent));
     let special = l.either(special, other);
-    let [z] = l.rarely(special, [z], |l| [limit(l, a, y, high)]);
+    let [z] = l.rarely(special, [z], |l| [power_of_zero_or_infinity(l, a, y, high)]);
     let negative = l.ilt(x, zero);
     let [z] = l.rarely(negative, [z], |l| [signed(l, x, y, z)]);
     let one = l.float(1.0);
@@ -151,7 +151,7 @@ pub fn pow<L: Lanes>(l: &mut L, x: L::V, y: L::V) -> L::V {
 
 /// a^y where one is 0 or ∞; `log` is the high part of log2 a where that is finite. (NaN: anything.)
 #[inline(always)]
-fn limit<L: Lanes>(l: &mut L, a: L::V, y: L::V, log: L::V) -> L::V {
+fn power_of_zero_or_infinity<L: Lanes>(l: &mut L, a: L::V, y: L::V, log: L::V) -> L::V {
     let (zero, one, infinity) = (l.float(0.0), l.float(1.0), l.bits(INFINITY));
     let (lowest, sign) = (l.float(f32::NEG_INFINITY), l.bits(SIGN));
     let (is_zero, is_infinite) = (l.ieq(a, zero), l.ieq(a, infinity));

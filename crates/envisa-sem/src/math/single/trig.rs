@@ -7,7 +7,7 @@ use crate::lanes::{Lanes, SIGN};
 const PIO2: [u32; 3] = [0x3fc9_0fdb, 0xb33b_bd2e, 0xa6f7_2ced];
 /// 2/π.
 const TWO_OVER_PI: u32 = 0x3f22_f983;
-/// 2^16: up to here [`near`] reduces, from here [`far`].
+/// 2^16: up to here [`reduce_small`] reduces, from here [`reduce_large`].
 const FAR: u32 = 0x4780_0000;
 
 /// An argument less a multiple of π/2: the rest in [−π/4, π/4] (and a little more) as a value and its error, and
@@ -17,7 +17,7 @@ type Reduced<V> = [V; 3];
 /// Reduces `a` in [0, 2^16): with the multiple n below 2^16, the first step is exact (a multiple of 2^-24
 /// below 1), and the other two are taken in two parts.
 #[inline(always)]
-fn near<L: Lanes>(l: &mut L, a: L::V) -> Reduced<L::V> {
+fn reduce_small<L: Lanes>(l: &mut L, a: L::V) -> Reduced<L::V> {
     let [c0, c1, c2] = PIO2.map(|c| l.bits(c));
     let inverse = l.bits(TWO_OVER_PI);
     let q = l.mul(a, inverse);
@@ -38,7 +38,7 @@ fn near<L: Lanes>(l: &mut L, a: L::V) -> Reduced<L::V> {
 /// After Payne and Hanek: a = y 2^(8g − 7) with y an integer of 24 significant bits in [2^23, 2^31), so that
 /// of 2^(8g − 7) · 2/π only what it is modulo 4 counts, which a table of 16 has in four singles.
 #[inline(always)]
-fn far<L: Lanes>(l: &mut L, a: L::V) -> Reduced<L::V> {
+fn reduce_large<L: Lanes>(l: &mut L, a: L::V) -> Reduced<L::V> {
     /// The exponent field of 2^16, times 2^23.
     const FIRST: u32 = (127 + 16) << 23;
     let first = l.bits(FIRST);
@@ -160,14 +160,14 @@ const POWERS: [[u32; 16]; 4] = [
 
 /// sin (`shift` 0) or cos (`shift` 1) of `a`, which is not negative.
 #[inline(always)]
-fn circular<L: Lanes>(l: &mut L, a: L::V, shift: u32) -> L::V {
+fn sine_or_cosine<L: Lanes>(l: &mut L, a: L::V, shift: u32) -> L::V {
     // (sin r − r) / r³ and (cos r − 1 + r²/2) / r⁴ in r²: errors 2^-28.0 of sin r, 2^-30.4 of cos r.
     const S: [u32; 4] = [0xbe2a_aaab, 0x3c08_8884, 0xb950_0751, 0x3636_4ee8];
     const C: [u32; 3] = [0x3d2a_aaa4, 0xbab6_05a9, 0x37cc_d588];
-    let usual = near(l, a);
+    let usual = reduce_small(l, a);
     let last = l.bits(FAR - 1);
     let is_far = l.ilt(last, a);
-    let [high, low, n] = l.rarely(is_far, usual, |l| far(l, a));
+    let [high, low, n] = l.rarely(is_far, usual, |l| reduce_large(l, a));
     // cos r = (1 − high²/2) + high⁴ C − high · low, the bracket as a value and its error.
     let (minus_half, one) = (l.float(-0.5), l.float(1.0));
     let z = l.mul(high, high);
@@ -203,7 +203,7 @@ pub fn sin<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     let sign = l.bits(SIGN);
     let sign = l.and(x, sign);
     let a = l.xor(x, sign);
-    let y = circular(l, a, 0);
+    let y = sine_or_cosine(l, a, 0);
     l.xor(y, sign)
 }
 
@@ -211,5 +211,5 @@ pub fn sin<L: Lanes>(l: &mut L, x: L::V) -> L::V {
 #[inline(always)]
 pub fn cos<L: Lanes>(l: &mut L, x: L::V) -> L::V {
     let a = l.abs(x);
-    circular(l, a, 1)
+    sine_or_cosine(l, a, 1)
 }

@@ -2,7 +2,7 @@
 
 use crate::{Code, Example, Kind, Rule};
 
-const fn note(
+const fn unchecked_rule(
     code: u16,
     name: &'static str,
     page: &'static str,
@@ -25,7 +25,7 @@ const fn note(
 use Kind::{Runtime, Unchecked};
 
 pub(crate) static UNCHECKED: &[Rule] = &[
-    note(
+    unchecked_rule(
         901,
         "address-in-variable",
         "5_operands",
@@ -33,7 +33,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "An indirect operand's address lies inside the variable it was taken of",
         "Addresses are computed. The engine faults on an address outside of every variable. It does not notice an address in another variable. The lint V0806 finds some.",
     ),
-    note(
+    unchecked_rule(
         902,
         "address-aligned",
         "5_operands",
@@ -41,7 +41,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "An indirect operand's address is aligned to its type",
         "Addresses are computed, and the engine reads and writes at any byte. The lint V0810 finds some.",
     ),
-    note(
+    unchecked_rule(
         903,
         "inactive-addresses",
         "5_operands",
@@ -49,7 +49,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Inactive channels of a multi-address operand have valid addresses",
         "Engines do not look at inactive channels' addresses.",
     ),
-    note(
+    unchecked_rule(
         904,
         "memory-alignment",
         "GATHER4_SCALED",
@@ -57,7 +57,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Addresses of messages are aligned as the message needs",
         "Dwords for GATHER4_SCALED and atomics, blocks for SVM_GATHER, words for 16-bit atomics. V0406 checks constants.",
     ),
-    note(
+    unchecked_rule(
         905,
         "memory-bounds",
         "SVM",
@@ -65,7 +65,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Accesses stay inside surfaces, shared local memory and allocations",
         "What happens beyond is on each page; virtual addresses fault.",
     ),
-    note(
+    unchecked_rule(
         906,
         "same-address-writes",
         "SCATTER",
@@ -73,7 +73,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Channels of a scatter write to different places",
         "A run with checks reports channels that store different values to one place. The lint V0805 finds some.",
     ),
-    note(
+    unchecked_rule(
         907,
         "data-races",
         "3_execution_model",
@@ -81,7 +81,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Threads do not race",
         "A run with checks compares the plain accesses of a group's threads between barriers, and those of groups of a launch, and reports which two race.",
     ),
-    note(
+    unchecked_rule(
         908,
         "barrier-convergence",
         "BARRIER",
@@ -89,7 +89,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "All threads of a group reach a barrier, undiverged",
         "A barrier that can no longer complete is a fault of the run. Divergence of its channels is not checked; the lint V0809 finds some cases.",
     ),
-    note(
+    unchecked_rule(
         909,
         "switch-index-dynamic",
         "SWITCHJMP",
@@ -97,7 +97,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "A computed index names a label of the table",
         "V0321 checks constants.",
     ),
-    note(
+    unchecked_rule(
         910,
         "call-target",
         "IFCALL",
@@ -105,7 +105,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "An indirect call's address is that of a function",
         "Addresses are computed.",
     ),
-    note(
+    unchecked_rule(
         911,
         "divergence-converges",
         "GOTO",
@@ -113,7 +113,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Diverged control flow converges in the end",
         "Threads that never end are found by limits on steps. The lint V0804 finds some.",
     ),
-    note(
+    unchecked_rule(
         912,
         "setp-vector",
         "SETP",
@@ -121,7 +121,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "SETP of a vector takes the lowest bit of each element",
         "A statement on results, not on code.",
     ),
-    note(
+    unchecked_rule(
         913,
         "surface-format",
         "3_execution_model",
@@ -129,7 +129,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "A surface has the shape and format its messages need",
         "Surfaces are bound at launch.",
     ),
-    note(
+    unchecked_rule(
         914,
         "sampler-consistency",
         "3_execution_model",
@@ -137,7 +137,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "A sampler sees writes after a fence only",
         "The virtual machine has no sampler cache.",
     ),
-    note(
+    unchecked_rule(
         915,
         "nbarrier-agreement",
         "NBARRIER",
@@ -145,7 +145,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Threads of a named barrier agree on its numbers",
         "Ids and counts are computed; the engine takes the number that the last signal gave.",
     ),
-    note(
+    unchecked_rule(
         916,
         "thread-group-model",
         "BARRIER",
@@ -153,7 +153,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Barriers belong to the thread-group model, %thread_x to the media model",
         "How a kernel is launched is not in the module.",
     ),
-    note(
+    unchecked_rule(
         917,
         "initialised-specials",
         "4_visa_header",
@@ -161,7 +161,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "%arg, %retval, %sp and %fp are initialised by the kernel",
         "Their values at the start are undefined; callers and callees share them. The lint V0801 finds reads in kernels that no write can precede; a run with checks finds others.",
     ),
-    note(
+    unchecked_rule(
         918,
         "cr0-reserved",
         "4_visa_header",
@@ -169,7 +169,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Reserved bits of %cr0 are not written",
         "V0236 checks constants; of computed values, the engine uses the bits that it knows.",
     ),
-    note(
+    unchecked_rule(
         919,
         "lifetime",
         "LIFETIME",
@@ -177,7 +177,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "A variable is used between its lifetime markers",
         "Markers inform the register allocator; storage here lasts as long as the thread. The lint V0811 finds uses behind them within a block.",
     ),
-    note(
+    unchecked_rule(
         920,
         "raw-message",
         "RAW_SEND",
@@ -185,7 +185,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "A raw message fits its descriptor and its shared function",
         "The page leaves it to the user.",
     ),
-    note(
+    unchecked_rule(
         921,
         "saturated-shift",
         "SHL",
@@ -193,7 +193,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "A saturating shift's result fits 33 bits",
         "A statement on values.",
     ),
-    note(
+    unchecked_rule(
         922,
         "attribute-truth",
         "4_visa_header",
@@ -201,7 +201,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Attributes are true",
         "The page leaves it to the front end.",
     ),
-    note(
+    unchecked_rule(
         923,
         "immediate-16",
         "MAD",
@@ -209,7 +209,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "Immediates of MAD, ADD3 and BFN have 16 bits",
         "The pages add that others are moved to a register first, so none is illegal.",
     ),
-    note(
+    unchecked_rule(
         924,
         "binary-layout",
         "4_visa_header",
@@ -217,7 +217,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "The binary's tables, offsets and reserved fields are well formed",
         "The binary reader reports these with byte offsets before there is a module to verify.",
     ),
-    note(
+    unchecked_rule(
         925,
         "text-syntax",
         "8_appendix_visa_assembly_syntax",
@@ -225,7 +225,7 @@ pub(crate) static UNCHECKED: &[Rule] = &[
         "The text is well formed, names are declared once and before use",
         "The parser reports these.",
     ),
-    note(
+    unchecked_rule(
         927,
         "lsc-platforms",
         "LSC_UNTYPED",
