@@ -6,8 +6,10 @@ use super::super::{Instruction, Rewriting, text};
 
 mod op {
     pub const NAME: u32 = 5;
+    pub const STRING: u32 = 7;
     pub const MEMBER_NAME: u32 = 6;
     pub const EXT_INST_IMPORT: u32 = 11;
+    pub const EXT_INST: u32 = 12;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
     pub const TYPE_VECTOR: u32 = 23;
@@ -28,6 +30,9 @@ const BY_VALUE: u32 = 2;
 const RESULT: u32 = 3;
 /// The decoration of variables that are built in.
 const BUILT_IN: u32 = 11;
+/// Debug information of a variable of a function, and of where that is (OpenCL.DebugInfo.100).
+const LOCAL_VARIABLE: u32 = 26;
+const DEBUG_DECLARE: u32 = 28;
 /// The class of variables of functions (3.7).
 const FUNCTION: u32 = 7;
 /// Bytes of a pointer, as checks are for devices with addresses of 64 bits.
@@ -65,6 +70,8 @@ pub(super) struct Types {
     values: BTreeMap<u32, u32>,
     constants: BTreeMap<u32, i64>,
     names: BTreeMap<u32, String>,
+    /// What debug information calls variables of functions.
+    told: BTreeMap<u32, String>,
     members: BTreeMap<(u32, u32), String>,
     /// The instructions that make values.
     made: BTreeMap<u32, Instruction>,
@@ -86,6 +93,7 @@ impl Types {
                 _ => None,
             })
             .collect();
+        types.tell_names(module);
         for i in &module.all {
             match (i.op, module.operands(i)) {
                 (op::EXT_INST_IMPORT, [id, name @ ..]) if text(name) == "OpenCL.std" => {
@@ -248,6 +256,9 @@ impl Types {
 
     /// What a variable is called in its source: those of a kernel in local memory begin with its name.
     pub fn name(&self, id: u32) -> Option<&str> {
+        if let Some(name) = self.told.get(&id) {
+            return Some(name);
+        }
         let name = self.names.get(&id).filter(|n| !n.is_empty())?;
         let of_function = self.pointer(id).is_some_and(|(class, _)| class == FUNCTION);
         Some(name.rsplit_once('.').map_or(name.as_str(), |(before, after)| {
@@ -258,6 +269,31 @@ impl Types {
                 after
             }
         }))
+    }
+
+    /// Names of variables of functions, of which the module's own have numbers behind them where several are called so.
+    fn tell_names(&mut self, module: &Rewriting) {
+        let (mut sets, mut strings, mut variables) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
+        for i in &module.all {
+            match (i.op, module.operands(i)) {
+                (op::EXT_INST_IMPORT, [id, name @ ..]) if text(name).contains("DebugInfo") => {
+                    sets.insert(*id);
+                }
+                (op::STRING, [id, words @ ..]) => {
+                    strings.insert(*id, text(words));
+                }
+                (op::EXT_INST, [_, id, set, LOCAL_VARIABLE, name, ..]) if sets.contains(set) => {
+                    variables.insert(*id, *name);
+                }
+                (op::EXT_INST, [_, _, set, DEBUG_DECLARE, of, variable, ..]) if sets.contains(set) => {
+                    let name = variables.get(of).and_then(|name| strings.get(name));
+                    if let Some(name) = name.filter(|n| !n.is_empty()) {
+                        self.told.entry(*variable).or_insert_with(|| name.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// What a structure's member is called, or its number.
