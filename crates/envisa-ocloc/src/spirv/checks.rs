@@ -17,6 +17,7 @@
 
 mod arithmetic;
 mod copies;
+mod debug_names;
 mod images;
 mod pointer_origins;
 mod pointer_path;

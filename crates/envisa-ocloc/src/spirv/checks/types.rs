@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Instruction, Rewriting, text};
+use super::debug_names::DebugNames;
 
 mod op {
     pub const NAME: u32 = 5;
-    pub const STRING: u32 = 7;
     pub const MEMBER_NAME: u32 = 6;
     pub const EXT_INST_IMPORT: u32 = 11;
-    pub const EXT_INST: u32 = 12;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
     pub const TYPE_VECTOR: u32 = 23;
@@ -30,9 +29,6 @@ const BY_VALUE: u32 = 2;
 const RESULT: u32 = 3;
 /// The decoration of variables that are built in.
 const BUILT_IN: u32 = 11;
-/// Debug information of a variable of a function, and of where that is (OpenCL.DebugInfo.100).
-const LOCAL_VARIABLE: u32 = 26;
-const DEBUG_DECLARE: u32 = 28;
 /// The class of variables of functions (3.7).
 const FUNCTION: u32 = 7;
 /// Bytes of a pointer, as checks are for devices with addresses of 64 bits.
@@ -93,7 +89,7 @@ impl Types {
                 _ => None,
             })
             .collect();
-        types.tell_names(module);
+        let debug = DebugNames::of(module);
         for i in &module.all {
             match (i.op, module.operands(i)) {
                 (op::EXT_INST_IMPORT, [id, name @ ..]) if text(name) == "OpenCL.std" => {
@@ -136,6 +132,8 @@ impl Types {
                 _ => {}
             }
         }
+        types.name_members(&debug);
+        types.told = debug.variables;
         types
     }
 
@@ -271,27 +269,16 @@ impl Types {
         }))
     }
 
-    /// Names of variables of functions, of which the module's own have numbers behind them where several are called so.
-    fn tell_names(&mut self, module: &Rewriting) {
-        let (mut sets, mut strings, mut variables) = (BTreeSet::new(), BTreeMap::new(), BTreeMap::new());
-        for i in &module.all {
-            match (i.op, module.operands(i)) {
-                (op::EXT_INST_IMPORT, [id, name @ ..]) if text(name).contains("DebugInfo") => {
-                    sets.insert(*id);
+    /// Names of members that the module itself does not have, by where they begin.
+    fn name_members(&mut self, debug: &DebugNames) {
+        for (id, ty) in &self.types {
+            let (Shape::Struct(all), Some(name)) = (&ty.shape, self.names.get(id)) else { continue };
+            for (at, name) in debug.members(name) {
+                let bit = self.constants.get(at).and_then(|bit| u64::try_from(*bit).ok());
+                let number = all.iter().position(|(_, offset)| Some(8 * offset) == bit);
+                if let Some(number) = number.and_then(|n| u32::try_from(n).ok()) {
+                    self.members.entry((*id, number)).or_insert_with(|| name.clone());
                 }
-                (op::STRING, [id, words @ ..]) => {
-                    strings.insert(*id, text(words));
-                }
-                (op::EXT_INST, [_, id, set, LOCAL_VARIABLE, name, ..]) if sets.contains(set) => {
-                    variables.insert(*id, *name);
-                }
-                (op::EXT_INST, [_, _, set, DEBUG_DECLARE, of, variable, ..]) if sets.contains(set) => {
-                    let name = variables.get(of).and_then(|name| strings.get(name));
-                    if let Some(name) = name.filter(|n| !n.is_empty()) {
-                        self.told.entry(*variable).or_insert_with(|| name.clone());
-                    }
-                }
-                _ => {}
             }
         }
     }
