@@ -475,7 +475,8 @@ pub fn report(rows: &[Row], devices: &[Device]) -> String {
         "\
 # Checks, held against bugs
 
-Written by `cargo run -p envisa-suite -- checks --write`.
+Written by `cargo run --release -p envisa-suite -- foreign --all --write`, which runs all that is below but the last section; the first
+part alone is written by `checks --write`.
 
 Each case (`suite/checks`) is an OpenCL kernel with one bug, and a twin without it. A bug counts as found if a finding or a
 fault has one of the codes that the case allows, at a line that the case marks; the twin must be silent. Oclgrind runs the
