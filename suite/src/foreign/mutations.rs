@@ -140,8 +140,20 @@ fn replaced(text: &str, place: Range<usize>, new: &str) -> Change {
 /// The statement that something is in: between what ends the one before it and its own end.
 fn statement(text: &str, inner: Range<usize>) -> Range<usize> {
     let ends = |c: char| matches!(c, ';' | '{' | '}');
-    let from = text[..inner.start].rfind(ends).map_or(0, |at| at + 1);
-    let from = from + (text[from..].len() - text[from..].trim_start().len());
+    let mut from = text[..inner.start].rfind(ends).map_or(0, |at| at + 1);
+    // Without the comments of the line before.
+    loop {
+        let rest = text[from..].trim_start();
+        let comment = match rest {
+            _ if rest.starts_with("//") => rest.find('\n'),
+            _ if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
+            _ => None,
+        };
+        from = text.len() - rest.len() + comment.unwrap_or(0);
+        if comment.is_none() {
+            break;
+        }
+    }
     let end = text[inner.end..].find(ends).map_or(text.len(), |at| inner.end + at);
     from.min(inner.start)..end
 }
