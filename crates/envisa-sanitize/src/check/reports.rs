@@ -84,9 +84,9 @@ impl Checks {
                     }
                 }
                 Some(what) if what.kind == Kind::Variable => {
-                    let name = reports::name(&fields[1..FIELDS - 1]);
+                    let name = std::array::from_fn(|n| fields[1 + n]);
                     let bytes = (what.bound.into(), what.bytes.into());
-                    self.private_names.add(m.t.index, fields[FIELDS - 1], bytes, &name);
+                    self.private_names.add(m.t.index, fields[FIELDS - 1], bytes, name);
                 }
                 Some(what) if what.kind == Kind::Waits && n == 0 => self.waits(m, pc, *k, fields[FIELDS - 1]),
                 Some(_) | None => self.reported(m, pc, *k, fields),
