@@ -134,7 +134,7 @@ impl Case {
     fn job(&self, device: Device, bug: bool) -> Result<Job, String> {
         let native = matches!(device, Device::Skl | Device::Pvc);
         Ok(Job {
-            cache: crate::compiled::cache()?,
+            cache: crate::compile_cache::cache()?,
             engine: if native { Engine::Native } else { Engine::Interpreter },
             file: self.path.clone(),
             device: Some(device.name().to_owned()),

@@ -11,7 +11,7 @@ pub mod checks;
 pub mod clock;
 pub mod clrandom;
 pub mod command_cost;
-pub mod compiled;
+pub mod compile_cache;
 pub mod compiling;
 pub mod conformance;
 pub mod corpus;

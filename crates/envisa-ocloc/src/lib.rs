@@ -5,10 +5,10 @@
 
 pub mod cache;
 pub mod client;
+mod compiler_runs;
 mod declarations;
 mod includes;
 mod kernel_debug_info;
-mod passes;
 pub mod protocol;
 pub mod server;
 mod service;
@@ -29,8 +29,8 @@ use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 
 use cache::Cache;
+use compiler_runs::{Done, Pass};
 use envisa_zebin::{DeviceFamily, Error, ZebinFile};
-use passes::{Done, Pass};
 
 /// Stack calls on Gen9 and Gen12 low power abort the compiler without it.
 const STATE_BUFFER: &str = "IGC_EnableGlobalStateBuffer";

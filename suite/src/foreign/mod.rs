@@ -5,11 +5,11 @@ pub mod gpuverify;
 pub mod launches;
 pub mod mutations;
 pub mod oclgrind;
+mod oclgrind_runs;
 mod page;
 pub mod planted;
 pub mod replay;
 pub mod right;
-mod simulator;
 pub mod suites;
 pub mod survey;
 pub mod timing;
@@ -206,9 +206,9 @@ impl Came {
 /// Why it cannot be run.
 pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let source = crate::compiled::source(&p.text, folder.path())?;
+    let source = crate::compile_cache::source(&p.text, folder.path())?;
     let mut build = Build::new(&source, device.name()).options(&p.options).lines(Lines::Variables);
-    if let Some(cache) = crate::compiled::cache()? {
+    if let Some(cache) = crate::compile_cache::cache()? {
         build = build.cache(cache);
     }
     let built = build.rewrite(Rewrite::Checks).run();
@@ -584,7 +584,7 @@ fn row(p: &Program, devices: &[Device], with_oclgrind: bool, ask_all: bool) -> R
     let found = envisa.iter().any(|(_, came)| came.as_ref().is_ok_and(|c| !c.found.is_empty()));
     let oclgrind = tries
         .filter(|_| with_oclgrind && (p.bug || found || ask_all))
-        .map(|t| simulator::oclgrind(p, &t))
+        .map(|t| oclgrind_runs::oclgrind(p, &t))
         .transpose()?;
     Ok(Row { program: p.clone(), envisa, oclgrind })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use envisa_machine::reports::{NAME_WORDS, name};
+use envisa_machine::check_reports::{NAME_WORDS, name};
 
 /// Variables of the threads of a group: by thread and address, their bytes, those of an element or 0, and their names.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,7 @@ impl PrivateNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use envisa_machine::reports::name_words;
+    use envisa_machine::check_reports::name_words;
 
     #[test]
     fn bytes_have_the_name_of_the_last_variable_there() {

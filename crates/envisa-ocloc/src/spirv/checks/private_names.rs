@@ -1,7 +1,7 @@
 //! Which variable is where in private memory: at the start of its function each that may be used before it has a value
 //! tells its address and its name, for what is found of its bytes.
 
-use envisa_zebin::reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::super::frames::behind_variables;
 use super::types::Shape;
@@ -39,7 +39,7 @@ impl Checking {
                 bound: u32::try_from(ty.bytes).unwrap_or(u32::MAX),
             };
             let address = self.make(at, op::CONVERT_PTR_TO_U, &[variable]);
-            let name = reports::name_words(&name).map(|word| self.constant(word));
+            let name = check_reports::name_words(&name).map(|word| self.constant(word));
             let (none, what) = (self.constant(0), self.constant(what.pack()));
             self.call_with(at, [address, none, what], &name);
         }

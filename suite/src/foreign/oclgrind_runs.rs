@@ -22,7 +22,7 @@ pub(super) fn oclgrind(p: &Program, tries: &[Vec<Content>]) -> Result<BTreeSet<S
     let mut said = BTreeSet::new();
     for contents in tries {
         let text = simulation(p, contents);
-        let cache = crate::compiled::cache()?.zip(key(p, &text));
+        let cache = crate::compile_cache::cache()?.zip(key(p, &text));
         if let Some((kept, _)) = cache.as_ref().and_then(|(cache, key)| cache.get(key)) {
             said.extend(kept.lines().map(str::to_owned));
             continue;
