@@ -657,6 +657,44 @@ fn indices_of_two_dwords_are_their_lower_halves() {
     assert_eq!((simt(&p, 0).address, simt(&p, 0).address_bytes), (v(2), 8));
 }
 
+/// Of three indices, two are added up in 64 bits; the third one, which was extended from words, is extended from dwords.
+#[test]
+fn a_third_index_is_added_in_64_bits() {
+    let quads = |op: Op, dst: u32, a: Src, b: Src| inst(op, ExecType::I64, to(dst, Type::Q), a, b);
+    let mut code = joined();
+    let scalar_index = quads(Op::Mov, v(9), scalar(v(10), Type::Q), Src::None);
+    code.extend([
+        Inst { channels: 1, no_mask: true, ..scalar_index },
+        quads(Op::Mov, v(5), vector(v(6), Type::Uw), Src::None),
+        quads(Op::Add, v(7), vector(v(2), Type::Q), scalar(v(9), Type::Q)),
+        quads(Op::Add, v(8), vector(v(7), Type::Q), vector(v(5), Type::Q)),
+        quads(Op::Shl, v(4), vector(v(8), Type::Q), scalar(TWO, Type::Q)),
+        quads(Op::Add, v(11), vector(v(4), Type::Q), scalar(BASE, Type::Q)),
+    ]);
+    code.extend([message(0), message(1), ret()]);
+    let p = improved(&program(code, vec![access(false, v(11), v(12)), access(false, v(11), v(13))]));
+    let ops: Vec<Op> = p.code.iter().map(|i| i.op).collect();
+    let [.., Op::Mov, Op::Addc, Op::Add3, Op::Add, Op::Message, Op::Message, Op::Ret] = ops[..] else {
+        panic!("{ops:?}")
+    };
+    let [word, addc, add3, sum] = &p.code[ops.len() - 7..ops.len() - 3] else { panic!("{ops:?}") };
+    let [at, upper, third] = [addc, add3, word].map(|i| match i.dst {
+        Dst::Reg { offset, .. } => offset,
+        _ => panic!("{i:?}"),
+    });
+    assert_eq!(word.src[0], vector(v(6), Type::Uw));
+    assert_eq!(addc.src[..2], [vector(v(0), Type::Ud), scalar(v(9), Type::Ud)]);
+    let carried = vector(addc.dst2, Type::D);
+    assert_eq!(add3.src[..3], [vector(v(1), Type::D), scalar(v(9) + 4, Type::D), carried]);
+    let of =
+        [Addend { at, upper: Some(upper), ..Addend::default() }, Addend { at: third, ..Addend::default() }];
+    for k in 0..2 {
+        let s = simt(&p, k);
+        assert_eq!((s.address_bytes, s.extend, s.scale), (4, Extend::Sum(of), 4));
+        assert_eq!(sum.dst, to(s.address, Type::D));
+    }
+}
+
 /// A scalar that a loop changes is part of the index, not of the origin, by which it is known where a message may go.
 #[test]
 fn what_a_loop_adds_is_part_of_the_index() {
