@@ -38,9 +38,9 @@ impl PrivateNames {
 
     /// What the byte at an address of a thread's is called.
     pub fn at(&self, thread: u32, at: u64) -> Option<String> {
-        let ((of, from), v) = self.0.range(..=(thread, at)).next_back()?;
+        let ((_, from), v) = self.0.range((thread, 0)..=(thread, at)).next_back()?;
         let offset = at - from;
-        if *of != thread || offset >= v.bytes {
+        if offset >= v.bytes {
             return None;
         }
         let name = name(&v.name);
@@ -68,6 +68,8 @@ mod tests {
         assert_eq!(at(&names, 1, 113).as_deref(), Some("private variable v at byte 0x9 (v[2])"));
         assert_eq!(at(&names, 1, 124).as_deref(), Some("private variable s at byte 0x4"));
         assert_eq!((at(&names, 1, 99), at(&names, 1, 132), at(&names, 0, 100)), (None, None, None));
+        // Below all of a thread's are those of the thread before it.
+        assert_eq!(at(&names, 2, 50), None);
         // Another function's, over the end of one and the start of another.
         names.add(1, 112, (16, 16), name_words("w"));
         assert_eq!(at(&names, 1, 112).as_deref(), Some("private variable w"));

@@ -1,5 +1,8 @@
 //! Which variable is where in private memory: at the start of its function each that may be used before it has a value
 //! tells its address and its name, for what is found of its bytes.
+//!
+//! Structures do not: a variable that tells its address is kept in memory, of a structure also the bytes between its members, which
+//! nobody sets. Copies of the whole would then be said to use what nothing has written.
 
 use envisa_zebin::check_reports::{self, Does, Kind, What};
 
@@ -26,10 +29,12 @@ impl Checking {
             let Some(name) = self.types.name(variable).map(str::to_owned) else { continue };
             let element = match ty.shape {
                 Shape::Number | Shape::Pointer(..) => Some(ty.bytes),
+                Shape::Array(of, _) if self.has_structures(of) => continue,
                 Shape::Array(of, _) => {
                     let of = self.types.get(of);
-                    of.filter(|t| !matches!(t.shape, Shape::Array(..) | Shape::Struct(_))).map(|t| t.bytes)
+                    of.filter(|t| !matches!(t.shape, Shape::Array(..))).map(|t| t.bytes)
                 }
+                Shape::Struct(_) => continue,
                 _ => None,
             };
             let what = What {
@@ -42,6 +47,15 @@ impl Checking {
             let name = check_reports::name_words(&name).map(|word| self.constant(word));
             let (none, what) = (self.constant(0), self.constant(what.pack()));
             self.call_with(at, [address, none, what], &name);
+        }
+    }
+
+    /// Is a type one of structures, or of arrays of them?
+    fn has_structures(&self, ty: u32) -> bool {
+        match self.types.get(ty).map(|t| &t.shape) {
+            Some(Shape::Struct(_)) => true,
+            Some(Shape::Array(of, _)) => self.has_structures(*of),
+            _ => false,
         }
     }
 }
