@@ -1,8 +1,8 @@
 //! Which variable is where in private memory: at the start of its function each that may be used before it has a value
 //! tells its address and its name, for what is found of its bytes.
 //!
-//! Structures do not: a variable that tells its address is kept in memory, of a structure also the bytes between its members, which
-//! nobody sets. Copies of the whole would then be said to use what nothing has written.
+//! Structures with bytes between their members do not: a variable that tells its address is kept in memory, with these bytes, which
+//! nobody sets, and copies of the whole would be said to use what nothing has written.
 
 use envisa_zebin::check_reports::{self, Does, Kind, What};
 
@@ -24,17 +24,16 @@ impl Checking {
             })
             .collect();
         for variable in variables {
-            let pointee = self.types.pointer(variable).and_then(|(_, to)| self.types.get(to));
-            let Some(ty) = pointee.filter(|t| !matches!(t.shape, Shape::Other)) else { continue };
+            let pointee = self.types.pointer(variable).map(|(_, to)| to).filter(|to| !self.has_gaps(*to));
+            let ty = pointee.and_then(|to| self.types.get(to));
+            let Some(ty) = ty.filter(|t| !matches!(t.shape, Shape::Other)) else { continue };
             let Some(name) = self.types.name(variable).map(str::to_owned) else { continue };
             let element = match ty.shape {
                 Shape::Number | Shape::Pointer(..) => Some(ty.bytes),
-                Shape::Array(of, _) if self.has_structures(of) => continue,
                 Shape::Array(of, _) => {
                     let of = self.types.get(of);
-                    of.filter(|t| !matches!(t.shape, Shape::Array(..))).map(|t| t.bytes)
+                    of.filter(|t| !matches!(t.shape, Shape::Array(..) | Shape::Struct(_))).map(|t| t.bytes)
                 }
-                Shape::Struct(_) => continue,
                 _ => None,
             };
             let what = What {
@@ -50,11 +49,19 @@ impl Checking {
         }
     }
 
-    /// Is a type one of structures, or of arrays of them?
-    fn has_structures(&self, ty: u32) -> bool {
-        match self.types.get(ty).map(|t| &t.shape) {
-            Some(Shape::Struct(_)) => true,
-            Some(Shape::Array(of, _)) => self.has_structures(*of),
+    /// Has a type bytes that belong to no member?
+    fn has_gaps(&self, ty: u32) -> bool {
+        let Some(ty) = self.types.get(ty) else { return true };
+        match &ty.shape {
+            Shape::Struct(members) => {
+                let mut end = 0;
+                let apart = members.iter().any(|(of, at)| {
+                    let from = std::mem::replace(&mut end, at + self.types.get(*of).map_or(0, |t| t.bytes));
+                    from != *at || self.has_gaps(*of)
+                });
+                apart || end != ty.bytes
+            }
+            Shape::Array(of, _) => self.has_gaps(*of),
             _ => false,
         }
     }
