@@ -41,6 +41,9 @@ pub struct Header {
     /// Is it found by hints (`--check-hints`) only?
     #[serde(default)]
     pub hints: bool,
+    /// What one of the findings says, among other words: the variable that it is about.
+    #[serde(default)]
+    pub says: String,
     /// Options of the compiler.
     #[serde(default)]
     pub options: String,
@@ -128,9 +131,10 @@ pub enum Verdict {
 
 impl Case {
     /// The job of a kernel. On half of the devices native code runs what the checks need not look at.
-    fn job(&self, device: Device, bug: bool) -> Job {
+    fn job(&self, device: Device, bug: bool) -> Result<Job, String> {
         let native = matches!(device, Device::Skl | Device::Pvc);
-        Job {
+        Ok(Job {
+            cache: crate::compile_cache::cache()?,
             engine: if native { Engine::Native } else { Engine::Interpreter },
             file: self.path.clone(),
             device: Some(device.name().to_owned()),
@@ -143,7 +147,7 @@ impl Case {
             check_hints: self.header.hints,
             limit: 10_000_000,
             ..Job::default()
-        }
+        })
     }
 
     /// What the checks find of it, with the bug or without; and how long it runs.
@@ -152,7 +156,7 @@ impl Case {
     /// Why it does not run.
     pub fn run(&self, device: Device, bug: bool) -> Result<(Vec<Found>, Duration), String> {
         let why = |e: &dyn std::fmt::Display| format!("{} on {}: {e}", self.id, device.name());
-        let job = self.job(device, bug);
+        let job = self.job(device, bug)?;
         let mut ready = Ready::new(&job).map_err(|e| why(&e))?;
         let start = Instant::now();
         let outcome = ready.run(None, None).map_err(|e| why(&e))?;
@@ -196,7 +200,9 @@ impl Case {
             return (wrong, placed);
         }
         let told = |f: &&Found| {
-            self.header.finds.contains(&f.code) && f.lines.iter().any(|l| self.lines.contains(l))
+            self.header.finds.contains(&f.code)
+                && f.message.contains(&self.header.says)
+                && f.lines.iter().any(|l| self.lines.contains(l))
         };
         let mut codes: Vec<String> = bug.iter().filter(told).map(|f| f.code.clone()).collect();
         codes.sort();
@@ -251,7 +257,7 @@ impl Case {
 
     /// The case as Oclgrind's command takes it. Its arguments are in the order of the kernel.
     fn simulation(&self) -> Result<Option<String>, String> {
-        let job = self.job(Device::Dg2, false);
+        let job = self.job(Device::Dg2, false)?;
         let ready = Ready::new(&job).map_err(|e| format!("{}: {e}", self.id))?;
         let size = |sizes: &[u64]| {
             let mut all = [1; 3];
@@ -327,6 +333,17 @@ pub struct Row {
     pub seconds: f64,
 }
 
+impl Row {
+    /// What is not as the case says.
+    fn wrong(&self) -> Vec<String> {
+        let one = |(device, verdict): &(Device, Verdict)| match verdict {
+            Verdict::Wrong(why) => Some(format!("{} on {}: {why}", self.case.id, device.name())),
+            _ => None,
+        };
+        self.verdicts.iter().filter_map(one).collect()
+    }
+}
+
 /// Runs a case on devices, and on Oclgrind if that is wanted.
 ///
 /// # Errors
@@ -368,18 +385,13 @@ pub fn command(only: &[String], devices: &[Device], oclgrind: bool, write: bool)
     if write && !oclgrind {
         return Err("oclgrind-kernel is not installed".to_owned());
     }
-    let (mut rows, mut wrong) = (Vec::new(), Vec::new());
-    for case in &cases {
-        let row = row(case, &devices, oclgrind)?;
-        for (device, verdict) in &row.verdicts {
-            if let Verdict::Wrong(why) = verdict {
-                let says = format!("{} on {}: {why}", case.id, device.name());
-                println!("{says}");
-                wrong.push(says);
-            }
-        }
-        rows.push(row);
-    }
+    let told = |case: &Case, row: &Result<Row, String>, done: usize| {
+        eprintln!("{done} of {}: {}", cases.len(), case.id);
+        row.iter().flat_map(Row::wrong).for_each(|says| println!("{says}"));
+    };
+    let rows = crate::parallel::each(&cases, |case| row(case, &devices, oclgrind), told);
+    let rows = rows.into_iter().collect::<Result<Vec<Row>, String>>()?;
+    let wrong: Vec<String> = rows.iter().flat_map(Row::wrong).collect();
     let text = report(&rows, &devices);
     print!("{text}");
     if write {
@@ -463,7 +475,8 @@ pub fn report(rows: &[Row], devices: &[Device]) -> String {
         "\
 # Checks, held against bugs
 
-Written by `cargo run -p envisa-suite -- checks --write`.
+Written by `cargo run --release -p envisa-suite -- foreign --all --write`, which runs all that is below but the last section; the first
+part alone is written by `checks --write`.
 
 Each case (`suite/checks`) is an OpenCL kernel with one bug, and a twin without it. A bug counts as found if a finding or a
 fault has one of the codes that the case allows, at a line that the case marks; the twin must be silent. Oclgrind runs the

@@ -118,7 +118,7 @@ pub fn first_difference(
                 How::Values(k) => {
                     let part = traces[side].writes(e).get(k);
                     let channel = part.map_or(0, |p| if p.channel == WHOLE { 0 } else { p.channel.into() });
-                    (channel, part.map_or("writes less".into(), gives))
+                    (channel, part.map_or("writes less".into(), format_value))
                 }
                 How::Channels(lane) => (lane, format!("runs for the channels {:#x}", e.mask)),
                 How::Way => (e.mask.trailing_zeros() % 32, "leads elsewhere".into()),

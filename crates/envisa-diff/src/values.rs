@@ -36,7 +36,7 @@ pub fn diverging_definitions(
             let part = slice.trace.writes(e).iter().find(|p| p.channel == channel || channel == WHOLE);
             let first = slice.inst(e).map_or(0, |i| u32::from(i.first));
             let lane = if channel == WHOLE { 0 } else { u32::from(channel) + first };
-            let mut did = part.map_or(String::new(), gives);
+            let mut did = part.map_or(String::new(), format_value);
             if unwritten {
                 did = format!("reads registers that nothing has written; {did}");
             }

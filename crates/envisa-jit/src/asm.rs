@@ -341,6 +341,16 @@ impl Asm {
         self.push(Instruction::with3(c, a, b, d));
     }
 
+    /// An operation on two mask registers.
+    pub fn kk(&mut self, c: Code, a: K, b: K) {
+        self.rr(c, mask_register(a), mask_register(b));
+    }
+
+    /// An operation on three mask registers.
+    pub fn kkk(&mut self, c: Code, a: K, b: K, d: K) {
+        self.rrr(c, mask_register(a), mask_register(b), mask_register(d));
+    }
+
     fn masked(i: Result<Instruction, IcedError>, lanes: Lanes) -> Result<Instruction, IcedError> {
         let mut i = i?;
         match lanes {

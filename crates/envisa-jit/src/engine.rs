@@ -85,7 +85,7 @@ impl Jit {
         if functions::calls(program) {
             return Ok(Functions::new(program, rest, self.0)?.listing(tell));
         }
-        let native = Native::new(program, rest, self.0).map_err(told)?;
+        let native = Native::new(program, rest, self.0).map_err(describe_not_analysed)?;
         let variant = native.compile(&Key { full: true, ..Key::default() })?;
         Ok(format!("; {}\n{}", self.level(), crate::listing::listing(program, &variant.compiled, tell)))
     }
@@ -102,7 +102,7 @@ impl Jit {
             made.bytes = all.code_bytes();
             passes.over("all functions");
         } else {
-            let native = Native::new(program, rest, self.0).map_err(told)?;
+            let native = Native::new(program, rest, self.0).map_err(describe_not_analysed)?;
             passes.over("flow and cells");
             let variant = native.compile(&Key { full: true, ..Key::default() })?;
             made.bytes = variant.compiled.code.bytes.len();
@@ -360,7 +360,7 @@ impl Native {
     }
 
     fn liveness(&self, full: bool) -> Result<Liveness, String> {
-        Liveness::new(self.program.parts(), &self.flow, &self.cells, full).map_err(told)
+        Liveness::new(self.program.parts(), &self.flow, &self.cells, full).map_err(describe_not_analysed)
     }
 
     /// Registers that threads with all channels read before they write them: `(first byte, bytes)`.
@@ -459,7 +459,7 @@ impl Native {
             Some(_) => {
                 let unread = |pc, c| shapes.unread(pc, c);
                 let live = Liveness::without(p.parts(), &self.flow, &self.cells, key.full, &unread);
-                Some(live.map_err(told)?.with(shapes.twins()))
+                Some(live.map_err(describe_not_analysed)?.with(shapes.twins()))
             }
             None => None,
         };

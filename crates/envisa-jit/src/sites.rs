@@ -246,7 +246,8 @@ fn aim_simt(m: &Machine<'_>, (aux, channels): (usize, u8), s: &Simt, site: &mut 
             let Some(a) = hinted_entry(m, aux) else { return };
             if form.wide {
                 let wide = a.base.wrapping_sub(add);
-                *site = Site { wide, bias: a.base % 64, ..window(&a.block, 0, a.block.len(), 0, span, row) };
+                *site =
+                    Site { wide, bias: a.base % 64, ..window_site(&a.block, 0, a.block.len(), 0, span, row) };
                 site.span = if s.element < 4 { site.count4 } else { site.count }.into();
                 site.key = origin;
                 return;
@@ -354,7 +355,7 @@ fn flat_site(
         low: first as u32,
         pointer: (block.as_ptr() as u64).wrapping_add(skip as u64),
         bias: base.wrapping_add(skip as u64) % 64,
-        ..counted(all, count(4), row)
+        ..counted_site(all, count(4), row)
     }
 }
 
@@ -363,7 +364,7 @@ fn window_site(block: &Block, start: usize, len: usize, add: u64, span: u64, row
     Site {
         low: (add as u32).wrapping_neg(),
         pointer: (block.as_ptr() as u64).wrapping_add(start as u64),
-        ..counted(count(span), count(4), row)
+        ..counted_site(count(span), count(4), row)
     }
 }
 

@@ -45,6 +45,40 @@ impl KeyMaker {
     }
 }
 
+/// Which compiler it is: sizes and times of its files, of which `programs` name some.
+pub(crate) fn compiler_files(programs: &[PathBuf]) -> Vec<u8> {
+    let mut id = Vec::new();
+    let mut files = programs.to_vec();
+    let own = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let usual = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"];
+    for folder in std::env::split_paths(&own).chain(usual.map(PathBuf::from)) {
+        for name in ["libocloc.so", "libigc.so.1", "libigdfcl.so.1", "libigc.so.2", "libigdfcl.so.2"] {
+            files.push(folder.join(name));
+        }
+    }
+    for file in files {
+        if let Ok(data) = fs::metadata(&file) {
+            let time = data.modified().ok();
+            let time = time.and_then(|t| t.duration_since(SystemTime::UNIX_EPOCH).ok());
+            id.extend(file.as_os_str().as_encoded_bytes());
+            id.extend(data.len().to_le_bytes());
+            id.extend(time.map_or(0, |t| t.as_nanos()).to_le_bytes());
+        }
+    }
+    id
+}
+
+/// The compiler's own switches are among what its results depend on.
+pub(crate) fn with_switches(mut key: KeyMaker) -> KeyMaker {
+    let mut switches: Vec<_> =
+        std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("IGC_")).collect();
+    switches.sort();
+    for (name, value) in switches {
+        key = key.with(name.as_encoded_bytes()).with(value.as_encoded_bytes());
+    }
+    key
+}
+
 impl Cache {
     /// The cache that the environment asks for: `ENVISA_CACHE` is its folder, or `off`; without it, a folder
     /// of the user's cache. `None` if there is to be none.

@@ -5,6 +5,7 @@
 
 pub mod cache;
 pub mod client;
+mod compiler_runs;
 mod declarations;
 mod includes;
 mod kernel_debug_info;
@@ -24,9 +25,12 @@ pub use messages::{failure_as_diagnostics, messages_as_diagnostics};
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
 
-use envisa_zebin::{DeviceFamily, Error, OPTION_VISA, OPTION_ZEBIN, ZebinFile};
+use cache::Cache;
+use compiler_runs::{Done, Pass};
+use envisa_zebin::{DeviceFamily, Error, ZebinFile};
 
 /// Stack calls on Gen9 and Gen12 low power abort the compiler without it.
 const STATE_BUFFER: &str = "IGC_EnableGlobalStateBuffer";
@@ -48,18 +52,7 @@ pub struct Build {
     lines: Lines,
     rewrite: Option<Rewrite>,
     env: Vec<(OsString, OsString)>,
-}
-
-/// One run of the compiler.
-struct Pass<'a> {
-    input: &'a Path,
-    source: &'a [u8],
-    /// The input is SPIR-V.
-    spirv: bool,
-    /// The output is to be SPIR-V.
-    to_spirv: bool,
-    folder: &'a Path,
-    state_buffer: bool,
+    cache: Option<Arc<Cache>>,
 }
 
 /// What the vISA says of the source: `FILE` and `LOC`. The code itself is the same.
@@ -151,6 +144,7 @@ impl Build {
             lines: Lines::None,
             rewrite: None,
             env: Vec::new(),
+            cache: None,
         }
     }
 
@@ -199,6 +193,14 @@ impl Build {
         self
     }
 
+    /// Takes from this cache what the same compiler has made of the same text by the same options, and keeps there what it
+    /// makes now. What fails, and what includes files by names that only its preprocessor knows, is not kept.
+    #[must_use]
+    pub fn cache(mut self, cache: Arc<Cache>) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
     /// Builds. The compiler runs in a folder of its own, which is removed; kernels' names are real in the
     /// vISA text.
     ///
@@ -226,23 +228,18 @@ impl Build {
             None => None,
         };
         let is_rewritten = rewritten.is_some();
-        let (status, messages) = match rewritten {
+        let Done { status, messages, output } = match rewritten {
             Some(done) => done,
             None => self.retried(pass)?,
         };
-        // Newer compilers add `.bin` all the same.
-        let output = ["module", "module.bin"].map(|name| folder.join("out").join(name));
-        let output = output.iter().find(|path| path.exists()).unwrap_or(&output[0]);
-        if !status.success() || !output.exists() {
+        let Some(bytes) = output.filter(|_| status.success()) else {
             let status = if was_killed_by_signal(status) {
                 format!("the compiler crashed, {status}")
             } else {
                 status.to_string()
             };
             return Err(BuildError::Failed { status, device: self.device.clone(), messages });
-        }
-        let bytes = std::fs::read(output).map_err(io("ocloc's output"))?;
-        let bytes = kernel_debug_info::with_debug_information(bytes, &folder.join("dump"));
+        };
         let zebin = ZebinFile::parse(&bytes)?;
         let names: Vec<String> = zebin.unresolved().into_iter().map(str::to_owned).collect();
         if !names.is_empty() {
@@ -255,111 +252,35 @@ impl Build {
     }
 
     /// Builds what SPIR-V becomes when it is rewritten; `None` if the compiler does not take it, or makes no SPIR-V.
-    fn rewritten(
-        &self,
-        pass: &Pass<'_>,
-        rewrite: Rewrite,
-    ) -> Result<Option<(ExitStatus, String)>, BuildError> {
+    fn rewritten(&self, pass: &Pass<'_>, rewrite: Rewrite) -> Result<Option<Done>, BuildError> {
         let read;
         let (module, said) = if pass.spirv {
             (pass.source, String::new())
         } else {
-            let (status, said) = self.compile(&Pass { to_spirv: true, ..*pass })?;
-            match std::fs::read(pass.folder.join("out").join("module.spv")) {
-                Ok(bytes) if status.success() => read = bytes,
+            let first = self.compile(&Pass { to_spirv: true, ..*pass })?;
+            match first.output {
+                Some(bytes) if first.status.success() => read = bytes,
                 _ => return Ok(None),
             }
-            (&*read, said)
+            (&*read, first.messages)
         };
         let Some(changed) = rewrite.of(module) else { return Ok(None) };
         let input = pass.folder.join("rewritten.spv");
         std::fs::write(&input, &changed)
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
-        let (status, more) = self.retried(Pass { input: &input, source: &changed, spirv: true, ..*pass })?;
-        Ok(status.success().then(|| (status, [said, more].concat())))
+        let done = self.retried(Pass { input: &input, source: &changed, spirv: true, ..*pass })?;
+        Ok(done.status.success().then(|| Done { messages: [said, done.messages].concat(), ..done }))
     }
 
     /// Runs the compiler, once more where it broke down rather than refused: stack calls on a device not known to need
     /// the variable?
-    fn retried(&self, pass: Pass<'_>) -> Result<(ExitStatus, String), BuildError> {
+    fn retried(&self, pass: Pass<'_>) -> Result<Done, BuildError> {
         let pass = Pass { state_buffer: self.needs_state_buffer(), ..pass };
-        let (status, messages) = self.compile(&pass)?;
-        if was_killed_by_signal(status) && !pass.state_buffer && !self.sets(STATE_BUFFER) {
+        let done = self.compile(&pass)?;
+        if was_killed_by_signal(done.status) && !pass.state_buffer && !self.sets(STATE_BUFFER) {
             return self.compile(&Pass { state_buffer: true, ..pass });
         }
-        Ok((status, messages))
-    }
-
-    fn compile(&self, pass: &Pass<'_>) -> Result<(ExitStatus, String), BuildError> {
-        let Pass { input, source, spirv, to_spirv, folder, state_buffer } = *pass;
-        let program = self.ocloc.clone().unwrap_or_else(|| PathBuf::from("ocloc"));
-        // A relative path names a file here, not in the folder that the compiler runs in.
-        let program = if program.components().count() > 1 {
-            std::path::absolute(&program).unwrap_or(program)
-        } else {
-            program
-        };
-        let dump = folder.join("dump");
-        std::fs::create_dir_all(&dump)
-            .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
-        let declared = declarations::internal_options(&self.device, &self.options);
-        // The compiler is to have a text that hides what these options add.
-        let hidden = folder.join("source.cl");
-        let file = if !spirv && declarations::lacks_images(&self.device, &self.options) {
-            std::fs::write(&hidden, [declarations::HIDE_IMAGES.as_bytes(), source].concat())
-                .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
-            &hidden
-        } else {
-            input
-        };
-        let internal = format!("{OPTION_ZEBIN} {OPTION_VISA}{declared} {}", self.internal_options);
-        let mut command = Command::new(&program);
-        command.current_dir(folder).stdin(Stdio::null()).arg("compile").arg("-file").arg(file);
-        if spirv {
-            command.arg("-spirv_input");
-        }
-        if to_spirv {
-            command.arg("-spv_only");
-        }
-        command.arg("-device").arg(&self.device).arg("-output").arg("module").arg("-output_no_suffix");
-        command.arg("-out_dir").arg(folder.join("out")).arg("-internal_options").arg(internal.trim_end());
-        let options = self.user_options(pass);
-        if !options.is_empty() {
-            command.arg("-options").arg(&options);
-        }
-        // Both put the kernels' names into their vISA text. Dumping all takes a quarter of the compiler's time, and is needed for the
-        // debug information of several kernels.
-        let dumped =
-            if options.contains("-g") { "IGC_ShaderDumpEnable" } else { "IGC_EnableVISADumpCommonISA" };
-        command.env(dumped, "1").env("IGC_DumpToCustomDir", &dump);
-        if state_buffer {
-            command.env(STATE_BUFFER, "1");
-        }
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let failed = |source: std::io::Error| match source.kind() {
-            std::io::ErrorKind::NotFound => BuildError::NoOcloc { program: program.display().to_string() },
-            _ => BuildError::Io { what: format!("running `{}`", program.display()), source },
-        };
-        let child = command.spawn().map_err(failed)?;
-        let process = child.id();
-        let (status, streams) = process_output(child).map_err(failed)?;
-        kernel_debug_info::remove_copies(process, &dump);
-        let mut messages = String::new();
-        for stream in &streams {
-            for line in String::from_utf8_lossy(stream).lines() {
-                // The dump warns of itself.
-                let noise = matches!(line.trim(), "" | "Build succeeded.")
-                    || line.starts_with("ShaderDumpEnable Warning!")
-                    || line.starts_with("Compilation from IR - skipping loading of FCL");
-                if !noise {
-                    messages.push_str(line.trim_end_matches('\0'));
-                    messages.push('\n');
-                }
-            }
-        }
-        let told = self.recorded_name(input).filter(|_| !spirv);
-        Ok((status, messages::name_source_in_messages(messages.trim_end(), &self.input, told.as_deref())))
+        Ok(done)
     }
 
     /// The user's options with `-I` made independent of the folder, and the source's own folder to include

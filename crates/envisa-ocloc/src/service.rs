@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 
 use crate::STATE_BUFFER;
-use crate::cache::{Cache, Key, KeyMaker};
+use crate::cache::{Cache, Key, KeyMaker, compiler_files, with_switches};
 use crate::client::{CallError, Pool};
 use crate::protocol::{File, Request, Response};
 use crate::server::NO_COMPILER;
@@ -168,37 +168,13 @@ impl Service {
                 }
             }
         }
-        for (name, value) in std::env::vars_os() {
-            // The compiler's own switches.
-            if name.to_string_lossy().starts_with("IGC_") {
-                key = key.with(name.as_encoded_bytes()).with(value.as_encoded_bytes());
-            }
-        }
-        Some(key.key())
+        Some(with_switches(key).key())
     }
 
     /// Which compiler it is: its files' sizes and times.
     fn identity(&self) -> &[u8] {
-        self.identity.get_or_init(|| {
-            let mut id = Vec::new();
-            let mut files: Vec<PathBuf> = self.program.iter().map(PathBuf::from).collect();
-            for folder in ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib"] {
-                for name in ["libocloc.so", "libigc.so.1", "libigdfcl.so.1", "libigc.so.2", "libigdfcl.so.2"]
-                {
-                    files.push(PathBuf::from(folder).join(name));
-                }
-            }
-            for file in files {
-                if let Ok(data) = std::fs::metadata(&file) {
-                    let time = data.modified().ok();
-                    let time = time.and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok());
-                    id.extend(file.as_os_str().as_encoded_bytes());
-                    id.extend(data.len().to_le_bytes());
-                    id.extend(time.map_or(0, |t| t.as_nanos()).to_le_bytes());
-                }
-            }
-            id
-        })
+        self.identity
+            .get_or_init(|| compiler_files(&self.program.iter().map(PathBuf::from).collect::<Vec<_>>()))
     }
 
     #[allow(clippy::too_many_arguments, reason = "one command line")]
@@ -361,7 +337,7 @@ fn words(options: &str) -> Vec<String> {
 }
 
 /// Folders that options name to include from.
-fn include_folders(options: &str) -> Vec<PathBuf> {
+pub(crate) fn include_folders(options: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     let mut follows = false;
     for word in words(options) {

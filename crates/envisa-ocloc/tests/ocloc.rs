@@ -261,3 +261,49 @@ fn every_device_takes_the_oldest_version() {
         check(&built.zebin, "vadd", device);
     }
 }
+
+#[test]
+fn what_was_built_comes_from_the_cache_as_long_as_nothing_changes() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::sync::Arc;
+    if !have_ocloc() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(place(name), text).unwrap();
+    // A compiler that writes down each of its runs.
+    let counted = format!("#!/bin/sh\necho run >> {}\nexec ocloc \"$@\"\n", place("runs").display());
+    write("ocloc", &counted);
+    std::fs::set_permissions(place("ocloc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let runs = || std::fs::read_to_string(place("runs")).map_or(0, |t| t.lines().count());
+    write(
+        "k.cl",
+        "#include \"h.h\"\nkernel void k(global int *a, int n) { int s; if (n) s = N; a[n] = s; }\n",
+    );
+    write("h.h", "#define N 1\n");
+    let cache = Arc::new(envisa_ocloc::cache::Cache::new(place("cache"), 1 << 30));
+    let build = |device: &str, checks: bool| {
+        let build = Build::new(place("k.cl"), device).ocloc(place("ocloc")).cache(Arc::clone(&cache));
+        let rewrite = envisa_ocloc::Rewrite::Checks;
+        let built = if checks { build.rewrite(rewrite).run() } else { build.run() }.unwrap();
+        assert_eq!(built.rewritten, checks);
+        (built.bytes, built.messages, runs())
+    };
+    let (plain, checked) = (build("dg2", false), build("dg2", true));
+    assert_eq!((plain.2, checked.2), (1, 3), "a run, and two for the checks");
+    assert_eq!((build("dg2", false), build("dg2", true)), ((plain.0, plain.1, 3), checked.clone()));
+    assert_eq!(build("pvc", false).2, 4);
+    // What it includes is another, then it is as it was.
+    write("h.h", "#define N 2\n");
+    assert_eq!(build("dg2", true).2, 6);
+    write("h.h", "#define N 1\n");
+    assert_eq!(build("dg2", true), (checked.0.clone(), checked.1.clone(), 6));
+    // Another compiler.
+    write("ocloc", &format!("{counted}# another\n"));
+    assert_eq!(build("dg2", true).2, 8);
+    // What others could have written is not used.
+    std::fs::set_permissions(place("cache"), std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(cache.refused().is_some());
+    assert_eq!(build("dg2", true).2, 10);
+}

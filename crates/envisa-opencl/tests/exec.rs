@@ -506,7 +506,7 @@ fn checks_find_what_no_device_tells() {
     let path = file.path().to_str().expect("UTF-8");
     let (code, _, err) = exec(&["--check", "--json", path], "race beyond").expect("as before");
     assert_eq!(code, 1);
-    assert!(err.contains("error[F0004]: a data race for shared local memory"), "{err}");
+    assert!(err.contains("error[F0004]: a data race for local argument l at byte 0x"), "{err}");
     assert!(err.contains("= note: in 3 launches"), "told once: {err}");
     // By the kernel's name of the buffer, and at the line of the program's text.
     assert!(

@@ -64,7 +64,7 @@ pub fn build(
         () if lines::is_debugged() => Rewrite::Frames,
         () if report::builds_for_checks() && report::wants_hints() => Rewrite::Hints,
         () if report::builds_for_checks() => Rewrite::Checks,
-        () => return as_is(spec, input, options, sources).map(made),
+        () => return as_is(spec, input, options, sources).map(share_module),
     };
     if let Some(built) = build_rewritten(spec, input, options, &sources, rewrite) {
         return Ok(share_module(built));

@@ -301,7 +301,7 @@ impl Ledger {
 /// A command was enqueued, to run after others; what reports call it. `unflushed`: it may not begin before its queue is flushed.
 pub fn note_enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
     let site = Some(CallSite::here());
-    crate::report::tell_what_is_left_undone(unawaited);
+    crate::report::tell_what_is_left_undone(report_unawaited);
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let enqueued = ledger.clock;

@@ -20,7 +20,7 @@ pub type Ask = fn(Range<u64>, Block) -> bool;
 static ASK: OnceLock<Ask> = OnceLock::new();
 
 fn ask_whether_used(range: Range<u64>, block: Block) -> bool {
-    ASK.get().is_none_or(|ask| ask_whether_used(range, block))
+    ASK.get().is_none_or(|ask| ask(range, block))
 }
 
 /// Something that is to be freed.
@@ -166,7 +166,7 @@ pub fn listen(by: Ask) {
     if now != *seen {
         *seen = now;
         // SAFETY: the function is called during the call.
-        unsafe { libc::dl_iterate_phdr(Some(replace), std::ptr::null_mut()) };
+        unsafe { libc::dl_iterate_phdr(Some(replace_in_object), std::ptr::null_mut()) };
     }
 }
 
@@ -195,8 +195,9 @@ unsafe extern "C" fn replace_in_object(info: *mut libc::dl_phdr_info, _: usize, 
             let start = base + h.p_vaddr as usize;
             (start..start + h.p_memsz as usize).contains(&at)
         };
-        let is_own =
-            headers.iter().any(|h| h.p_type == libc::PT_LOAD && inside(h, replace as *const () as usize));
+        let is_own = headers
+            .iter()
+            .any(|h| h.p_type == libc::PT_LOAD && inside(h, replace_in_object as *const () as usize));
         let name = if info.dlpi_name.is_null() { c"" } else { CStr::from_ptr(info.dlpi_name) };
         let name = name.to_string_lossy();
         let file = name.rsplit('/').next().unwrap_or_default();

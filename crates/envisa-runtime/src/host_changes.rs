@@ -41,7 +41,7 @@ pub fn watch_for_changes(region: &Region, why: &'static str) {
 
 /// Memory among these bytes that the application has changed all the same, and what is said of it; it is told once.
 pub fn take_changed(range: &Range<u64>) -> Vec<(Region, &'static str)> {
-    unchanged_memory::overlapping_numbers(range).into_iter().filter_map(one).collect()
+    unchanged_memory::overlapping_numbers(range).into_iter().filter_map(changed_memory).collect()
 }
 
 /// The memory of a number, if the application has changed it.

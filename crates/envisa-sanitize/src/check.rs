@@ -35,6 +35,7 @@ mod moves;
 mod numbers;
 mod own_places;
 mod past;
+mod private_names;
 mod proof;
 mod races;
 mod registers;
@@ -73,6 +74,7 @@ use handed::Handed;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
 use meetings::Broadcasts;
+use private_names::PrivateNames;
 pub use report_places::ProgramFacts;
 use report_places::Sites;
 use reports::Begun;
@@ -118,6 +120,8 @@ pub struct Checks {
     stored: Vec<u8>,
     /// What threads have begun to report.
     begun: HashMap<u32, Box<Begun>>,
+    /// Where variables of the group that runs are.
+    private_names: PrivateNames,
     /// The asynchronous copies of the group that runs.
     copies: Copies,
     /// Its broadcasts.
@@ -403,6 +407,7 @@ impl Observer for Checks {
         self.broadcasts.start(first);
         if first {
             self.short.clear();
+            self.private_names.clear();
         }
         self.contents.start(m, first);
         self.pending = false;

@@ -20,6 +20,7 @@ mod lints;
 mod lsc;
 mod memory;
 mod operand;
+mod operand_types;
 mod page_rules;
 pub mod rule;
 mod shape;

@@ -33,7 +33,10 @@ pub(crate) const CHECKS: &[(Rows, Check)] = &[
     ),
     (Rows::Of(&[Op::LscLoadBlock2d, Op::LscStoreBlock2d]), check_block2d),
     (Rows::Of(&[Op::LscTypedLoadBlock2d, Op::LscTypedStoreBlock2d]), typed_block2d),
-    (Rows::Of(&[Op::LscApndctrAtomicAdd, Op::LscApndctrAtomicSub, Op::LscApndctrAtomicStore]), check_append_message),
+    (
+        Rows::Of(&[Op::LscApndctrAtomicAdd, Op::LscApndctrAtomicSub, Op::LscApndctrAtomicStore]),
+        check_append_message,
+    ),
     (Rows::Of(&[Op::LscFence]), fence),
 ];
 

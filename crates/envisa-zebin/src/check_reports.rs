@@ -71,6 +71,9 @@ pub enum Kind {
     /// A block of a sub-group: in place of a name how many work-items that has at most and how many elements each of them
     /// moves, and as value where it begins. The bytes are those of an element.
     Block = 20,
+    /// A variable of a function may be used before it has a value: it begins at the value, and has as many bytes as the bound
+    /// says. The bytes are those of an element; 0 if its elements have parts.
+    Variable = 21,
 }
 
 /// Local memory.
@@ -145,6 +148,7 @@ impl What {
             18 => Kind::Meets,
             19 => Kind::Broadcasts,
             20 => Kind::Block,
+            21 => Kind::Variable,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

@@ -438,6 +438,7 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
     let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
     LaunchFacts {
         arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
+        pointed: code.arguments.iter().map(|a| pointed_bytes(&a.type_name)).collect(),
         surfaces: code.metadata.as_ref().map_or_else(Vec::new, |m| {
             m.kernel.binding_table_indices.iter().map(|b| (b.bti_value, b.arg_index)).collect()
         }),

@@ -1,6 +1,7 @@
 /* check
 what = "an index past an array in a structure"
 finds = ["F0005"]
+says = "l.v[4]"
 global = [16]
 local = [16]
 [args]

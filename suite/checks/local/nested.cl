@@ -1,6 +1,7 @@
 /* check
 what = "an index past an array of structures in a structure"
 finds = ["F0005"]
+says = "t[].l[].v[3]"
 global = [32]
 local = [32]
 [args]

@@ -1,6 +1,7 @@
 /* check
 what = "an array of sums that was never cleared"
 finds = ["F0002", "F0006"]
+says = "private variable s at byte"
 global = [64]
 local = [64]
 [args]

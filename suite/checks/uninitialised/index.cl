@@ -1,6 +1,7 @@
 /* check
 what = "an index without a value"
 finds = ["F0002", "F0006", "F0005", "F0001"]
+says = "private variable i"
 global = [64]
 local = [64]
 [args]

@@ -1,6 +1,7 @@
 /* check
 what = "a local argument summed that nothing wrote"
 finds = ["F0006", "F0002"]
+says = "local argument t at byte"
 global = [64]
 local = [64]
 [args]

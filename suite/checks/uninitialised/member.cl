@@ -1,6 +1,7 @@
 /* check
 what = "a member of a structure that was never written"
 finds = ["F0002", "F0006"]
+says = "private variable p"
 global = [64]
 local = [64]
 [args]

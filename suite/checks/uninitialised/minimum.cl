@@ -1,6 +1,7 @@
 /* check
 what = "a minimum that starts uninitialised"
 finds = ["F0002", "F0006"]
+says = "private variable m"
 global = [64]
 local = [64]
 [args]

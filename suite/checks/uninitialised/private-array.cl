@@ -1,6 +1,7 @@
 /* check
 what = "a private array that was only filled in part"
 finds = ["F0006", "F0002"]
+says = "(t["
 global = [64]
 local = [64]
 [args]

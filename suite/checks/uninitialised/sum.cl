@@ -1,6 +1,7 @@
 /* check
 what = "a private sum that starts uninitialised"
 finds = ["F0002", "F0006"]
+says = "private variable s"
 global = [64]
 local = [64]
 [args]

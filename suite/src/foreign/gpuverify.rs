@@ -110,6 +110,7 @@ fn program(name: &str, text: &str) -> Result<Program, &'static str> {
         bug,
         codes: if bounds { &BOUNDS } else { &RACES },
         says: if asks.is_empty() { verdict.trim_start_matches('/').to_owned() } else { asks },
+        planted: None,
     })
 }
 

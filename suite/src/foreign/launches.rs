@@ -68,5 +68,6 @@ fn program(name: &str, home: &Path, replay: Replay) -> Result<Program, String> {
         bug: false,
         codes: &oclgrind::CODES,
         says: "nothing".to_owned(),
+        planted: None,
     })
 }

@@ -5,7 +5,9 @@ pub mod gpuverify;
 pub mod launches;
 pub mod mutations;
 pub mod oclgrind;
+mod oclgrind_runs;
 mod page;
+pub mod planted;
 pub mod replay;
 pub mod right;
 pub mod suites;
@@ -16,7 +18,6 @@ mod timing_page;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -96,6 +97,8 @@ pub struct Program {
     pub codes: &'static [&'static str],
     /// What the suite says of it, in its own words.
     pub says: String,
+    /// The mistake that was made in it here.
+    pub planted: Option<planted::Planted>,
 }
 
 /// The tries of values for arguments of which nothing is known: of numbers and of buffers.
@@ -191,6 +194,10 @@ impl Came {
     fn counts(&self, codes: &[&str]) -> Option<&Found> {
         self.found.iter().find(|f| codes.contains(&f.code.as_str()))
     }
+
+    fn all_that_counts(&self, codes: &[&str]) -> Vec<&Found> {
+        self.found.iter().filter(|f| codes.contains(&f.code.as_str())).collect()
+    }
 }
 
 /// Runs a program under the checks, on a device; gives its arguments too.
@@ -199,9 +206,11 @@ impl Came {
 /// Why it cannot be run.
 pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), String> {
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let source = folder.path().join("kernel.cl");
-    std::fs::write(&source, &p.text).map_err(|e| e.to_string())?;
-    let build = Build::new(&source, device.name()).options(&p.options).lines(Lines::Variables);
+    let source = crate::compile_cache::source(&p.text, folder.path())?;
+    let mut build = Build::new(&source, device.name()).options(&p.options).lines(Lines::Variables);
+    if let Some(cache) = crate::compile_cache::cache()? {
+        build = build.cache(cache);
+    }
     let built = build.rewrite(Rewrite::Checks).run();
     let built = built.map_err(|e| format!("does not compile: {}", brief(&e.to_string())))?;
     let module = folder.path().join("module.zebin");
@@ -240,10 +249,12 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
             ready.also_in_reverse(&job, outcome, Some(cancel))
         });
         let outcome = outcome.map_err(|e| brief(&e.to_string()))?;
-        let line = |p: &Place| p.source.as_ref().map(|s| s.line);
+        // Of the program itself: those of what it includes are others.
+        let line = |p: &Place| p.source.as_ref().filter(|s| s.text.is_some()).map(|s| s.line);
         for f in outcome.findings.iter().flatten() {
-            let other = f.race.as_ref().map(|r| &r.other).into_iter();
-            let lines = std::iter::once(&f.place).chain(other).filter_map(line).collect();
+            let others =
+                f.race.as_ref().map(|r| &r.other).into_iter().chain(f.related.as_ref().map(|r| &r.place));
+            let lines = std::iter::once(&f.place).chain(others).filter_map(line).collect();
             came.found.push(Found { code: f.code.to_owned(), lines, message: f.message() });
         }
         if let Some(f) = &outcome.fault {
@@ -291,51 +302,6 @@ fn brief(text: &str) -> String {
     // Without the place, which is in a folder of this run's own.
     let error = error.split_once(": error: ").map_or(error, |(_, what)| what);
     error.chars().take(160).collect()
-}
-
-/// What Oclgrind says of a program with these arguments: lines of its messages.
-///
-/// # Errors
-/// Why it could not be asked.
-pub fn oclgrind(p: &Program, tries: &[Vec<Content>], kernel: &str) -> Result<BTreeSet<String>, String> {
-    let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
-    std::fs::write(folder.path().join("kernel.cl"), &p.text).map_err(|e| e.to_string())?;
-    let size = |sizes: &[u64]| {
-        let mut all = [1; 3];
-        all[..sizes.len()].copy_from_slice(sizes);
-        all.map(|n| n.to_string()).join(" ")
-    };
-    let mut said = BTreeSet::new();
-    for contents in tries {
-        let mut text = format!("kernel.cl\n{kernel}\n{}\n{}\n", size(&p.global), size(&p.local));
-        contents.iter().for_each(|c| text += &c.simulation());
-        std::fs::write(folder.path().join("case.sim"), text).map_err(|e| e.to_string())?;
-        let mut command = Command::new("timeout");
-        command.args([
-            &SECONDS.to_string(),
-            "oclgrind-kernel",
-            "--data-races",
-            "--uninitialized",
-            "--max-errors",
-            "100",
-        ]);
-        if !p.options.is_empty() {
-            command.args(["--build-options", &p.options]);
-        }
-        let output = command.arg("case.sim").current_dir(folder.path()).output();
-        let output = output.map_err(|e| format!("oclgrind-kernel: {e}"))?;
-        let all = [output.stdout, output.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).concat();
-        let lines: Vec<&str> = all.lines().collect();
-        // A message is a line, then where.
-        let is =
-            |pair: &&[&str]| pair[1].trim().starts_with("Kernel:") || pair[1].trim().starts_with("Work-");
-        let stopped = output.status.code() == Some(124);
-        said.extend(lines.windows(2).filter(is).map(|pair| pair[0].trim().to_owned()));
-        if stopped {
-            break;
-        }
-    }
-    Ok(said)
 }
 
 /// A program with what came of it.
@@ -556,8 +522,10 @@ impl Args {
         let suite = Suite { programs, ..mutations::suite() };
         let mut rows = rows(&suite, &self.device, with_oclgrind, true)?;
         // What nobody finds has no bug that these inputs trigger.
-        rows.iter_mut()
-            .for_each(|r| r.program.bug = r.oclgrind.as_ref().is_some_and(|said| !said.is_empty()));
+        rows.iter_mut().for_each(|r| {
+            let said = r.oclgrind.as_ref().is_some_and(|said| !said.is_empty());
+            r.program.bug = said || r.is_of_planted();
+        });
         self.tell(&suite, &rows, explained)
     }
 
@@ -571,6 +539,7 @@ impl Args {
         let section = page::section(suite, rows, explained);
         print!("{}", section.text);
         section.unexplained.iter().for_each(|u| println!("not explained: {u}"));
+        section.agreed.iter().for_each(|name| println!("explained, and no disagreement any more: {name}"));
         if self.write {
             let path = docs_folder().join("CHECKS.md");
             let old = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -593,24 +562,47 @@ pub struct Suite {
 }
 
 fn rows(suite: &Suite, devices: &[Device], with_oclgrind: bool, ask_all: bool) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
-    for p in &suite.programs {
-        let (mut envisa, mut tries) = (Vec::new(), None);
-        for device in devices {
-            let came = run(p, *device).map(|(came, all)| {
-                tries = Some(all);
-                came
-            });
-            envisa.push((*device, came));
-        }
-        // Where all agree that nothing is wrong nobody else is asked, unless mutants are made of it.
-        let found = envisa.iter().any(|(_, came)| came.as_ref().is_ok_and(|c| !c.found.is_empty()));
-        let asked = tries
-            .filter(|_| with_oclgrind && (p.bug || found || ask_all))
-            .map(|t| oclgrind(p, &t, &p.kernel))
-            .transpose()?;
-        let mut line = format!("{} ({}):", p.name, if p.bug { "bug" } else { "right" });
-        for (device, came) in &envisa {
+    let told = |_: &Program, row: &Result<Row, String>, done: usize| {
+        let line = row.as_ref().map_or_else(Clone::clone, Row::line);
+        eprintln!("{} {done} of {}: {line}", suite.key, suite.programs.len());
+    };
+    let work = |p: &Program| row(p, devices, with_oclgrind, ask_all);
+    crate::parallel::each(&suite.programs, work, told).into_iter().collect()
+}
+
+/// What comes of a program.
+fn row(p: &Program, devices: &[Device], with_oclgrind: bool, ask_all: bool) -> Result<Row, String> {
+    let (mut envisa, mut tries) = (Vec::new(), None);
+    for device in devices {
+        let came = run(p, *device).map(|(came, all)| {
+            tries = Some(all);
+            came
+        });
+        envisa.push((*device, came));
+    }
+    // Where all agree that nothing is wrong nobody else is asked, unless mutants are made of it.
+    let found = envisa.iter().any(|(_, came)| came.as_ref().is_ok_and(|c| !c.found.is_empty()));
+    let oclgrind = tries
+        .filter(|_| with_oclgrind && (p.bug || found || ask_all))
+        .map(|t| oclgrind_runs::oclgrind(p, &t))
+        .transpose()?;
+    Ok(Row { program: p.clone(), envisa, oclgrind })
+}
+
+impl Row {
+    /// Is something found, and all that is found on any device of what was planted?
+    fn is_of_planted(&self) -> bool {
+        let Some(planted) = &self.program.planted else { return false };
+        let came = self.envisa.iter().filter_map(|(_, came)| came.as_ref().ok());
+        let counting = came.map(|c| c.all_that_counts(self.program.codes)).filter(|all| !all.is_empty());
+        let explained: Vec<bool> = counting.map(|all| planted.explains(&all)).collect();
+        !explained.is_empty() && explained.into_iter().all(|well| well)
+    }
+
+    /// As it is told while the run goes on.
+    fn line(&self) -> String {
+        let mut line = format!("{} ({}):", self.program.name, if self.program.bug { "bug" } else { "right" });
+        for (device, came) in &self.envisa {
             let _ = match came {
                 Ok(came) => {
                     let all: Vec<String> = came
@@ -623,8 +615,7 @@ fn rows(suite: &Suite, devices: &[Device], with_oclgrind: bool, ask_all: bool) -
                 Err(why) => write!(line, " {}: not run: {why}", device.name()),
             };
         }
-        eprintln!("{line} | {}", asked.iter().flatten().cloned().collect::<Vec<_>>().join("; "));
-        rows.push(Row { program: p.clone(), envisa, oclgrind: asked });
+        let asked: Vec<&str> = self.oclgrind.iter().flatten().map(String::as_str).collect();
+        format!("{line} | {}", asked.join("; "))
     }
-    Ok(rows)
 }

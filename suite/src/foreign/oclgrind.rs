@@ -71,6 +71,7 @@ fn program(name: &str, simulation: &str, said: &str, source: &str) -> Result<Pro
         bug: !errors.is_empty(),
         codes: &CODES,
         says: errors.first().map_or("nothing", |e| e.trim()).to_owned(),
+        planted: None,
     })
 }
 

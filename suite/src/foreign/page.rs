@@ -13,6 +13,8 @@ pub struct Section {
     pub text: String,
     /// Names of programs.
     pub unexplained: Vec<String>,
+    /// Those that are explained, and that nobody disagrees about any more.
+    pub agreed: Vec<String>,
 }
 
 /// What was found of a program.
@@ -66,6 +68,19 @@ impl Row {
     }
 }
 
+/// What was planted that only envisa finds, by kind: how often.
+fn only_ours(rows: &[Row]) -> String {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    let ours = |r: &&Row| {
+        let found = (0..r.envisa.len()).any(|n| r.envisa(n) == Found::Something);
+        found && r.program.bug && r.program.planted.is_some() && r.oclgrind() == Found::Nothing
+    };
+    for row in rows.iter().filter(ours) {
+        *kinds.entry(&row.program.says).or_default() += 1;
+    }
+    kinds.iter().map(|(what, n)| format!("{what} ({n})")).collect::<Vec<_>>().join(", ")
+}
+
 /// The section of a suite.
 pub fn section(suite: &Suite, rows: &[Row], explained: &BTreeMap<String, String>) -> Section {
     let mut table =
@@ -97,11 +112,19 @@ pub fn section(suite: &Suite, rows: &[Row], explained: &BTreeMap<String, String>
         sums("Oclgrind".to_owned(), &Row::oclgrind);
     }
     let mut text = format!("{}\n\n{}", suite.about, table.to_markdown());
+    let more = only_ours(rows);
+    if !more.is_empty() {
+        let _ = write!(text, "\nWhat was planted and envisa finds, and Oclgrind does not: {more}.\n");
+    }
     let mut unexplained = Vec::new();
     let mut list = String::new();
+    let mut agreed = Vec::new();
     for row in rows {
-        let Some(what) = row.disagreement() else { continue };
         let name = &row.program.name;
+        let Some(what) = row.disagreement() else {
+            agreed.extend(explained.contains_key(name).then(|| name.clone()));
+            continue;
+        };
         let why = explained.get(name).map_or("**not looked into**", String::as_str);
         if !explained.contains_key(name) {
             unexplained.push(format!("{name}: {what}; it says {}", row.program.says));
@@ -123,5 +146,5 @@ pub fn section(suite: &Suite, rows: &[Row], explained: &BTreeMap<String, String>
             let _ = writeln!(text, "- {n}: {why}");
         }
     }
-    Section { text, unexplained }
+    Section { text, unexplained, agreed }
 }

@@ -64,5 +64,6 @@ fn program((text, options, kernel): (String, String, String), launch: &Launch) -
         bug: false,
         codes: &oclgrind::CODES,
         says: "nothing".to_owned(),
+        planted: None,
     })
 }

@@ -188,7 +188,7 @@ fn check_loaded(l: &load::Loaded, options: &Options, any: bool, files: &Files, o
             continue;
         }
         let Ok(text) = std::str::from_utf8(f.bytes()) else { continue };
-        let (allow, unknown) = envisa::verify::allowances(text);
+        let (allow, unknown) = envisa::verify::parse_allow_comments(text);
         // Spans of several files overlap: only a single text's allowances are certain.
         if l.files.iter().all(|o| o == id) {
             options.allowances.extend(allow);

@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = CheckBuildArg::Own)]
     check_build: CheckBuildArg,
     /// The order in which groups start and threads take turns: `forward`, `reverse` or `random:SEED`.
-    #[arg(long, value_name = "ORDER", value_parser = order)]
+    #[arg(long, value_name = "ORDER", value_parser = parse_order)]
     order: Option<String>,
     /// Print the launches of each kernel, their work-items and their time.
     #[arg(long)]

@@ -100,7 +100,7 @@ fn code_or_rule_page(query: &str) -> Option<String> {
     {
         return Some(crate::cmd::check::explain_rule(rule));
     }
-    let info = envisa::text::code(&code).or_else(|| envisa::diag::code(&code))?;
+    let info = envisa::text::find_code(&code).or_else(|| envisa::diag::code(&code))?;
     let kind = match info.code.as_bytes().first() {
         Some(b'W') => "warning",
         Some(b'F') => "told of a run",

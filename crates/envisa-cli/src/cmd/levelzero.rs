@@ -33,7 +33,7 @@ pub(super) const DRIVER: &str = "libenvisa_ze.so";
 /// # Errors
 /// If the driver is not there, or the link cannot be made or removed.
 pub fn run(args: &Args) -> Done {
-    args.command.run(FOLDER, install, remove)
+    args.command.run(FOLDER, install_driver, remove)
 }
 
 /// Whether there is nothing of this name, or a link to the driver.

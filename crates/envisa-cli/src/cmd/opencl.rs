@@ -54,7 +54,7 @@ impl Verb {
     ) -> Done {
         let folder = |p: &Place| p.folder.clone().unwrap_or_else(|| default.into());
         match self {
-            Verb::Install { place, driver } => install_driver(&folder(place), driver.as_deref()),
+            Verb::Install { place, driver } => install(&folder(place), driver.as_deref()),
             Verb::Remove { place } => remove(&folder(place)),
         }
     }
@@ -68,7 +68,7 @@ const FOLDER: &str = "/etc/OpenCL/vendors";
 /// # Errors
 /// If the driver is not there, or the file cannot be written or removed.
 pub fn run(args: &Args) -> Done {
-    args.command.run(FOLDER, install, remove)
+    args.command.run(FOLDER, install_driver, remove)
 }
 
 /// What cannot be done to a file, and what would help.

@@ -142,7 +142,7 @@ impl Results {
             "dropped": self.outcome.dropped,
         });
         if let Some(findings) = &self.outcome.findings {
-            all["findings"] = findings.iter().map(finding).collect();
+            all["findings"] = findings.iter().map(finding_as_json).collect();
             all["suppressed"] = self.suppressed.into();
             all["checked"] = self.checked_names().into();
             let more = self.outcome.not_checked.iter().cloned();

@@ -55,6 +55,7 @@ use envisa::{
     Arg, ArgKey, Buffer, Cancel, Config, Device, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
     Source as Form, SourceText,
 };
+use envisa_ocloc::cache::Cache;
 use envisa_ocloc::{Build, BuildError, Lines, Rewrite};
 use error::no_kernel;
 use serde::Deserialize;
@@ -80,6 +81,9 @@ pub struct Job {
     /// The compiler, if it is not on the PATH.
     #[serde(default)]
     pub ocloc: Option<PathBuf>,
+    /// Where what is compiled is kept, and taken from.
+    #[serde(skip)]
+    pub cache: Option<Arc<Cache>>,
     /// Work-items, one to three dimensions.
     #[serde(default)]
     pub global: Vec<u64>,
@@ -384,6 +388,9 @@ impl Job {
         let mut build = Build::new(&self.file, device).options(self.options.clone()).lines(lines);
         if let Some(ocloc) = &self.ocloc {
             build = build.ocloc(ocloc);
+        }
+        if let Some(cache) = &self.cache {
+            build = build.cache(Arc::clone(cache));
         }
         let checks = if self.check_hints { Rewrite::Hints } else { Rewrite::Checks };
         let rewrite = self.rewrite.or((self.checks() && !self.as_is).then_some(checks));

@@ -302,7 +302,7 @@ mod tests {
                 let theirs = npyz::NpyFile::new(&file[..]).expect("read");
                 assert_eq!(theirs.shape(), value.shape);
                 assert_eq!(theirs.order(), npyz::Order::C);
-                assert_eq!(theirs.dtype().read_descr(), format!("'{}'", name(elem)));
+                assert_eq!(theirs.dtype().descr(), format!("'{}'", name(elem)));
                 assert_eq!(&file[file.len() - len..], value.bytes);
                 let ours = read(Path::new("a.npy"), &file[..], 1 << 20).expect("read");
                 assert_eq!((ours.elem, ours.shape, ours.bytes), (value.elem, value.shape, value.bytes));

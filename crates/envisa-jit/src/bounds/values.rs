@@ -115,10 +115,10 @@ impl Search<'_> {
         let positive = |(a, _): Bounds| a >= 0;
         match i.op {
             Op::Mov => a,
-            Op::Add => a.with(b, sum),
-            Op::Add3 => a.with(b, sum).with(c, sum),
-            Op::Mul => a.with(b, product),
-            Op::Mad => a.with(b, product).with(c, sum),
+            Op::Add => a.with(b, sum_bounds),
+            Op::Add3 => a.with(b, sum_bounds).with(c, sum_bounds),
+            Op::Mul => a.with(b, product_bounds),
+            Op::Mad => a.with(b, product_bounds).with(c, sum_bounds),
             Op::Mulh if exec == Type::Ud => {
                 x.with(y, |a, b| product_bounds(a, b).map(|(a, b)| (a >> 32, b >> 32)))
             }

@@ -81,7 +81,7 @@ impl Emit<'_> {
         }
         self.a.v2(VMOVDQU32, Width::Z, PLACES, Opd::Reg(v), Lanes::All);
         if let Some(on) = on {
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(RUN), kreg(on), kreg(on));
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, RUN, on, on);
         }
         let (masked, write, beside) = (on.is_some(), s.write, self.goes_beside(s));
         let of = Look { scale: form.scale, masked, write, beside };
@@ -143,7 +143,7 @@ impl Emit<'_> {
         if !of.masked {
             return Lanes::All;
         }
-        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(RUN), kreg(RUN));
+        self.a.kkk(Code::VEX_Korw_kr_kr_kr, 5, RUN, RUN);
         if of.write { Lanes::Of(5) } else { Lanes::Zero(5) }
     }
 
@@ -159,9 +159,9 @@ impl Emit<'_> {
         self.a.v2(VPBROADCASTD, Width::Z, 0, Opd::Reg(PLACES), Lanes::All);
         self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Mem(ramp), Lanes::All);
         self.a.vcmp(VPCMPUD, Width::Z, 5, PLACES, Opd::Reg(0), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(PLACES, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(PLACES, Width::X));
         // Channels that are off were not held against the site: the first one's place may be below it.
         self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
         let m = Mem::indexed(PTR, Register::RAX, of.scale, 0);
@@ -178,12 +178,12 @@ impl Emit<'_> {
     fn window_again(&mut self, of: Look, other: Label) {
         self.places_in_window(of.scale, PLACES, 1, 5, None);
         if of.masked {
-            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(5), kreg(5), kreg(RUN));
+            self.a.kkk(Code::VEX_Kandw_kr_kr_kr, 5, 5, RUN);
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
         // The first channel may be off, and its place anywhere.
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(PLACES, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(PLACES, Width::X));
         self.a.rr(Code::Cmp_r32_rm32, Register::EAX, Register::ESI);
         self.a.jump(Code::Jae_rel32_64, other);
         let m = Mem::indexed(PTR, Register::RAX, of.scale, 0);
@@ -197,18 +197,18 @@ impl Emit<'_> {
         let (step, not, apart) = (4 / of.scale, self.a.label(), self.a.label());
         self.two_rows(PLACES, step, not);
         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        self.a.rri(extract, vreg(0, Width::Y), vreg(PLACES, Width::Z), 1);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(PLACES, Width::X));
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vreg(0, Width::X));
+        self.a.rri(extract, vector_register(0, Width::Y), vector_register(PLACES, Width::Z), 1);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(PLACES, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vector_register(0, Width::X));
         self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
         self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
         if of.write {
-            self.a.rri(extract, vreg(1, Width::Y), vreg(DATA, Width::Z), 1);
+            self.a.rri(extract, vector_register(1, Width::Y), vector_register(DATA, Width::Z), 1);
         }
         let lanes = self.running(of);
         for (v, r) in [(0, Register::RAX), (1, Register::RSI)] {
             if (v, of.masked) == (1, true) {
-                self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(RUN), 8);
+                self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(5), mask_register(RUN), 8);
             }
             let m = Mem::indexed(PTR, r, of.scale, 0);
             if of.write {
@@ -219,7 +219,7 @@ impl Emit<'_> {
         }
         if !of.write {
             let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-            let [low, high] = [vreg(LOADED, Width::Z), vreg(1, Width::Y)];
+            let [low, high] = [vector_register(LOADED, Width::Z), vector_register(1, Width::Y)];
             self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
         }
         self.a.rr(Code::Sub_r32_rm32, Register::ESI, Register::EAX);

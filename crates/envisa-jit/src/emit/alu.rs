@@ -310,7 +310,7 @@ impl Emit<'_> {
         self.in_memory(to, part.lanes * bytes)?;
         match (mask, bytes) {
             (None, _) if part.lanes * bytes == 8 => {
-                self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X));
+                self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vector_register(v, Width::X));
             }
             (None, _) => self.a.store(STORE32, w, m, v, Lanes::All),
             // CPUs do not forward what masked stores wrote: all is stored.
@@ -359,7 +359,9 @@ impl Emit<'_> {
         };
         let number = inside / size;
         let take = |e: &mut Self, to: V| match extract {
-            Some(extract) => e.a.rri(extract, vreg(to, of), vreg(home, all), number as i32),
+            Some(extract) => {
+                e.a.rri(extract, vector_register(to, of), vector_register(home, all), number as i32)
+            }
             None => e.copy_reg(to, home, of),
         };
         let upper = inside % 16 == 8 && one == 8;
@@ -374,7 +376,7 @@ impl Emit<'_> {
             };
             take(self, old);
             if upper {
-                self.a.rri(down, vreg(old, of), vreg(old, of), 8);
+                self.a.rri(down, vector_register(old, of), vector_register(old, of), 8);
             }
             self.a.v2(op, of, old, Opd::Reg(v), Lanes::Of(k));
             from = old;
@@ -384,14 +386,14 @@ impl Emit<'_> {
             if upper {
                 self.a.v3(VPUNPCKLQDQ, of, old, other, Opd::Reg(from), Lanes::All);
             } else {
-                self.a.rri(down, vreg(other, of), vreg(other, of), 8);
+                self.a.rri(down, vector_register(other, of), vector_register(other, of), 8);
                 self.a.v3(VPUNPCKLQDQ, of, old, from, Opd::Reg(other), Lanes::All);
             }
             from = old;
         }
         match insert {
             Some(insert) => {
-                let [whole, piece] = [vreg(home, all), vreg(from, of)];
+                let [whole, piece] = [vector_register(home, all), vector_register(from, of)];
                 self.a.push(iced_x86::Instruction::with4(insert, whole, whole, piece, number));
             }
             None => self.copy_reg(home, from, of),

@@ -124,7 +124,7 @@ impl Emit<'_> {
         }
         if misses {
             let [a, b] = [parts.first(), parts.last()].map(|p| 5 + p.map_or(0, |p| p.index as K));
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(b));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, a, b);
             self.a.jump(Code::Jne_rel32_64, entry);
         }
         let pointer = self.site(i, site::POINTER);
@@ -149,7 +149,7 @@ impl Emit<'_> {
         let (v, w) = (6 + part.index as u8, part.width);
         let codes = SPREAD;
         let low = if r == Register::RAX { Register::EAX } else { Register::EDX };
-        self.a.rr(codes[w as usize], vreg(v, w), low);
+        self.a.rr(codes[w as usize], vector_register(v, w), low);
         if row {
             let ramp = self.literals(std::array::from_fn(|k| step * k as u32));
             self.a.v3(VPADDD, w, v, v, Opd::Mem(ramp), Lanes::All);
@@ -417,7 +417,7 @@ impl Emit<'_> {
     /// A float to a vector; of halves the single, too.
     fn single(&mut self, one: &One<'_>, from: [Register; 3], to: [V; 2]) {
         let code = if one.size == 2 { Code::EVEX_Vmovq_xmm_rm64 } else { Code::EVEX_Vmovd_xmm_rm32 };
-        self.a.rr(code, vreg(to[0], Width::X), one.wide(from));
+        self.a.rr(code, vector_register(to[0], Width::X), one.wide(from));
         if one.size == 0 {
             self.a.v2(VCVTPH2PS, Width::X, to[1], Opd::Reg(to[0]), Lanes::All);
         }
@@ -451,12 +451,12 @@ impl Emit<'_> {
                 self.a.vcmp(cmp, w, K5, given, Opd::Reg(given), 7, Some(K5));
                 let beyond = if op == A::Fmin { 0x11 } else { 0x1e };
                 self.a.vcmp(cmp, w, K6, given, Opd::Reg(was), beyond, None);
-                self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(K5), kreg(K5), kreg(K6));
+                self.a.kkk(Code::VEX_Korw_kr_kr_kr, K5, K5, K6);
                 self.a.v2(copy, w, WAS[0], Opd::Reg(GIVEN[0]), Lanes::Of(K5));
             }
         }
         let code = if one.size == 2 { Code::EVEX_Vmovq_rm64_xmm } else { Code::EVEX_Vmovd_rm32_xmm };
-        self.a.rr(code, one.wide(NEW), vreg(WAS[0], w));
+        self.a.rr(code, one.wide(NEW), vector_register(WAS[0], w));
     }
 
     fn locked(&mut self, code: Code, m: Mem, r: Register, lock: bool) {

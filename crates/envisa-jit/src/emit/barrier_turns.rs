@@ -133,8 +133,8 @@ impl Emit<'_> {
         self.a.mr(Code::Mov_rm64_r64, at, Register::RAX);
         self.a.mi(Code::Mov_rm32_imm32, number, k as i32);
         if !self.all_active(next) {
-            self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(EXEC[1]), kreg(EXEC[0]));
-            self.a.mr(Code::VEX_Kmovd_m32_kr, exec, kreg(0));
+            self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 0, EXEC[1], EXEC[0]);
+            self.a.mr(Code::VEX_Kmovd_m32_kr, exec, mask_register(0));
         }
         for (from, to) in self.waits_of(next) {
             self.a.rm(Code::Mov_r32_rm32, Register::EAX, from);
@@ -158,9 +158,9 @@ impl Emit<'_> {
         } else if self.all_active(next) {
             self.all_channels();
         } else {
-            self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), exec);
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
-            self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
+            self.a.rm(Code::VEX_Kmovd_kr_km32, mask_register(0), exec);
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, EXEC[0], 0, 0);
+            self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, mask_register(EXEC[1]), mask_register(0), 16);
         }
         for (to, from) in self.waits_of(next) {
             self.a.rm(Code::Mov_r32_rm32, Register::EAX, from);
@@ -179,7 +179,7 @@ impl Emit<'_> {
 
     /// Where channels may wait at an instruction: in the context, and in the thread's record.
     fn waits_of(&self, pc: Pc) -> Vec<(Mem, Mem)> {
-        let at = self.flow.waiting(pc).filter_map(|l| self.waits.get(&l));
+        let at = self.flow.waiting_labels(pc).filter_map(|l| self.waits.get(&l));
         at.map(|at| (Mem::at(CTX, *at), self.field(record::WAITS + at - at::WAITS))).collect()
     }
 
@@ -261,7 +261,7 @@ impl Changed {
     pub fn new(p: &Program, flow: &Flow, cells: &Cells, live: &Liveness) -> Changed {
         let barrier = |pc: Pc| p.code()[pc as usize].op == Op::Barrier;
         let mut all = Changed::default();
-        for pc in (0..flow.end()).filter(|pc| flow.reachable(*pc) && barrier(*pc)) {
+        for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc) && barrier(*pc)) {
             for c in live.cells(pc + 1) {
                 let next = all.number.len();
                 all.number.entry(c).or_insert(next);

@@ -50,7 +50,9 @@ impl Emit<'_> {
                     Op::Cmp | Op::Mov | Op::MovPred | Op::Nop | Op::PredLogic | Op::Setp | Op::Message
                 );
             let ahead = i.op == Op::Goto && i.aux == range.end && i.channels > 1;
-            (computes || ahead) && self.flow.reachable(q) && self.flow.waiting(q).all(|l| l == range.end)
+            (computes || ahead)
+                && self.flow.is_reachable(q)
+                && self.flow.waiting_labels(q).all(|l| l == range.end)
         };
         let entered = |q: Pc| {
             let i = self.inst(q);

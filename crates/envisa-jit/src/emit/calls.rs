@@ -138,8 +138,8 @@ impl Emit<'_> {
 
     /// The active channels as the host sees them.
     pub fn store_exec(&mut self) {
-        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(EXEC[1]), kreg(EXEC[0]));
-        self.a.mr(Code::VEX_Kmovd_m32_kr, Mem::at(CTX, at::EXEC), kreg(0));
+        self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 0, EXEC[1], EXEC[0]);
+        self.a.mr(Code::VEX_Kmovd_m32_kr, Mem::at(CTX, at::EXEC), mask_register(0));
     }
 
     pub(super) fn load_exec(&mut self) {
@@ -148,9 +148,9 @@ impl Emit<'_> {
 
     /// The active channels are those that the context has there.
     pub(super) fn channels_at(&mut self, field: u32) {
-        self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(0), Mem::at(CTX, field));
-        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[0]), kreg(0), kreg(0));
-        self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(EXEC[1]), kreg(0), 16);
+        self.a.rm(Code::VEX_Kmovd_kr_km32, mask_register(0), Mem::at(CTX, field));
+        self.a.kkk(Code::VEX_Korw_kr_kr_kr, EXEC[0], 0, 0);
+        self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, mask_register(EXEC[1]), mask_register(0), 16);
     }
 
     /// Calls the machine for the instruction in `eax`, all registers saved.
@@ -166,7 +166,7 @@ impl Emit<'_> {
         };
         for (m, v) in &used {
             match self.level {
-                Level::Avx2 => self.a.mr(Code::VEX_Vmovups_ymmm256_ymm, *m, vreg(*v, Width::Y)),
+                Level::Avx2 => self.a.mr(Code::VEX_Vmovups_ymmm256_ymm, *m, vector_register(*v, Width::Y)),
                 Level::Avx512 => self.a.store(STORE32, Width::Z, *m, *v, Lanes::All),
             }
         }
@@ -182,7 +182,7 @@ impl Emit<'_> {
         self.a.ri(Code::Add_rm64_imm32, Register::RSP, 8);
         for (m, v) in &used {
             match self.level {
-                Level::Avx2 => self.a.rm(Code::VEX_Vmovups_ymm_ymmm256, vreg(*v, Width::Y), *m),
+                Level::Avx2 => self.a.rm(Code::VEX_Vmovups_ymm_ymmm256, vector_register(*v, Width::Y), *m),
                 Level::Avx512 => self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(*m), Lanes::All),
             }
         }

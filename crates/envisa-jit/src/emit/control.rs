@@ -73,7 +73,7 @@ impl Emit<'_> {
                 if i.pred.offset != 0 {
                     return Err("a barrier by a predicate");
                 }
-                if self.flow.waiting(next).len() > 8 * FEW {
+                if self.flow.waiting_labels(next).len() > 8 * FEW {
                     return Err("a barrier where channels may wait at very many labels");
                 }
                 let waits = |e: &mut Self| {
@@ -122,7 +122,7 @@ impl Emit<'_> {
             return;
         }
         let Some(m) = self.wait(pc) else { return };
-        if self.full && self.flow.full(pc + 1) {
+        if self.full && self.flow.all_channels_active(pc + 1) {
             // Nobody is missing then.
             if self.parts_rarely() {
                 let (entry, back) = (self.a.label(), self.a.label());
@@ -134,11 +134,11 @@ impl Emit<'_> {
             }
             self.all_channels();
         } else {
-            self.a.rm(Code::VEX_Kmovd_kr_km32, kreg(5), m);
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(1), kreg(1), kreg(5));
+            self.a.rm(Code::VEX_Kmovd_kr_km32, mask_register(5), m);
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, 1, 1, 5);
             if self.active.upper() && self.p.simd() == 32 {
-                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(5), kreg(5), 16);
-                self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(2), kreg(2), kreg(5));
+                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, mask_register(5), mask_register(5), 16);
+                self.a.kkk(Code::VEX_Korw_kr_kr_kr, 2, 2, 5);
             }
         }
         self.a.mi(Code::Mov_rm32_imm32, m, 0);
@@ -147,12 +147,12 @@ impl Emit<'_> {
     /// Lets the channels of a pair of masks wait at a label.
     fn deposit(&mut self, pc: Pc, label: Pc, masks: [K; 2]) -> Result<(), Unsupported> {
         let m = self.wait(label).ok_or("a label where nobody waits")?;
-        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(masks[1]), kreg(masks[0]));
+        self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 0, masks[1], masks[0]);
         if self.flow.waits_at(pc, label) {
-            self.a.rr(Code::VEX_Kmovd_r32_kr, Register::EAX, kreg(0));
+            self.a.rr(Code::VEX_Kmovd_r32_kr, Register::EAX, mask_register(0));
             self.a.mr(Code::Or_rm32_r32, m, Register::EAX);
         } else {
-            self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(0));
+            self.a.mr(Code::VEX_Kmovd_m32_kr, m, mask_register(0));
         }
         Ok(())
     }
@@ -189,7 +189,7 @@ impl Emit<'_> {
     pub(super) fn resume_lowest(&mut self) {
         let entries = std::mem::take(&mut self.lowest);
         let Some(first) = entries.keys().next().copied() else { return };
-        for l in self.flow.waited().into_iter().filter(|l| *l >= first) {
+        for l in self.flow.all_waiting_labels().into_iter().filter(|l| *l >= first) {
             if let Some(entry) = entries.get(&l) {
                 self.a.bind(*entry);
             }
@@ -202,25 +202,30 @@ impl Emit<'_> {
     /// All channels of the dispatch are active.
     pub(super) fn all_channels(&mut self) {
         for k in EXEC {
-            self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+            self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, k, k, k);
         }
         if self.p.simd() < 32 {
-            self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(2), kreg(2), kreg(2));
+            self.a.kkk(Code::VEX_Kxorw_kr_kr_kr, 2, 2, 2);
         }
         if self.p.simd() < 16 {
-            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(1), kreg(1), 16 - self.p.simd() as i32);
+            self.a.rri(
+                Code::VEX_Kshiftrw_kr_kr_imm8,
+                mask_register(1),
+                mask_register(1),
+                16 - self.p.simd() as i32,
+            );
         }
     }
 
     fn no_channels(&mut self) {
         for k in EXEC {
-            self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+            self.a.kkk(Code::VEX_Kxorw_kr_kr_kr, k, k, k);
         }
     }
 
     /// All active channels go ahead to a label, where others may wait on the way.
     fn all_ahead(&mut self, pc: Pc, target: Pc) -> Result<(), Unsupported> {
-        let between: Vec<Pc> = self.flow.waiting(pc).take_while(|l| *l < target).collect();
+        let between: Vec<Pc> = self.flow.waiting_labels(pc).take_while(|l| *l < target).collect();
         let to = self.labels[target as usize];
         if between.is_empty() {
             self.a.jmp(to);
@@ -274,7 +279,7 @@ impl Emit<'_> {
                     Cond::Ne
                 };
                 let cond = if i.pred.invert { cond.not() } else { cond };
-                let clear = target > pc && self.flow.waiting(pc).next().is_none_or(|l| l >= target);
+                let clear = target > pc && self.flow.waiting_labels(pc).next().is_none_or(|l| l >= target);
                 if clear {
                     let to = self.labels[target as usize];
                     self.a.jump(cond.jump(), to);
@@ -310,11 +315,11 @@ impl Emit<'_> {
         self.a.jump(Code::Je_rel32_64, next);
         // The others wait behind the branch.
         for k in 0..2 {
-            self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
+            self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, EXEC[k], TAKEN[k], EXEC[k]);
         }
         self.deposit(pc, pc + 1, EXEC)?;
         for k in 0..2 {
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(TAKEN[k]));
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, EXEC[k], TAKEN[k], TAKEN[k]);
         }
         self.spend(pc, target);
         let to = self.labels[target as usize];
@@ -334,10 +339,10 @@ impl Emit<'_> {
         self.predicate(pc, i, fused, false)?;
         match i.channels {
             32 => {
-                self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(5), kreg(TAKEN[1]), kreg(TAKEN[0]));
-                self.a.rr(Code::VEX_Kortestd_kr_kr, kreg(5), kreg(5));
+                self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 5, TAKEN[1], TAKEN[0]);
+                self.a.kk(Code::VEX_Kortestd_kr_kr, 5, 5);
             }
-            _ => self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(TAKEN[0]), kreg(TAKEN[0])),
+            _ => self.a.kk(Code::VEX_Kortestw_kr_kr, TAKEN[0], TAKEN[0]),
         }
         // Zero: none has the predicate; carry: all have it.
         let mut ways = [Code::Je_rel32_64, Code::Jae_rel32_64];
@@ -345,7 +350,7 @@ impl Emit<'_> {
             ways = [Code::Jb_rel32_64, Code::Jne_rel32_64];
         }
         let part = self.a.label();
-        if self.flow.waiting(pc).next().is_none_or(|l| l >= target) {
+        if self.flow.waiting_labels(pc).next().is_none_or(|l| l >= target) {
             let to = self.labels[target as usize];
             self.a.jump(ways[0], to);
         } else {
@@ -373,7 +378,7 @@ impl Emit<'_> {
         }
         let of = u32::MAX >> (32 - u32::from(i.channels).min(32)) << i.first;
         for h in 0..2 {
-            let (k, e, bits) = (kreg(TAKEN[h]), kreg(EXEC[h]), of >> (16 * h) & 0xffff);
+            let (k, e, bits) = (mask_register(TAKEN[h]), mask_register(EXEC[h]), of >> (16 * h) & 0xffff);
             if bits == 0 {
                 self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, k, k, k);
                 continue;
@@ -385,13 +390,13 @@ impl Emit<'_> {
                 continue;
             }
             let m = self.reg(i.pred.offset + 2 * h as u32);
-            self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(PRED), m);
+            self.a.rm(Code::VEX_Kmovw_kr_km16, mask_register(PRED), m);
             match i.pred.invert {
-                true => self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, k, kreg(PRED), k),
-                false => self.a.rrr(Code::VEX_Kandw_kr_kr_kr, k, kreg(PRED), k),
+                true => self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, k, mask_register(PRED), k),
+                false => self.a.rrr(Code::VEX_Kandw_kr_kr_kr, k, mask_register(PRED), k),
             }
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(TAKEN[0]), kreg(TAKEN[1]));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, TAKEN[0], TAKEN[1]);
         Ok(())
     }
 
@@ -401,7 +406,7 @@ impl Emit<'_> {
             return self.taken_of_some(pc, i);
         }
         self.predicate(pc, i, fused, true)?;
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(3), kreg(4));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 3, 4);
         Ok(())
     }
 
@@ -427,16 +432,16 @@ impl Emit<'_> {
             } else {
                 self.pred(i.pred.offset, part, k)?;
                 if go && !invert {
-                    self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+                    self.a.kkk(Code::VEX_Kandw_kr_kr_kr, k, k, e);
                 }
             }
             if invert {
-                self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+                self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, k, k, e);
             }
         }
         for k in TAKEN {
             if !parts.iter().any(|p| TAKEN[p.index as usize] == k) {
-                self.a.rrr(Code::VEX_Kxorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+                self.a.kkk(Code::VEX_Kxorw_kr_kr_kr, k, k, k);
             }
         }
         Ok(())
@@ -445,16 +450,16 @@ impl Emit<'_> {
     fn ret(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let next = self.labels[pc as usize + 1];
         self.fused = false;
-        let labels: Vec<Pc> = self.flow.waiting(pc).collect();
+        let labels: Vec<Pc> = self.flow.waiting_labels(pc).collect();
         if self.cells.are_shared() {
             self.hand_over();
         }
         if i.channels > 1 && (i.pred.offset != 0 || !self.whole(i)) {
             self.taken(pc, i, false)?;
             for k in 0..2 {
-                self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
+                self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, EXEC[k], TAKEN[k], EXEC[k]);
             }
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(1), kreg(2));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, 1, 2);
             self.a.jump(Code::Jne_rel32_64, next);
         } else if i.pred.offset != 0 {
             self.test_pred(i)?;
@@ -487,17 +492,17 @@ impl Emit<'_> {
                 self.a.bind(entry);
                 let target = self.inst(pc).aux;
                 for k in 0..2 {
-                    self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(EXEC[k]));
+                    self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, EXEC[k], TAKEN[k], EXEC[k]);
                 }
                 let all = self.a.label();
-                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(1), kreg(2));
+                self.a.kk(Code::VEX_Kortestw_kr_kr, 1, 2);
                 self.a.jump(Code::Je_rel32_64, all);
                 let some = self.deposit(pc, target, TAKEN);
                 self.a.jmp(back);
                 // All of them: they need not wait for anybody, and go there as they are.
                 self.a.bind(all);
                 for k in 0..2 {
-                    self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(EXEC[k]), kreg(TAKEN[k]), kreg(TAKEN[k]));
+                    self.a.kkk(Code::VEX_Korw_kr_kr_kr, EXEC[k], TAKEN[k], TAKEN[k]);
                 }
                 if some.and_then(|()| self.all_ahead(pc, target)).is_err() {
                     self.a.op0(Code::Ud2);
@@ -509,11 +514,11 @@ impl Emit<'_> {
                 // All were active: those that stay have the predicate, or have it not.
                 for (k, e) in TAKEN.into_iter().zip(EXEC) {
                     if i.pred.invert {
-                        self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(5), kreg(k), kreg(e));
-                        self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(e), kreg(k), kreg(e));
-                        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(5), kreg(5));
+                        self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, 5, k, e);
+                        self.a.kkk(Code::VEX_Kandw_kr_kr_kr, e, k, e);
+                        self.a.kkk(Code::VEX_Korw_kr_kr_kr, k, 5, 5);
                     } else {
-                        self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(e), kreg(k), kreg(e));
+                        self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, e, k, e);
                     }
                 }
                 if self.deposit(pc, i.aux, TAKEN).is_err() {
@@ -579,159 +584,9 @@ impl Emit<'_> {
     /// `%ce0`.
     pub(super) fn channel_enables(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let Dst::Reg { offset, .. } = self.inst(pc).dst else { return Err("a destination") };
-        self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(2), kreg(1));
+        self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 0, 2, 1);
         let m = self.reg(offset);
-        self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(0));
-        Ok(())
-    }
-
-    /// Logic of predicates.
-    pub(super) fn pred_logic(&mut self, pc: Pc) -> Result<(), Unsupported> {
-        let i = *self.inst(pc);
-        let Dst::Pred { offset } = i.dst else { return Err("a destination that is no predicate") };
-        if i.pred.offset != 0 {
-            return Err("logic of predicates by a predicate");
-        }
-        if i.channels < 8 {
-            return self.logic_of_few(pc, &i, offset);
-        }
-        let code = match i.aux & 0xff {
-            0x88 => Some(Code::VEX_Kandw_kr_kr_kr),
-            0xee => Some(Code::VEX_Korw_kr_kr_kr),
-            0x66 => Some(Code::VEX_Kxorw_kr_kr_kr),
-            0x55 => None,
-            _ => return Err("a rare truth table"),
-        };
-        let parts = self.parts(&i, 4)?;
-        for part in &parts {
-            let load = |e: &mut Self, s: &Src, k: K| {
-                let Src::Pred { offset, invert } = *s else { return Err("a source that is no predicate") };
-                e.pred(offset, part, k)?;
-                if invert {
-                    e.a.rr(Code::VEX_Knotw_kr_kr, kreg(k), kreg(k));
-                }
-                Ok(())
-            };
-            load(self, &i.src[0], PRED)?;
-            match code {
-                Some(code) => {
-                    load(self, &i.src[1], 5)?;
-                    self.a.rrr(code, kreg(PRED), kreg(PRED), kreg(5));
-                }
-                None => self.a.rr(Code::VEX_Knotw_kr_kr, kreg(PRED), kreg(PRED)),
-            }
-            self.set_pred(pc, offset, part, PRED)?;
-        }
-        Ok(())
-    }
-
-    /// Logic of predicates of less than eight channels, all of which run: that of their dwords.
-    fn logic_of_few(&mut self, pc: Pc, i: &Inst, to: RegOffset) -> Result<(), Unsupported> {
-        let sources: &[Src] = if i.aux & 0xff == 0x55 { &i.src[..1] } else { &i.src[..2] };
-        let kept =
-            |s: &Src| matches!(*s, Src::Pred { offset, .. } if self.deferred.pred(pc, offset).is_none());
-        if !(i.no_mask || self.all_active(pc)) || !sources.iter().all(kept) {
-            return Err("logic of few channels");
-        }
-        let code = match i.aux & 0xff {
-            0x88 => Code::And_r32_rm32,
-            0xee => Code::Or_r32_rm32,
-            0x66 => Code::Xor_r32_rm32,
-            0x55 => Code::INVALID,
-            _ => return Err("a rare truth table"),
-        };
-        // Of a predicate that is one bit everywhere, the others stay zero.
-        let bits = |at: RegOffset| self.cells.at(at).map_or(32, |c| self.cells.get(c).bits);
-        let single = i.channels == 1 && i.first == 0 && bits(to) == 1;
-        for (s, r) in sources.iter().zip([Register::EAX, Register::ECX]) {
-            let Src::Pred { offset, invert } = *s else { return Err("a source that is no predicate") };
-            let from = self.reg(offset);
-            self.a.rm(Code::Mov_r32_rm32, r, from);
-            if invert {
-                self.a.r(Code::Not_rm32, r);
-            }
-        }
-        if code == Code::INVALID {
-            self.a.r(Code::Not_rm32, Register::EAX);
-        } else {
-            self.a.rr(code, Register::EAX, Register::ECX);
-        }
-        let m = self.reg(to);
-        if single {
-            self.a.ri(Code::And_rm32_imm32, Register::EAX, 1);
-            self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
-            return Ok(());
-        }
-        // Bits of other channels stay.
-        let of = ((1u32 << i.channels) - 1) << i.first;
-        self.a.ri(Code::And_rm32_imm32, Register::EAX, of as i32);
-        self.a.rm(Code::Mov_r32_rm32, Register::ECX, m);
-        self.a.ri(Code::And_rm32_imm32, Register::ECX, !of as i32);
-        self.a.rr(Code::Or_r32_rm32, Register::EAX, Register::ECX);
-        self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
-        Ok(())
-    }
-
-    /// All bits of a predicate into a scalar, whichever channels are active.
-    pub(super) fn predicate_value(&mut self, pc: Pc) -> Result<(), Unsupported> {
-        let i = *self.inst(pc);
-        let (Dst::Reg { offset: to, ty, .. }, Src::Pred { offset, invert }) = (i.dst, i.src[0]) else {
-            return Err("a predicate that is moved to a rare place");
-        };
-        self.in_memory(to, ty.size())?;
-        let from = self.reg(offset);
-        self.a.rm(Code::Mov_r32_rm32, Register::EAX, from);
-        if invert {
-            self.a.r(Code::Not_rm32, Register::EAX);
-        }
-        self.keep_scalar(to, ty);
-        Ok(())
-    }
-
-    /// Predicates' bits from the lowest of each channel's number.
-    fn predicate_of_channels(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
-        let (Dst::Pred { offset }, Src::Reg { ty, shape, .. }) = (i.dst, i.src[0]) else {
-            return Err("bits of a predicate of a rare kind");
-        };
-        if i.pred.offset != 0 || shape == Shape::Scalar || !ty.is_int() || ty.size() > 4 || i.channels < 8 {
-            return Err("bits of a predicate of a rare kind");
-        }
-        let i = Inst { exec: ExecType::U32, ..*i };
-        for part in &self.parts(&i, 4)? {
-            let s = self.source(&i, 0, part, 1)?;
-            let v = self.in_register(s, part, 1);
-            self.a.v2i(VPSLLD, part.width, 1, Opd::Reg(v), 31, Lanes::All);
-            self.a.v3(VPXORD, part.width, 2, 2, Opd::Reg(2), Lanes::All);
-            self.a.vcmp(VPCMPUD, part.width, PRED, 1, Opd::Reg(2), 4, None);
-            self.set_pred(pc, offset, part, PRED)?;
-        }
-        Ok(())
-    }
-
-    /// Predicates' bits from a scalar: those of all the instruction's channels, whichever are active.
-    pub(super) fn predicate_bits(&mut self, pc: Pc) -> Result<(), Unsupported> {
-        let i = *self.inst(pc);
-        let (
-            Dst::Pred { offset },
-            Src::Reg { offset: from, ty, shape: Shape::Scalar, modifier, constant, .. },
-        ) = (i.dst, i.src[0])
-        else {
-            return self.predicate_of_channels(pc, &i);
-        };
-        if i.pred.offset != 0 || !i.first.is_multiple_of(8) || modifier != Modifier::None || !ty.is_int() {
-            return Err("bits of a predicate of a rare kind");
-        }
-        let to = self.reg(offset + u32::from(i.first) / 8);
-        if !constant {
-            self.in_memory(from, ty.size())?;
-        }
-        self.load_int(&i.src[0], [Register::EAX, Register::RAX], false, 0)?;
-        match i.channels {
-            32 => self.a.mr(Code::Mov_rm32_r32, to, Register::EAX),
-            16 => self.a.mr(Code::Mov_rm16_r16, to, Register::AX),
-            8 => self.a.mr(Code::Mov_rm8_r8, to, Register::AL),
-            _ => return Err("bits of a predicate for few channels"),
-        }
+        self.a.mr(Code::VEX_Kmovd_m32_kr, m, mask_register(0));
         Ok(())
     }
 }

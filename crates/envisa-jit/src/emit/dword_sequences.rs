@@ -169,8 +169,8 @@ impl Emit<'_> {
             let [mut x, mut y] = [a, b];
             if h == 1 {
                 let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-                self.a.rri(extract, vreg(3, Width::Y), vreg(a, Width::Z), 1);
-                self.a.rri(extract, vreg(4, Width::Y), vreg(b, Width::Z), 1);
+                self.a.rri(extract, vector_register(3, Width::Y), vector_register(a, Width::Z), 1);
+                self.a.rri(extract, vector_register(4, Width::Y), vector_register(b, Width::Z), 1);
                 [x, y] = [3, 4];
             }
             self.a.v2(convert, wide, 3, Opd::Reg(x), all);
@@ -182,7 +182,7 @@ impl Emit<'_> {
             self.a.store_to_reg(VPMOVQD, wide, to, 3);
             if h == 1 {
                 let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-                let [low, high] = [vreg(0, Width::Z), vreg(3, Width::Y)];
+                let [low, high] = [vector_register(0, Width::Z), vector_register(3, Width::Y)];
                 self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
             }
         }

@@ -49,9 +49,14 @@ impl Emit<'_> {
         let from = if q == 0 { of.index } else { QUARTER };
         if q != 0 && !second {
             let extract = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
-            self.a.rri(extract, vreg(QUARTER, Width::X), vreg(of.index, Width::Z), q as i32);
+            self.a.rri(
+                extract,
+                vector_register(QUARTER, Width::X),
+                vector_register(of.index, Width::Z),
+                q as i32,
+            );
         }
-        let from = vreg(from, Width::X);
+        let from = vector_register(from, Width::X);
         if second {
             self.a.rri(Code::EVEX_Vpextrq_rm64_xmm_imm8, Register::RAX, from, 1);
         } else {
@@ -66,8 +71,13 @@ impl Emit<'_> {
         if q != 0 {
             let w = Width::Z;
             let insert = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
-            let i =
-                iced_x86::Instruction::with4(insert, vreg(dst, w), vreg(dst, w), vreg(LOADED, Width::X), q);
+            let i = iced_x86::Instruction::with4(
+                insert,
+                vector_register(dst, w),
+                vector_register(dst, w),
+                vector_register(LOADED, Width::X),
+                q,
+            );
             self.a.push(i);
         }
     }
@@ -84,7 +94,7 @@ impl Emit<'_> {
         }
         let of = self.readable(of, on);
         for q in 0..4 {
-            let to = vreg(if q == 0 { 0 } else { LOADED }, Width::X);
+            let to = vector_register(if q == 0 { 0 } else { LOADED }, Width::X);
             for second in [false, true] {
                 self.two_indices(of, q, second);
                 for (k, r) in [Register::RSI, Register::RAX].into_iter().enumerate() {
@@ -107,13 +117,18 @@ impl Emit<'_> {
             let mut index = of.index;
             if h == 1 {
                 let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-                self.a.rri(extract, vreg(2, Width::Y), vreg(index, Width::Z), 1);
+                self.a.rri(extract, vector_register(2, Width::Y), vector_register(index, Width::Z), 1);
                 index = 2;
             }
             // Of the mask's bits the low eight count.
             match on {
-                Some(on) => self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8 * h as i32),
-                None => self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5)),
+                Some(on) => self.a.rri(
+                    Code::VEX_Kshiftrw_kr_kr_imm8,
+                    mask_register(5),
+                    mask_register(on),
+                    8 * h as i32,
+                ),
+                None => self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, 5, 5, 5),
             }
             let m = of.at(Register::None);
             self.a.v3(VPXORD, Width::Z, dst, dst, Opd::Reg(dst), Lanes::All);
@@ -122,7 +137,7 @@ impl Emit<'_> {
         }
         let of = self.readable(of, on);
         for q in 0..4 {
-            let to = vreg(if q == 0 { dst } else { LOADED }, Width::X);
+            let to = vector_register(if q == 0 { dst } else { LOADED }, Width::X);
             self.two_indices(of, 2 * h + q / 2, q % 2 == 1);
             self.a.rm(Code::VEX_Vmovq_xmm_xmmm64, to, of.at(Register::RSI));
             let m = of.at(Register::RAX).operand(false);
@@ -134,11 +149,11 @@ impl Emit<'_> {
     /// The lanes of a gather, which it takes away one by one, in the fifth mask.
     pub(super) fn lanes_of(&mut self, part: &Part, on: Option<K>) {
         match on {
-            Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
+            Some(on) => self.a.kkk(Code::VEX_Korw_kr_kr_kr, 5, on, on),
             None => {
-                self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5));
+                self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, 5, 5, 5);
                 if part.lanes == 8 {
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), 8);
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(5), mask_register(5), 8);
                 }
             }
         }

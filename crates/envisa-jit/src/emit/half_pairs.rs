@@ -61,12 +61,12 @@ impl Emit<'_> {
                 self.a.vcmp(VPCMPUD, Width::Z, 5 + k, *v, Opd::Reg(1 + k), 4, None);
             }
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(if jump.is_some() { 5 } else { 6 }));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, if jump.is_some() { 5 } else { 6 });
         self.a.jump(Code::Jne_rel32_64, other);
         let limit = self.site(i, site::LAST16);
         let places = [Register::EAX, Register::EDX];
         for (r, v) in places.into_iter().zip(&indices) {
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(*v, Width::X));
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vector_register(*v, Width::X));
         }
         if let Some(jump) = jump {
             let second = Mem::indexed(Register::RAX, Register::None, 1, jump.into());

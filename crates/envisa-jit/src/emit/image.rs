@@ -184,7 +184,7 @@ impl Emit<'_> {
             let none = self.a.label();
             let on = self.on(pc, part)?;
             if let Some(on) = on {
-                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+                self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
                 self.a.jump(Code::Je_rel32_64, none);
             }
             let sums = kind.linear && !kind.mixes_bytes();
@@ -515,7 +515,7 @@ impl Emit<'_> {
             return;
         }
         let other = if sampled_axes(p.kind.shape) > 1 { ROW } else { INSIDE[column] };
-        self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(TEXELS), kreg(INSIDE[column]), kreg(other));
+        self.a.kkk(Code::VEX_Kandw_kr_kr_kr, TEXELS, INSIDE[column], other);
     }
 
     /// What a channel of texels at offsets is, which are of a column in the row at hand.

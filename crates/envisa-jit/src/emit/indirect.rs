@@ -89,7 +89,7 @@ impl Emit<'_> {
             self.a.v2i(VPRORD, w, v, Opd::Reg(v), 2, Lanes::All);
             let elements = self.literal(bytes / 4);
             self.a.vcmp(VPCMPUD, w, 5, v, Opd::Bcast(elements), 5, on);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
             self.a.jump(Code::Jne_rel32_64, far);
         }
         let at = self.p.registers().address_base + aim.start;

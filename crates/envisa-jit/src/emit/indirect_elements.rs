@@ -181,10 +181,10 @@ impl Emit<'_> {
         }
         // The predicate picks.
         let (k, e) = (super::memory::ON[part.index as usize & 1], self.exec(part));
-        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(e), kreg(e));
+        self.a.kkk(Code::VEX_Korw_kr_kr_kr, k, e, e);
         if part.lanes == 8 {
-            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(k), kreg(k), 8);
-            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, mask_register(k), mask_register(k), 8);
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(k), mask_register(k), 8);
         }
         Ok(Some(k))
     }
@@ -263,7 +263,7 @@ impl Emit<'_> {
             self.in_file(at, 2);
             let m = self.reg(at);
             self.a.rm(Code::Movzx_r32_rm16, Register::EAX, m);
-            self.a.rr(SPREAD[w as usize], vreg(v, w), Register::EAX);
+            self.a.rr(SPREAD[w as usize], vector_register(v, w), Register::EAX);
         } else {
             let words = 2 * part.lanes / f.per;
             let from = match f.per {
@@ -299,7 +299,7 @@ impl Emit<'_> {
             }
             let last = self.literal(aim.end - aim.start - f.size);
             self.a.vcmp(VPCMPUD, w, 5, from, Opd::Bcast(last), 6, on);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
             self.a.jump(Code::Jne_rel32_64, entry);
             return Ok(());
         }
@@ -307,14 +307,14 @@ impl Emit<'_> {
         let (most, ends) = (self.literal(chunks), self.ends());
         self.a.v2i(VPSRLD, w, 1, Opd::Reg(v), 6, Lanes::All);
         self.a.v3(VPMINUD, w, 1, 1, Opd::Bcast(most), Lanes::All);
-        self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5));
+        self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, 5, 5, 5);
         self.a.v3(VPXORD, w, 2, 2, Opd::Reg(2), Lanes::All);
         let m = Mem::indexed(CTX, Register::None, 4, ends.disp);
         self.a.gather(VPGATHERDD, w, 2, m, 1, 5);
         let size = self.literal(f.size);
         self.a.v3(VPADDD, w, 1, v, Opd::Bcast(size), Lanes::All);
         self.a.vcmp(VPCMPUD, w, 5, 1, Opd::Reg(2), 6, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, entry);
         Ok(())
     }
@@ -375,15 +375,23 @@ impl Emit<'_> {
                     let mut index = PLACES;
                     if h == 1 {
                         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-                        self.a.rri(extract, vreg(2, Width::Y), vreg(PLACES, Width::Z), 1);
+                        self.a.rri(
+                            extract,
+                            vector_register(2, Width::Y),
+                            vector_register(PLACES, Width::Z),
+                            1,
+                        );
                         index = 2;
                     }
                     // Of the mask's bits the low eight count.
                     match on {
-                        Some(on) => {
-                            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8 * h as i32)
-                        }
-                        None => self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(5), kreg(5), kreg(5)),
+                        Some(on) => self.a.rri(
+                            Code::VEX_Kshiftrw_kr_kr_imm8,
+                            mask_register(5),
+                            mask_register(on),
+                            8 * h as i32,
+                        ),
+                        None => self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, 5, 5, 5),
                     }
                     self.a.v3(VPXORD, Width::Z, 0, 0, Opd::Reg(0), Lanes::All);
                     self.a.gather(VPGATHERDQ, Width::Z, 0, m, index, 5);
@@ -442,7 +450,7 @@ impl Emit<'_> {
             }
             let m = self.reg(to + ty.size() * part.lane);
             match part.lanes * ty.size() {
-                8 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X)),
+                8 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vector_register(v, Width::X)),
                 n => self.a.store(STORE32, Width::of(n), m, v, Lanes::All),
             }
         }
@@ -498,7 +506,7 @@ impl Emit<'_> {
 
     /// Goes to `some` unless all of a part's lanes are in a mask.
     fn all_lanes(&mut self, part: &Part, on: K, some: Label) {
-        self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, kreg(on));
+        self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, mask_register(on));
         self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, (1 << part.lanes) - 1);
         self.a.jump(Code::Jne_rel32_64, some);
     }

@@ -84,7 +84,7 @@ impl Emit<'_> {
                 self.a.v3(mul, w, 3, 3, Opd::Reg(4), Lanes::All);
                 self.a.v2i(VPSRLQ, w, 0, Opd::Reg(0), 32, Lanes::All);
                 self.a.ri(Code::Mov_r32_imm32, Register::EAX, 0xaaaa);
-                self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::EAX);
+                self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(5), Register::EAX);
                 self.a.v2(VMOVDQU32, w, 0, Opd::Reg(3), Lanes::Of(5));
                 return Ok(0);
             }

@@ -565,7 +565,7 @@ impl Emit<'_> {
                     let a = self.in_register(a, part, 3);
                     self.a.vcmp(op, w, to, a, b, how, None);
                 }
-                Node::Masks { code, a, b } => self.a.rrr(code, kreg(to), kreg(mask(a)), kreg(mask(b))),
+                Node::Masks { code, a, b } => self.a.kkk(code, to, mask(a), mask(b)),
                 Node::Select { m, a, b } => {
                     let (a, b) = (self.node(r, p, a, 3), self.node(r, p, b, 4));
                     let b = self.in_register(b, part, 4);
@@ -584,7 +584,7 @@ impl Emit<'_> {
                 }
                 Node::Skip { m, other } => {
                     let l = self.a.label();
-                    let [k, other] = [m, other].map(|m| kreg(mask(m)));
+                    let [k, other] = [m, other].map(|m| mask_register(mask(m)));
                     if part.lanes == 16 {
                         self.a.rr(Code::VEX_Kortestw_kr_kr, k, other);
                     } else {

@@ -323,7 +323,7 @@ impl Emit<'_> {
         }
         if misses {
             let [a, b] = [parts.first(), parts.last()].map(|p| 5 + p.map_or(0, |p| p.index as K));
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(b));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, a, b);
             self.a.jump(Code::Jne_rel32_64, entry);
         }
         let missed = aside.is_some() && !ahead;
@@ -467,19 +467,19 @@ impl Emit<'_> {
             }
             self.pred(i.pred.offset, part, k)?;
             if i.pred.invert {
-                self.a.rr(Code::VEX_Knotw_kr_kr, kreg(k), kreg(k));
+                self.a.kk(Code::VEX_Knotw_kr_kr, k, k);
             }
             if exec {
                 let e = self.exec(part);
-                self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+                self.a.kkk(Code::VEX_Kandw_kr_kr_kr, k, k, e);
             }
         } else {
             let e = self.exec(part);
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(e), kreg(e));
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, k, e, e);
         }
         if part.lanes == 8 {
-            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(k), kreg(k), 8);
-            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, mask_register(k), mask_register(k), 8);
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(k), mask_register(k), 8);
         }
         Ok(Some(k))
     }
@@ -522,7 +522,7 @@ impl Emit<'_> {
             // By the first channel.
             match self.home_alone(at, 4 * part.lanes) {
                 Some(v) if part.lanes > 1 => {
-                    self.a.rr(Code::EVEX_Vmovd_rm32_xmm, EA[which], vreg(v, Width::X))
+                    self.a.rr(Code::EVEX_Vmovd_rm32_xmm, EA[which], vector_register(v, Width::X))
                 }
                 _ => {
                     let first = self.first(at).unwrap_or(First { at, plus: 0, step: 0 });
@@ -768,16 +768,16 @@ impl Emit<'_> {
         let Edge { which, w, step, count, on, pointer, scale } = *place;
         let spread = SPREAD[w as usize];
         for (half, on) in on.into_iter().enumerate().filter(|(_, on)| on.is_some()) {
-            self.a.rr(spread, vreg(0, w), EA[which]);
+            self.a.rr(spread, vector_register(0, w), EA[which]);
             self.ramp(0, w, (16 * step) as i32 * half as i32, step as i32);
             self.a.vcmp(VPCMPUD, w, MASK, 0, Opd::Bcast(count), 5, on);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(MASK), kreg(MASK));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, MASK, MASK);
             self.a.jump(Code::Jne_rel32_64, miss);
         }
         // The first one's place may be below all others.
         self.a.rr(Code::Movsxd_r64_rm32, RA[which], EA[which]);
         if let (Some(a), true) = (on[0], scale <= 8) {
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(a), kreg(on[1].unwrap_or(a)));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, a, on[1].unwrap_or(a));
             self.a.jump(Code::Jne_rel32_64, back);
             let r = RA[which];
             self.a.rr(Code::Mov_r64_rm64, r, CTX);

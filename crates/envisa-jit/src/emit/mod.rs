@@ -31,6 +31,7 @@ mod parts;
 pub(crate) mod payload;
 mod per_channel;
 mod per_element;
+mod predicate_moves;
 mod prefetch;
 mod quads;
 mod row;

@@ -100,7 +100,7 @@ impl Emit<'_> {
             self.spans_fit(&of, &mut fit, entry);
         }
         if let (Some(a), Some(b)) = (looked.first(), looked.last()) {
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(*a), kreg(*b));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, *a, *b);
             self.a.jump(Code::Jne_rel32_64, entry);
         }
         Ok(())

@@ -311,8 +311,14 @@ impl Emit<'_> {
             true => (Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8, Width::Z),
             false => (Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8, Width::Y),
         };
-        let high = vreg(1, if words { Width::Y } else { Width::X });
-        self.a.push(iced_x86::Instruction::with4(insert, vreg(0, w), vreg(0, w), high, 1));
+        let high = vector_register(1, if words { Width::Y } else { Width::X });
+        self.a.push(iced_x86::Instruction::with4(
+            insert,
+            vector_register(0, w),
+            vector_register(0, w),
+            high,
+            1,
+        ));
         self.put(place);
         Ok(true)
     }
@@ -353,7 +359,7 @@ impl Emit<'_> {
         }
         let w = Width::of(place.bytes());
         let spread = if place.ty.size() == 2 { VPMOVM2W } else { VPMOVM2B };
-        self.a.rr(spread[w as usize], vreg(0, w), kreg(4));
+        self.a.rr(spread[w as usize], vector_register(0, w), mask_register(4));
         self.put(place);
         Ok(true)
     }
@@ -440,7 +446,7 @@ impl Emit<'_> {
             return Ok(false);
         }
         let m = self.reg(to);
-        self.a.mr(Code::VEX_Kmovd_m32_kr, m, kreg(4));
+        self.a.mr(Code::VEX_Kmovd_m32_kr, m, mask_register(4));
         Ok(true)
     }
 }

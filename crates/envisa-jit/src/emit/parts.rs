@@ -81,9 +81,14 @@ impl Emit<'_> {
             0 => k,
             _ => {
                 // A part may begin in one of the two and end in the other.
-                let all = [MASK, EXEC[1], EXEC[0]].map(kreg);
+                let all = [MASK, EXEC[1], EXEC[0]].map(mask_register);
                 self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, all[0], all[1], all[2]);
-                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(MASK), kreg(MASK), part.channel as i32);
+                self.a.rri(
+                    Code::VEX_Kshiftrd_kr_kr_imm8,
+                    mask_register(MASK),
+                    mask_register(MASK),
+                    part.channel as i32,
+                );
                 MASK
             }
         }
@@ -101,8 +106,8 @@ impl Emit<'_> {
     pub fn kept_pred(&mut self, offset: RegOffset, part: &Part, k: K) -> Result<(), Unsupported> {
         let m = self.reg(offset + part.channel / 8);
         match part.channel % 8 {
-            0 if part.lanes == 16 => self.a.rm(Code::VEX_Kmovw_kr_km16, kreg(k), m),
-            0 => self.a.rm(Code::VEX_Kmovb_kr_km8, kreg(k), m),
+            0 if part.lanes == 16 => self.a.rm(Code::VEX_Kmovw_kr_km16, mask_register(k), m),
+            0 => self.a.rm(Code::VEX_Kmovb_kr_km8, mask_register(k), m),
             _ => return Err("channels that do not begin at a byte"),
         }
         Ok(())
@@ -119,16 +124,16 @@ impl Emit<'_> {
         if !all {
             // Bits of channels that are off stay.
             let e = self.exec(part);
-            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(e));
+            self.a.kkk(Code::VEX_Kandw_kr_kr_kr, k, k, e);
             self.kept_pred(offset, part, 5)?;
-            self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(5), kreg(e), kreg(5));
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(k), kreg(5));
+            self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, 5, e, 5);
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, k, k, 5);
         }
         let m = self.reg(offset + part.channel / 8);
         if part.lanes == 16 {
-            self.a.mr(Code::VEX_Kmovw_m16_kr, m, kreg(k));
+            self.a.mr(Code::VEX_Kmovw_m16_kr, m, mask_register(k));
         } else {
-            self.a.mr(Code::VEX_Kmovb_m8_kr, m, kreg(k));
+            self.a.mr(Code::VEX_Kmovb_m8_kr, m, mask_register(k));
         }
         Ok(())
     }
@@ -158,11 +163,11 @@ impl Emit<'_> {
         }
         self.pred(i.pred.offset, part, PRED)?;
         if i.pred.invert {
-            self.a.rr(Code::VEX_Knotw_kr_kr, kreg(PRED), kreg(PRED));
+            self.a.kk(Code::VEX_Knotw_kr_kr, PRED, PRED);
         }
         if exec {
             let e = self.exec(part);
-            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(PRED), kreg(PRED), kreg(e));
+            self.a.kkk(Code::VEX_Kandw_kr_kr_kr, PRED, PRED, e);
         }
         Ok(Some(PRED))
     }

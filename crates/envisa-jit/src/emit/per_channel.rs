@@ -63,7 +63,7 @@ impl Emit<'_> {
         self.a.store(STORE32, Width::Y, m, v, Lanes::All);
         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         let m = m.plus(32).operand(false);
-        self.a.push(iced_x86::Instruction::with3(extract, m, vreg(v, w), 1));
+        self.a.push(iced_x86::Instruction::with3(extract, m, vector_register(v, w), 1));
     }
 
     /// Runs code for each lane of a mask (all of a part without one), the lowest first.
@@ -76,7 +76,7 @@ impl Emit<'_> {
         let (again, done) = (self.a.label(), self.a.label());
         match on {
             Some(k) => {
-                self.a.rr(Code::VEX_Kmovw_r32_kr, LEFT, kreg(k));
+                self.a.rr(Code::VEX_Kmovw_r32_kr, LEFT, mask_register(k));
                 self.a.rr(Code::Test_rm32_r32, LEFT, LEFT);
                 self.a.jump(Code::Je_rel32_64, done);
             }
@@ -100,12 +100,12 @@ impl Emit<'_> {
             _ => {
                 let [low, high] = on.map(|k| {
                     k.unwrap_or_else(|| {
-                        self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(0), kreg(0), kreg(0));
+                        self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, 0, 0, 0);
                         0
                     })
                 });
-                self.a.rrr(Code::VEX_Kunpckwd_kr_kr_kr, kreg(0), kreg(high), kreg(low));
-                self.a.rr(Code::VEX_Kmovd_r32_kr, LEFT, kreg(0));
+                self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 0, high, low);
+                self.a.rr(Code::VEX_Kmovd_r32_kr, LEFT, mask_register(0));
                 self.a.rr(Code::Test_rm32_r32, LEFT, LEFT);
                 self.a.jump(Code::Je_rel32_64, done);
             }
@@ -138,10 +138,10 @@ impl Emit<'_> {
         }
         self.a.rr(Code::VEX_Blsi_r32_rm32, Register::ESI, LEFT);
         let to_mask = if parts.len() == 1 { Code::VEX_Kmovw_kr_r32 } else { Code::VEX_Kmovd_kr_r32 };
-        self.a.rr(to_mask, kreg(5), Register::ESI);
+        self.a.rr(to_mask, mask_register(5), Register::ESI);
         for part in parts {
             if part.lane != 0 && parts.len() > 1 {
-                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, kreg(5), kreg(5), 16);
+                self.a.rri(Code::VEX_Kshiftrd_kr_kr_imm8, mask_register(5), mask_register(5), 16);
             }
             self.a.put_lane(part.width, Self::collected_in(parts, part), r, 5);
         }
@@ -219,7 +219,7 @@ impl Emit<'_> {
         let done = self.a.label();
         match on {
             Some(k) => {
-                self.a.rr(Code::VEX_Kmovw_r32_kr, LEFT, kreg(k));
+                self.a.rr(Code::VEX_Kmovw_r32_kr, LEFT, mask_register(k));
                 if bytes == 8 {
                     self.a.rr(Code::Movzx_r32_rm8, LEFT, Register::R8L);
                 }
@@ -230,13 +230,13 @@ impl Emit<'_> {
         }
         // The place may be in the register of an atomic's datum.
         if picked {
-            let (x, z) = (vreg(PICKED, Width::X), vreg(PICKED, Width::Z));
+            let (x, z) = (vector_register(PICKED, Width::X), vector_register(PICKED, Width::Z));
             let [spread, pick] = match bytes {
                 8 => [Code::EVEX_Vpbroadcastq_zmm_k1z_r64, Code::EVEX_Vpermq_zmm_k1z_zmm_zmmm512b64],
                 _ => [Code::EVEX_Vpbroadcastd_zmm_k1z_r32, Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32],
             };
             self.a.rr(spread, z, if bytes == 8 { Register::R9 } else { Register::R9D });
-            self.a.rrr(pick, z, z, vreg(v, Width::Z));
+            self.a.rrr(pick, z, z, vector_register(v, Width::Z));
             match bytes {
                 8 => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, Register::R10, x),
                 _ => self.a.rr(Code::EVEX_Vmovd_rm32_xmm, NEW, x),
@@ -268,7 +268,7 @@ impl Emit<'_> {
                 self.a.v3(VPANDD, w, 0, v, Opd::Bcast(low), Lanes::All);
                 self.a.v3(VPXORD, w, 1, 1, Opd::Reg(1), Lanes::All);
                 self.a.vcmp(VPCMPUD, w, 0, 0, Opd::Reg(1), 4, on);
-                self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(k), kreg(0));
+                self.a.kkk(Code::VEX_Korw_kr_kr_kr, k, k, 0);
             }
         }
     }

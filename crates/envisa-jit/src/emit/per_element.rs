@@ -111,14 +111,14 @@ impl Emit<'_> {
         let v = self.converted(i, v, (ty, sat), &part, 0)?;
         let m = self.reg(to);
         match ty.size() {
-            8 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(v, Width::X)),
-            4 => self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(v, Width::X)),
+            8 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vector_register(v, Width::X)),
+            4 => self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vector_register(v, Width::X)),
             2 => {
-                self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+                self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
                 self.a.mr(Code::Mov_rm16_r16, m, Register::AX);
             }
             _ => {
-                self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+                self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
                 self.a.mr(Code::Mov_rm8_r8, m, Register::AL);
             }
         }
@@ -238,7 +238,7 @@ impl Emit<'_> {
                 let mut from = v;
                 if h == 1 {
                     let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-                    self.a.rri(extract, vreg(4, Width::Y), vreg(v, Width::Z), 1);
+                    self.a.rri(extract, vector_register(4, Width::Y), vector_register(v, Width::Z), 1);
                     from = 4;
                 }
                 let k = self.half(mask, h);
@@ -287,7 +287,12 @@ impl Emit<'_> {
                 self.in_memory(to, 64)?;
                 for (half, mut from) in [(4, low), (5, high)] {
                     if h == 1 {
-                        self.a.rri(extract, vreg(half, Width::Y), vreg(from, Width::Z), 1);
+                        self.a.rri(
+                            extract,
+                            vector_register(half, Width::Y),
+                            vector_register(from, Width::Z),
+                            1,
+                        );
                         from = half;
                     }
                     self.a.v2(VPMOVZXDQ, Width::Z, half, Opd::Reg(from), Lanes::All);

@@ -56,7 +56,7 @@ impl Emit<'_> {
         if h == 0 {
             return Some(k);
         }
-        self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(7), kreg(k), 8);
+        self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(7), mask_register(k), 8);
         Some(7)
     }
 }

@@ -141,7 +141,13 @@ fn goes_on(p: &Program, cells: &Cells, shapes: &Shapes, at: &RangeInclusive<Pc>,
 }
 
 /// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
-fn scalar_led_index(p: &Program, ends: &[Pc], cells: &Cells, at: &RangeInclusive<Pc>, pc: Pc) -> Option<ScalarIndex> {
+fn scalar_led_index(
+    p: &Program,
+    ends: &[Pc],
+    cells: &Cells,
+    at: &RangeInclusive<Pc>,
+    pc: Pc,
+) -> Option<ScalarIndex> {
     let (s, channels) = (elements(p, pc)?, p.code()[pc as usize].channels);
     let parts = (u32::from(s.address_bytes) * u32::from(channels)).div_ceil(64);
     let indices: Option<Vec<CellId>> = (0..parts).map(|k| cells.at(s.address + 64 * k)).collect();

@@ -145,7 +145,7 @@ impl Emit<'_> {
             if ty.size() != 4 {
                 return Err("a part of a vector in a register");
             }
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, to[0], vreg(v, Width::X));
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, to[0], vector_register(v, Width::X));
         } else {
             let first = (shape == Shape::Contiguous).then(|| self.first(at)).flatten();
             let m = self.reg(first.map_or(at, |f| f.at));
@@ -466,7 +466,7 @@ impl Emit<'_> {
         let bytes = super::alu::exec_bytes(i.exec)?;
         let part = Part { index: 0, lanes: 1, lane: 0, channel: 0, width: Width::X, bytes };
         self.compare_part(i, &part, 5, None)?;
-        self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, kreg(5));
+        self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, mask_register(5));
         self.a.ri(Code::Test_AL_imm8, Register::AL, 1);
         Ok(Cond::Ne)
     }
@@ -490,7 +490,7 @@ impl Emit<'_> {
                 self.a.mr(Code::Mov_rm32_r32, m, Register::EAX);
             }
             if let Some(v) = self.home(to, 64) {
-                self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(v, Width::Z), Register::EAX);
+                self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vector_register(v, Width::Z), Register::EAX);
                 self.ramp(v, Width::Z, first.plus, first.step);
             }
         }

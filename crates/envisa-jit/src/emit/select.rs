@@ -63,13 +63,13 @@ impl Emit<'_> {
                 Join::Or => Code::VEX_Korw_kr_kr_kr,
                 Join::Xor => Code::VEX_Kxorw_kr_kr_kr,
             };
-            self.a.rrr(code, kreg(k), kreg(k), kreg(LEAF));
+            self.a.kkk(code, k, k, LEAF);
         }
         if chain.invert {
-            self.a.rr(Code::VEX_Knotw_kr_kr, kreg(k), kreg(k));
+            self.a.kk(Code::VEX_Knotw_kr_kr, k, k);
         }
         if let Some(of) = of {
-            self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(of));
+            self.a.kkk(Code::VEX_Kandw_kr_kr_kr, k, k, of);
         }
         Ok(())
     }
@@ -84,10 +84,10 @@ impl Emit<'_> {
             Leaf::Pred { offset, invert } => {
                 self.kept_pred(offset, part, k)?;
                 if invert {
-                    self.a.rr(Code::VEX_Knotw_kr_kr, kreg(k), kreg(k));
+                    self.a.kk(Code::VEX_Knotw_kr_kr, k, k);
                 }
                 if let Some(of) = of {
-                    self.a.rrr(Code::VEX_Kandw_kr_kr_kr, kreg(k), kreg(k), kreg(of));
+                    self.a.kkk(Code::VEX_Kandw_kr_kr_kr, k, k, of);
                 }
                 Ok(())
             }
@@ -113,7 +113,7 @@ impl Emit<'_> {
                 return Ok(to);
             }
             if others {
-                self.a.rr(Code::VEX_Knotw_kr_kr, kreg(5), kreg(5));
+                self.a.kk(Code::VEX_Knotw_kr_kr, 5, 5);
             }
             let (v, op) = match v {
                 Opd::Bcast(m) => (Opd::Mem(m), if wide { VPBROADCASTQ } else { VPBROADCASTD }),
@@ -163,8 +163,8 @@ impl Emit<'_> {
                     {
                         // Sixteen bits are read at once: CPUs do not forward two stores of eight to that.
                         self.compare_part(i, high, 4, None)?;
-                        self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(4), kreg(4), 8);
-                        self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(PRED), kreg(PRED), kreg(4));
+                        self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, mask_register(4), mask_register(4), 8);
+                        self.a.kkk(Code::VEX_Korw_kr_kr_kr, PRED, PRED, 4);
                         (rest, made.lanes) = (behind, 16);
                     }
                     self.set_pred(pc, offset, &made, PRED)?;
@@ -182,8 +182,8 @@ impl Emit<'_> {
                     let mask = self.lanes(pc, part, to)?;
                     let home = self.home(to, part.lanes * bytes).filter(|_| mask.is_none());
                     let op = if bytes == 8 { VPMOVM2Q } else { VPMOVM2D };
-                    let v = vreg(home.unwrap_or(0), part.width);
-                    self.a.rr(op[part.width as usize], v, kreg(4));
+                    let v = vector_register(home.unwrap_or(0), part.width);
+                    self.a.rr(op[part.width as usize], v, mask_register(4));
                     if home.is_none() {
                         self.store_part(to, 0, bytes, part, mask)?;
                     }
@@ -199,7 +199,7 @@ impl Emit<'_> {
                     self.compare_part(i, part, 4, None)?;
                     let mask = self.lanes(pc, part, to)?;
                     let dwords = Width::of(4 * part.lanes);
-                    self.a.rr(VPMOVM2D[dwords as usize], vreg(0, dwords), kreg(4));
+                    self.a.rr(VPMOVM2D[dwords as usize], vector_register(0, dwords), mask_register(4));
                     match ty.size() {
                         2 => self.a.store_to_reg(VPMOVDW, dwords, 0, 0),
                         1 => self.a.store_to_reg(VPMOVDB, dwords, 0, 0),

@@ -97,7 +97,7 @@ impl Emit<'_> {
             if w == Width::Z && self.level == Level::Avx512 && self.in_halves.binary_search(&a).is_ok() {
                 self.a.v2(VMOVDQU32, Width::Y, tmp, Opd::Mem(self.reg(a)), Lanes::All);
                 let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-                let (v, m) = (vreg(tmp, w), self.reg(a + 32).operand(false));
+                let (v, m) = (vector_register(tmp, w), self.reg(a + 32).operand(false));
                 self.a.push(iced_x86::Instruction::with4(insert, v, v, m, 1));
                 return Ok(Opd::Reg(tmp));
             }
@@ -182,8 +182,8 @@ impl Emit<'_> {
             32 if c.bytes == 64 => {
                 self.a.rri(
                     Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
-                    vreg(tmp, Width::Y),
-                    vreg(tmp, Width::Z),
+                    vector_register(tmp, Width::Y),
+                    vector_register(tmp, Width::Z),
                     1,
                 );
             }
@@ -192,7 +192,8 @@ impl Emit<'_> {
                     64 => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
                     _ => Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
                 };
-                let (x, all) = (vreg(tmp, Width::X), vreg(tmp, Width::of(c.bytes.max(32))));
+                let (x, all) =
+                    (vector_register(tmp, Width::X), vector_register(tmp, Width::of(c.bytes.max(32))));
                 self.a.rri(extract, x, all, (inside / 16) as i32);
                 if !inside.is_multiple_of(16) {
                     self.a.rri(Code::EVEX_Vpsrldq_xmm_xmmm128_imm8, x, x, 8);
@@ -230,14 +231,14 @@ impl Emit<'_> {
                     return Ok(Opd::Reg(tmp));
                 }
                 if one && !wide && (ty == Type::F) == is_float(exec) {
-                    self.a.rm(Code::EVEX_Vmovd_xmm_rm32, vreg(tmp, Width::X), m);
+                    self.a.rm(Code::EVEX_Vmovd_xmm_rm32, vector_register(tmp, Width::X), m);
                     return Ok(Opd::Reg(tmp));
                 }
                 self.a.rm(Code::Mov_r32_rm32, eax, m);
             }
             Type::Q | Type::Uq | Type::Df => {
                 if one {
-                    self.a.rm(Code::EVEX_Vmovq_xmm_rm64, vreg(tmp, Width::X), m);
+                    self.a.rm(Code::EVEX_Vmovq_xmm_rm64, vector_register(tmp, Width::X), m);
                 } else {
                     self.a.v2(VPBROADCASTQ, w, tmp, Opd::Mem(m), Lanes::All);
                 }
@@ -251,13 +252,13 @@ impl Emit<'_> {
             _ => return Err("a scalar of a type without native code"),
         }
         // The bits are in `rax`; widths of conversions' sources are half of the result's where it is wide.
-        let (from_int, x) = (ty.is_int() || !is_float(exec), vreg(tmp, Width::X));
+        let (from_int, x) = (ty.is_int() || !is_float(exec), vector_register(tmp, Width::X));
         match exec {
             ExecType::I32 | ExecType::U32 if from_int => {
                 if one {
                     self.a.rr(Code::EVEX_Vmovd_xmm_rm32, x, eax);
                 } else {
-                    self.a.rr(SPREAD[w as usize], vreg(tmp, w), eax);
+                    self.a.rr(SPREAD[w as usize], vector_register(tmp, w), eax);
                 }
             }
             ExecType::I64 | ExecType::U64 if from_int => {
@@ -267,12 +268,12 @@ impl Emit<'_> {
                         Code::EVEX_Vpbroadcastq_ymm_k1z_r64,
                         Code::EVEX_Vpbroadcastq_zmm_k1z_r64,
                     ][w as usize],
-                    vreg(tmp, w),
+                    vector_register(tmp, w),
                     Register::RAX,
                 );
             }
             _ => {
-                self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(tmp, Width::Z), eax);
+                self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vector_register(tmp, Width::Z), eax);
                 let op = match (exec, ty) {
                     (ExecType::F32, Type::F) => return Ok(Opd::Reg(tmp)),
                     (ExecType::F32 | ExecType::F16, Type::Hf) => {

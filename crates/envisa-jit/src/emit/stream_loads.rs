@@ -254,7 +254,7 @@ impl Emit<'_> {
             self.a.v3(VPSUBD, Width::Z, n as V, v, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, n as V, Opd::Bcast(next), 4, on);
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(last_mask));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, last_mask);
         self.a.jump(Code::Jne_rel32_64, other);
         self.a.rm(Code::Mov_r32_rm32, Register::EAX, next);
         self.a.ri(Code::Cmp_rm32_imm32, Register::EAX, column.tile() as i32);
@@ -366,7 +366,7 @@ impl Emit<'_> {
     fn after_line_begin(&mut self, form: Form, pointer: Mem, place: V) {
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
         let line_bits = form.scale.trailing_zeros() as i32;
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, BEFORE, vreg(place, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, BEFORE, vector_register(place, Width::X));
         self.a.ri(Code::Shl_rm32_imm8, BEFORE, line_bits);
         self.a.rr(Code::Add_r32_rm32, BEFORE, PTR.full_register32());
         self.a.ri(Code::And_rm32_imm32, BEFORE, 4 * (COLUMNS as i32 - 1));
@@ -383,20 +383,20 @@ impl Emit<'_> {
         (beyond, other): (Label, Label),
     ) {
         let ends = self.literal(column.tile() - column.step);
-        self.a.rr(SPREAD[Width::Z as usize], vreg(5, Width::Z), BEFORE);
+        self.a.rr(SPREAD[Width::Z as usize], vector_register(5, Width::Z), BEFORE);
         for &Place { v, .. } in all {
             self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Bcast(count), 5, None);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends), Lanes::All);
             self.a.vcmp(VPCMPUD, Width::Z, 6, 0, Opd::Bcast(count), 5, None);
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 6);
             self.a.jump(Code::Jne_rel32_64, beyond);
             if align > 1 {
                 let low = self.literal(align - 1);
                 self.a.v3(VPANDD, Width::Z, 0, v, Opd::Bcast(low), Lanes::All);
                 self.a.v3(VPXORD, Width::Z, 1, 1, Opd::Reg(1), Lanes::All);
                 self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
-                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+                self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
                 self.a.jump(Code::Jne_rel32_64, other);
             }
         }
@@ -439,7 +439,7 @@ impl Emit<'_> {
             self.a.vcmp(VPCMPUD, Width::Z, 5 + n as K, 0, Opd::Bcast(count), 5, None);
         }
         self.a.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5 + all.len() as K - 1));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5 + all.len() as K - 1);
         self.a.r(Code::Sete_rm8, Register::AL);
         self.a.mr(Code::Mov_rm32_r32, behind, Register::EAX);
     }

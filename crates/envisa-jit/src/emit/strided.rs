@@ -131,7 +131,7 @@ impl Emit<'_> {
         }
         if s.write {
             for k in on.iter().flatten() {
-                self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(*k), kreg(*k));
+                self.a.kk(Code::VEX_Kortestw_kr_kr, *k, *k);
                 self.a.jump(Code::Jae_rel32_64, other);
             }
         }
@@ -273,12 +273,12 @@ impl Emit<'_> {
         self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
         self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
         self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
         if let Some(on) = on {
             self.row_may_be_moved(i, s, (v, known.index), on, other);
         }
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
         match s.write {
             true => self.store_steps(s, known, part, m, data),
@@ -291,12 +291,12 @@ impl Emit<'_> {
     /// far from them as their numbers say; they may be off the first one's side and the last one's.
     pub(super) fn row_may_be_moved(&mut self, i: &Inst, s: &Simt, (v, step): (V, i32), on: K, other: Label) {
         let all = self.a.label();
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
         if s.write {
             return self.a.jump(Code::Jae_rel32_64, other);
         }
         self.a.jump(Code::Jb_rel32_64, all);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         let last = Mem::indexed(Register::RAX, Register::None, 1, i64::from(15 * step));
         self.a.rm(Code::Lea_r32_m, Register::ESI, last);
         for r in [Register::EAX, Register::ESI] {
@@ -380,7 +380,7 @@ impl Emit<'_> {
                 self.a.ri(Code::Add_rm32_imm32, r, first.plus);
             }
         } else if let Some(v) = self.home_alone(at, 64) {
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vreg(v, Width::X));
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, r, vector_register(v, Width::X));
         } else {
             self.in_memory(at, 64)?;
             self.a.rm(Code::Mov_r32_rm32, r, self.reg(at));
@@ -559,7 +559,7 @@ impl Emit<'_> {
         self.a.v2(VMOVDQU32, Width::X, 0, Opd::Mem(from), Lanes::All);
         for q in 1..4 {
             let insert = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
-            let (v, m) = (vreg(0, Width::Z), from.plus(begin(q)).operand(false));
+            let (v, m) = (vector_register(0, Width::Z), from.plus(begin(q)).operand(false));
             self.a.push(iced_x86::Instruction::with4(insert, v, v, m, q as i32));
         }
         let dword = |k: usize| {
@@ -632,14 +632,14 @@ impl Emit<'_> {
     /// In a mask register of its own: the dwords of a vector below this one.
     fn lanes_below(&mut self, dwords: u32) {
         self.a.ri(Code::Mov_r32_imm32, Register::ESI, (1 << dwords) - 1);
-        self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::ESI);
+        self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(5), Register::ESI);
     }
 
     /// The same of bytes of a vector.
     fn bytes_in_mask(&mut self, of: impl Fn(u32) -> bool) {
         let half = |h: u32| (0..32).filter(|k| of(32 * h + k)).fold(0, |all, k| all | 1 << k);
         let mask = self.literals(std::array::from_fn(|h| if h < 2 { half(h as u32) } else { 0 }));
-        self.a.rm(Code::VEX_Kmovq_kr_km64, kreg(5), mask);
+        self.a.rm(Code::VEX_Kmovq_kr_km64, mask_register(5), mask);
     }
 
     /// Moves what belongs to four channels each, so many bytes a channel, from one after another in a vector to its

@@ -154,7 +154,7 @@ impl Emit<'_> {
             let stops = !(by_lanes(i.op) || i.op == Op::Cmp)
                 || pointed(&code[pc as usize])
                 || self.deferred.reads(pc)
-                || !self.flow.reachable(pc);
+                || !self.flow.is_reachable(pc);
             if stops && !self.deferred.skips(pc) {
                 self.runs_in(first..pc, &mut runs);
                 first = pc + 1;
@@ -287,8 +287,8 @@ impl Emit<'_> {
     fn put_tile(&mut self, t: &Tile) {
         let m = self.reg(t.at);
         match t.dirty {
-            1 => self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(t.v, Width::X)),
-            3 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vreg(t.v, Width::X)),
+            1 => self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vector_register(t.v, Width::X)),
+            3 => self.a.mr(Code::EVEX_Vmovq_rm64_xmm, m, vector_register(t.v, Width::X)),
             0xf => self.a.store(STORE32, Width::X, m, t.v, Lanes::All),
             0xff => self.a.store(STORE32, Width::Y, m, t.v, Lanes::All),
             _ if t.valid == 0xffff => self.a.store(STORE32, Width::Z, m, t.v, Lanes::All),
@@ -304,7 +304,7 @@ impl Emit<'_> {
     /// Puts lanes into [`MASK`].
     fn some_lanes(&mut self, lanes: u32) {
         self.a.ri(Code::Mov_r32_imm32, Register::EAX, lanes as i32);
-        self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(MASK), Register::EAX);
+        self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(MASK), Register::EAX);
     }
 
     /// An instruction of a run: `false` (and nothing done) if it is none, or about no tile.

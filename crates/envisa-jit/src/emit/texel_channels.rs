@@ -9,9 +9,9 @@ use envisa_sem::image::ChannelType;
 impl Emit<'_> {
     /// All lanes of a part in a mask.
     pub(super) fn all_of(&mut self, part: &Part, k: K) {
-        self.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+        self.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, k, k, k);
         if part.lanes == 8 {
-            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(k), mask_register(k), 8);
         }
     }
 

@@ -30,7 +30,7 @@ impl Emit<'_> {
         // Gathers take their time even for no channels.
         let none = self.a.label();
         if let (Way::Any(_), Some(on)) = (way, on) {
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
             self.a.jump(Code::Je_rel32_64, none);
         }
         self.transfer_some(pc, i, s, form, part, (way, on, missed), data)?;
@@ -332,12 +332,12 @@ impl Emit<'_> {
         self.a.v2(VPBROADCASTD, part.width, 0, Opd::Reg(v), Lanes::All);
         self.a.v3(VPADDD, part.width, 0, 0, Opd::Mem(ramp), Lanes::All);
         self.a.vcmp(VPCMPUD, part.width, 5, v, Opd::Reg(0), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
         if let (0b11, Some(on)) = (s.elements, on) {
             self.row_may_be_moved(i, s, (v, step as i32), on, other);
         }
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         // Channels that are off were not held against the site: the first one's place may be below it.
         self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
         self.fetch_beside(s, Mem::indexed(PTR, Register::RAX, form.scale, 0));
@@ -385,9 +385,9 @@ impl Emit<'_> {
             self.two_rows(v, step, other);
         }
         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-        self.a.rri(extract, vreg(0, Width::Y), vreg(v, Width::Z), 1);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vreg(0, Width::X));
+        self.a.rri(extract, vector_register(0, Width::Y), vector_register(v, Width::Z), 1);
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::ESI, vector_register(0, Width::X));
         if let Some((weary, _)) = unsure {
             // `edx` may have the other half's place.
             let [one, told] = std::array::from_fn(|_| self.a.label());
@@ -406,13 +406,13 @@ impl Emit<'_> {
         self.a.rr(Code::Movsxd_r64_rm32, Register::RSI, Register::ESI);
         let m = [Register::RAX, Register::RSI].map(|r| Mem::indexed(PTR, r, form.scale, 0));
         if let Some(k) = on {
-            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(k), 8);
+            self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(5), mask_register(k), 8);
         }
         let k = [on, on.map(|_| 5)];
         if s.write {
             let d = self.data_in(to, 64, 1)?;
             let lanes = k.map(|k| k.map_or(Lanes::All, Lanes::Of));
-            self.a.rri(extract, vreg(0, Width::Y), vreg(d, Width::Z), 1);
+            self.a.rri(extract, vector_register(0, Width::Y), vector_register(d, Width::Z), 1);
             self.a.store(STORE32, Width::Y, m[0], d, lanes[0]);
             self.a.store(STORE32, Width::Y, m[1], 0, lanes[1]);
             return Ok(());
@@ -421,7 +421,7 @@ impl Emit<'_> {
         self.a.v2(VMOVDQU32, Width::Y, 0, Opd::Mem(m[0]), lanes[0]);
         self.a.v2(VMOVDQU32, Width::Y, 1, Opd::Mem(m[1]), lanes[1]);
         let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-        let [low, high] = [vreg(0, Width::Z), vreg(1, Width::Y)];
+        let [low, high] = [vector_register(0, Width::Z), vector_register(1, Width::Y)];
         self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
         let k = self.load_lanes(pc, to, on);
         self.store_part(to, 0, 4, part, k)
@@ -435,7 +435,7 @@ impl Emit<'_> {
         self.a.v2(VMOVDQU32, Width::Z, 1, Opd::Mem(first), Lanes::All);
         self.a.v3(VPERMD, Width::Z, 1, 1, Opd::Reg(0), Lanes::All);
         self.a.vcmp(VPCMPUD, Width::Z, 5, 0, Opd::Reg(1), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
     }
 
@@ -555,7 +555,7 @@ impl Emit<'_> {
                 let code = if e == 2 { Code::Movzx_r32_rm16 } else { Code::Movzx_r32_rm8 };
                 self.a.rm(code, Register::ESI, m);
                 let c = SPREAD[w as usize];
-                self.a.rr(c, vreg(if k.is_some() { 0 } else { dst }, w), Register::ESI);
+                self.a.rr(c, vector_register(if k.is_some() { 0 } else { dst }, w), Register::ESI);
                 if let (Some(h), Some(k)) = (home, k) {
                     self.a.v2(VMOVDQU32, w, h, Opd::Reg(0), Lanes::Of(k));
                 }
@@ -658,13 +658,13 @@ impl Emit<'_> {
     ) -> Result<(), Unsupported> {
         let (w, more) = (part.width, self.a.label());
         let mask = if part.lanes == 8 { Code::VEX_Kmovb_r32_kr } else { Code::VEX_Kmovw_r32_kr };
-        self.a.rr(mask, Register::EAX, kreg(on));
+        self.a.rr(mask, Register::EAX, mask_register(on));
         // Zero without the lowest bit: there is one at most; a carry, where there was none.
         self.a.rr(Code::VEX_Blsr_r32_rm32, Register::EAX, Register::EAX);
         self.a.jump(Code::Jne_rel32_64, more);
         self.a.jump(Code::Jb_rel32_64, done);
         self.a.compress(w, 0, v, on);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(0, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(0, Width::X));
         self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
         let mut positions = s.elements;
         let mut to = data + 4 * part.lane;
@@ -673,7 +673,7 @@ impl Emit<'_> {
             positions &= positions - 1;
             let d = self.data_in(to, 4 * part.lanes, 0)?;
             self.a.compress(w, 0, d, on);
-            self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vreg(0, Width::X));
+            self.a.mr(Code::EVEX_Vmovd_rm32_xmm, m, vector_register(0, Width::X));
             to += s.component_stride;
         }
         self.a.jmp(done);
@@ -705,11 +705,11 @@ impl Emit<'_> {
         };
         let m = Mem::indexed(PTR, Register::None, scale, i64::from(disp));
         let all = |e: &mut Self, k: K| match on {
-            Some(on) => e.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(k), kreg(on), kreg(on)),
+            Some(on) => e.a.kkk(Code::VEX_Korw_kr_kr_kr, k, on, on),
             None => {
-                e.a.rrr(Code::VEX_Kxnorw_kr_kr_kr, kreg(k), kreg(k), kreg(k));
+                e.a.kkk(Code::VEX_Kxnorw_kr_kr_kr, k, k, k);
                 if part.lanes == 8 {
-                    e.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(k), kreg(k), 8);
+                    e.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(k), mask_register(k), 8);
                 }
             }
         };
@@ -720,15 +720,20 @@ impl Emit<'_> {
                     let mut index = index;
                     if h == 1 {
                         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
-                        self.a.rri(extract, vreg(2, Width::Y), vreg(index, Width::Z), 1);
+                        self.a.rri(
+                            extract,
+                            vector_register(2, Width::Y),
+                            vector_register(index, Width::Z),
+                            1,
+                        );
                         index = 2;
                     }
                     all(self, 5);
                     let (first, by) = (h == 0, 8);
                     if first {
-                        self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(5), kreg(5), by);
+                        self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, mask_register(5), mask_register(5), by);
                     }
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(5), by);
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(5), mask_register(5), by);
                     let d = self.data_in(to, 64, 0)?;
                     self.a.scatter(VPSCATTERDQ, Width::Z, m, index, d, 5);
                 } else {

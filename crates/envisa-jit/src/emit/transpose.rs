@@ -56,7 +56,7 @@ impl Emit<'_> {
         let of = self.lay_places(v, scale);
         let Some(on) = on else { return self.store_channels(s, part, of, data, None) };
         let (some, done) = (self.a.label(), self.a.label());
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
         self.a.jump(Code::Jae_rel32_64, some);
         self.store_channels(s, part, of, data, None)?;
         self.a.jmp(done);
@@ -81,7 +81,7 @@ impl Emit<'_> {
         let some = count < 4;
         if some {
             self.a.ri(Code::Mov_r32_imm32, Register::ESI, (1 << count) - 1);
-            self.a.rr(Code::VEX_Kmovw_kr_r32, kreg(5), Register::ESI);
+            self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(5), Register::ESI);
         }
         some
     }
@@ -122,12 +122,18 @@ impl Emit<'_> {
         for q in 0..4 {
             for v in CHANNELS {
                 let m = self.channel(of, 4 * q + u32::from(v));
-                let to = vreg(v, Width::Z);
+                let to = vector_register(v, Width::Z);
                 if some {
                     let one = if q == 0 { v } else { QUARTER };
                     self.a.v2(VMOVDQU32, Width::X, one, Opd::Mem(m), Lanes::Zero(5));
                     if q != 0 {
-                        self.a.push(Instruction::with4(insert, to, to, vreg(QUARTER, Width::X), q));
+                        self.a.push(Instruction::with4(
+                            insert,
+                            to,
+                            to,
+                            vector_register(QUARTER, Width::X),
+                            q,
+                        ));
                     }
                 } else if q == 0 {
                     self.a.v2(VMOVDQU32, Width::X, v, Opd::Mem(m), Lanes::All);
@@ -167,7 +173,7 @@ impl Emit<'_> {
         let some = self.elements_of_channel(count);
         let lanes = if some { Lanes::Of(5) } else { Lanes::All };
         if let Some(on) = on {
-            self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, kreg(on));
+            self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, mask_register(on));
         }
         for q in 0..4 {
             for (k, v) in (0..).zip(made) {

@@ -33,7 +33,7 @@ impl Emit<'_> {
         self.of_kind(i, Kind::Stored(stored), entry);
         let on = self.on(pc, part)?;
         if let Some(on) = on {
-            self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(on), kreg(on));
+            self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
             self.a.jump(Code::Je_rel32_64, back);
         }
         if t.write {
@@ -101,12 +101,12 @@ impl Emit<'_> {
                 (Source::One, false) => Source::Inside,
                 (source, _) => source,
             };
-            let inside = kreg(INSIDE[0]);
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(TEXELS), inside, inside);
+            let inside = mask_register(INSIDE[0]);
+            self.a.rrr(Code::VEX_Korw_kr_kr_kr, mask_register(TEXELS), inside, inside);
             self.texel_channel(i, texel, source, w, 6, [0, 1, 2]);
             if outside && source != Source::One {
                 let one = self.literal(texel.one());
-                self.a.rr(Code::VEX_Knotw_kr_kr, kreg(TEXELS), inside);
+                self.a.rr(Code::VEX_Knotw_kr_kr, mask_register(TEXELS), inside);
                 self.a.v2(VPBROADCASTD, w, 0, Opd::Mem(one), Lanes::Of(TEXELS));
             }
             let k = self.load_lanes(pc, to, on);
@@ -134,8 +134,8 @@ impl Emit<'_> {
                 TEXELS
             }
         };
-        self.a.rrr(Code::VEX_Kandnw_kr_kr_kr, kreg(TEXELS), kreg(INSIDE[0]), kreg(run));
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(TEXELS), kreg(TEXELS));
+        self.a.kkk(Code::VEX_Kandnw_kr_kr_kr, TEXELS, INSIDE[0], run);
+        self.a.kk(Code::VEX_Kortestw_kr_kr, TEXELS, TEXELS);
         self.a.jump(Code::Jne_rel32_64, entry);
         let pointer = self.site(i, site::POINTER);
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
@@ -182,7 +182,7 @@ impl Emit<'_> {
     /// Stores dwords in vector 0 at the offsets in vector 6.
     fn put_dwords(&mut self, part: &Part, on: Option<K>, (scale, disp): (u32, u32)) {
         match on {
-            Some(on) => self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(5), kreg(on), kreg(on)),
+            Some(on) => self.a.kkk(Code::VEX_Korw_kr_kr_kr, 5, on, on),
             None => self.all_of(part, 5),
         }
         let m = Mem::indexed(PTR, Register::None, scale, i64::from(disp));
@@ -203,21 +203,21 @@ impl Emit<'_> {
             self.a.v2(VPBROADCASTD, w, 2, Opd::Reg(1), all);
         }
         self.a.vcmp(VPCMPUD, w, 5, 1, Opd::Reg(2), 4, None);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, scattered);
         let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         for half in 0..part.lanes / 8 {
             let (mut at, mut from, mut k) = (6, 0, on);
             if half == 1 {
-                self.a.rri(extract, vreg(1, Width::Y), vreg(6, Width::Z), 1);
-                self.a.rri(extract, vreg(2, Width::Y), vreg(0, Width::Z), 1);
+                self.a.rri(extract, vector_register(1, Width::Y), vector_register(6, Width::Z), 1);
+                self.a.rri(extract, vector_register(2, Width::Y), vector_register(0, Width::Z), 1);
                 if let Some(on) = on {
-                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, kreg(5), kreg(on), 8);
+                    self.a.rri(Code::VEX_Kshiftrw_kr_kr_imm8, mask_register(5), mask_register(on), 8);
                     k = Some(5);
                 }
                 (at, from) = (1, 2);
             }
-            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(at, Width::X));
+            self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(at, Width::X));
             // The first channel may be off, and its place before the image.
             self.a.rr(Code::Movsxd_r64_rm32, Register::RAX, Register::EAX);
             let m = Mem::indexed(PTR, Register::RAX, 4, 0);

@@ -26,7 +26,7 @@ impl Emit<'_> {
         if part.lanes == 1 || (self.runs_alone(i, part) && self.first_at_hand(at, 8, part)) {
             let r = RA[part.index as usize];
             match self.home_alone(at, 64).filter(|_| part.lanes > 1) {
-                Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vreg(v, Width::X)),
+                Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vector_register(v, Width::X)),
                 None => {
                     self.in_memory(at, 8)?;
                     let m = self.reg(at);
@@ -64,10 +64,10 @@ impl Emit<'_> {
             self.a.store_to_reg(VPMOVQD, Width::Z, d, d);
         }
         if part.lanes == 16 {
-            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, kreg(7), kreg(7), 8);
-            self.a.rrr(Code::VEX_Korw_kr_kr_kr, kreg(miss), kreg(miss), kreg(7));
+            self.a.rri(Code::VEX_Kshiftlw_kr_kr_imm8, mask_register(7), mask_register(7), 8);
+            self.a.kkk(Code::VEX_Korw_kr_kr_kr, miss, miss, 7);
             let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
-            let [low, high] = [vreg(v, Width::Z), vreg(2, Width::Y)];
+            let [low, high] = [vector_register(v, Width::Z), vector_register(2, Width::Y)];
             self.a.push(iced_x86::Instruction::with4(insert, low, low, high, 1));
         }
         *misses = true;
@@ -170,7 +170,7 @@ impl Emit<'_> {
             }
             self.a.vcmp(VPCMPUQ, w, 5 + h as K, expected, quads, 4, None);
         }
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(6));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 6);
         self.a.jump(Code::Jne_rel32_64, other);
         Ok(())
     }
@@ -188,7 +188,7 @@ impl Emit<'_> {
     ) -> Result<(), Unsupported> {
         let (r, at) = (RA[part.index as usize], s.address + 8 * part.lane);
         match self.home(at, 64) {
-            Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vreg(v, Width::X)),
+            Some(v) => self.a.rr(Code::EVEX_Vmovq_rm64_xmm, r, vector_register(v, Width::X)),
             None => {
                 self.in_memory(at, 8)?;
                 let m = self.reg(at);

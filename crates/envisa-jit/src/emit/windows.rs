@@ -25,7 +25,7 @@ impl Emit<'_> {
         self.a.v3(VPANDD, Width::Z, 2, 1, Opd::Bcast(outside), Lanes::All);
         self.a.v3(VPXORD, Width::Z, 3, 3, Opd::Reg(3), Lanes::All);
         self.a.vcmp(VPCMPUD, Width::Z, 5, 2, Opd::Reg(3), 4, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
     }
 
@@ -46,10 +46,10 @@ impl Emit<'_> {
     ) -> Result<(), Unsupported> {
         // Windows begin at multiples of their size, and the last pair's index is among those that pass.
         let (window, last) = (64 / form.scale, 56 / form.scale);
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         self.a.ri(Code::And_rm32_imm32, Register::EAX, -(window as i32));
         self.window_inside(i, last, other);
-        self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vreg(1, Width::Z), Register::EAX);
+        self.a.rr(Code::EVEX_Vpbroadcastd_zmm_k1z_r32, vector_register(1, Width::Z), Register::EAX);
         self.a.v3(VPSUBD, Width::Z, 1, v, Opd::Reg(1), Lanes::All);
         self.all_in_window(last, on, other);
         let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
@@ -87,10 +87,10 @@ impl Emit<'_> {
         other: Label,
     ) -> Result<(), Unsupported> {
         self.places_in_window(form.scale, v, 1, 5, on);
-        self.a.rr(Code::VEX_Kortestw_kr_kr, kreg(5), kreg(5));
+        self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
         // The first channel may be off, and its place anywhere.
-        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vreg(v, Width::X));
+        self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         let limit = self.site(i, site::LAST16);
         self.a.rm(Code::Cmp_r32_rm32, Register::EAX, limit);
         self.a.jump(Code::Jae_rel32_64, other);

@@ -78,7 +78,7 @@ impl Functions {
         for (k, (f, (program, flow))) in p.functions().iter().zip(parts).enumerate() {
             let own = of_kernel.clone().filter(|_| k == 0);
             let modes = own.unwrap_or_else(|| Modes::beginning(&program, &flow, called, keep));
-            let compiled = compile_function(&program, &flow, (together(p), level), &modes)
+            let compiled = compile_function(&program, &flow, (group_runs_together(p), level), &modes)
                 .map_err(|why| named(f, why))?;
             let variant = Variant::new(&program, compiled, None)?;
             all.push(One { program, base: f.entry, variant });
@@ -112,7 +112,7 @@ impl Functions {
 /// The mode that a kernel calls functions in, if it is one and the same.
 fn in_calls(kernel: &Program, flow: &Flow, modes: &Modes) -> Option<FpMode> {
     let calls = |pc: &Pc| matches!(kernel.code()[*pc as usize].op, Op::Fcall | Op::Ifcall);
-    let mut all = (0..flow.end()).filter(|pc| flow.reachable(*pc) && calls(pc)).map(|pc| modes.at(pc));
+    let mut all = (0..flow.end()).filter(|pc| flow.is_reachable(*pc) && calls(pc)).map(|pc| modes.at(pc));
     let first = all.next()??;
     all.all(|m| m == Some(first)).then_some(first)
 }
@@ -126,7 +126,7 @@ fn compile_function(
 ) -> Result<Compiled, String> {
     let mut passes = Passes::begin();
     let cells = Cells::shared(p.parts(), 64);
-    let live = Liveness::new(p.parts(), flow, &cells, false).map_err(told)?;
+    let live = Liveness::new(p.parts(), flow, &cells, false).map_err(describe_not_analysed)?;
     let (shapes, deferred, known) =
         (Shapes::of_function(p, flow, &cells), Deferred::default(), Known::default());
     let keep = |c: CellId| cells.get(c).kind == CellKind::Narrow;
@@ -146,7 +146,8 @@ impl Translation for Functions {
     fn left(&self, _: &LaunchView<'_>) -> Result<Left, String> {
         let of =
             |f: &One| f.variant.compiled.slow.iter().map(|(pc, why)| (f.base + pc, *why)).collect::<Vec<_>>();
-        let scheduled = together(&self.program).then_some("functions that are called").into_iter().collect();
+        let scheduled =
+            group_runs_together(&self.program).then_some("functions that are called").into_iter().collect();
         let code_bytes = self.all.iter().map(|f| f.variant.compiled.code.bytes.len()).sum();
         Ok(Left { instructions: self.all.iter().flat_map(of).collect(), scheduled, code_bytes })
     }
@@ -161,7 +162,7 @@ impl Translation for Functions {
         let mut contexts: Vec<Context> =
             self.all.iter().map(|f| Context::new(&f.variant, at, callback as *const ())).collect();
         contexts.iter_mut().for_each(|c| c.link(launch.env.symbols));
-        let together = together(&self.program);
+        let together = group_runs_together(&self.program);
         let threads = if together { launch.prepared.most_threads() } else { 0 };
         let run = Between {
             functions: self,
@@ -268,7 +269,7 @@ impl Run for Between<'_> {
                     m.suspend(target, Status::Yielded);
                     return self.stop(index, now);
                 }
-                exit::EXPIRED => return limit(m, &one.variant, context, one.base),
+                exit::EXPIRED => return stop_at_limit(m, &one.variant, context, one.base),
                 // A callback said why: also that it waits.
                 _ => {
                     if m.t.status == Status::Ready {
@@ -325,7 +326,7 @@ impl Between<'_> {
         m.t.status = Status::Ready;
         context.set(at::EXEC, m.t.mask);
         // Others of the group have their turn then.
-        let given = given(if self.together { m.t.budget.min(m.t.turn) } else { m.t.budget });
+        let given = budget_per_turn(if self.together { m.t.budget.min(m.t.turn) } else { m.t.budget });
         context.set64(at::BUDGET, given);
         let mut host = Host {
             budget: (m.t.budget, given),

@@ -185,7 +185,7 @@ impl Turn<'_> {
         }
         m.t.mask = context.get(at::EXEC);
         if left < spent {
-            limit(&mut m, self.variant, context, 0);
+            stop_at_limit(&mut m, self.variant, context, 0);
             let trap = m.trap.take().unwrap_or_else(|| unreachable!("a fault is one"));
             return Turns::Fault(alive.told(trap));
         }
@@ -258,8 +258,8 @@ fn call_group(variant: &Variant, turning: &mut Turning, host: &mut Host<'_, '_>,
     context.set(at::ENDED, 0);
     context.set64(at::FIRST, if host.along == 0 { records } else { 0 });
     context.set64(at::PAYLOAD, row.payloads.as_ptr() as u64);
-    context.set64(at::BUDGET, given(row.limit));
-    context.set64(at::SEGMENT, given(row.limit));
+    context.set64(at::BUDGET, budget_per_turn(row.limit));
+    context.set64(at::SEGMENT, budget_per_turn(row.limit));
     let registers = host.alive.threads()[0].regs.bytes_mut().as_mut_ptr();
     context.set64(at::HOST, std::ptr::from_mut(host) as u64);
     loop {

@@ -94,7 +94,7 @@ impl Flow {
                         | FlowControl::IndirectCall
                 )
             });
-            if let Some(l) = last.and_then(target) {
+            if let Some(l) = last.and_then(jump_target) {
                 let to = of[l as usize];
                 if to != usize::MAX {
                     blocks[b].next.push(to);

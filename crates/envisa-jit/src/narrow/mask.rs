@@ -181,7 +181,7 @@ impl Narrow<'_> {
 
     /// Sets all quarters of a mask at once, from others or to nothing.
     fn quarters(&mut self, to: K, from: [Option<Reg>; 4]) {
-        let mine = |r: Reg| (mask_quarter_register(to, 0)..truths(to, 3) + 1).contains(&r);
+        let mine = |r: Reg| (mask_quarter_register(to, 0)..mask_quarter_register(to, 3) + 1).contains(&r);
         let from = from.map(|r| {
             r.map(|r| {
                 let value = self.knows(r);

@@ -219,7 +219,7 @@ impl Wait {
         let checking = report::is_checking();
         match self {
             Wait::Signal(event) => {
-                event.wait_without_working(u64::MAX);
+                event.sleep(u64::MAX);
                 let state = event.state.lock().unwrap();
                 if let Some(by) = state.by.filter(|_| checking) {
                     command_order::comes_after(by);

@@ -98,6 +98,8 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     }
     let before = p.code.len();
     quad_halves::work_out(&mut p, &uses, &blocks);
+    let extended = if p.code.len() == before { None } else { Some(Blocks::new(&p)) };
+    wide_indices::extend_by_dwords(&mut p, extended.as_ref().unwrap_or(&blocks));
     if p.code.len() != before {
         (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
     }

@@ -22,24 +22,69 @@ const MOST: usize = 256;
 /// A sum that was made.
 struct Made {
     of: [Addend; 2],
-    at: RegOffset,
+    /// The sum: of 32 bits, or with its upper dwords.
+    sum: Addend,
     channels: u8,
     first: u8,
     pc: Pc,
 }
 
+/// Sums that messages want, and the instructions that make them, each with the message before which it is put.
+struct Sums<'a> {
+    uses: &'a Uses,
+    blocks: &'a Blocks,
+    room: RegOffset,
+    made: Vec<Made>,
+    insts: Vec<(Pc, Inst)>,
+}
+
+/// Extends vectors of bytes and words to dwords before these are extended to quads: the numbers of work-items are words, and an index
+/// is known by dwords.
+pub(super) fn extend_by_dwords(p: &mut ProgramParts, blocks: &Blocks) {
+    let mut room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
+    let mut insts = Vec::new();
+    for pc in 1..p.code.len() as Pc {
+        let i = &mut p.code[pc as usize];
+        let Some(ty) = extends_narrow(i).filter(|_| blocks.same(pc - 1, pc) && insts.len() < MOST) else {
+            continue;
+        };
+        insts.push((
+            pc,
+            Inst { dst: Dst::Reg { offset: room, ty, stride: 1, sat: false }, exec: ExecType::I32, ..*i },
+        ));
+        i.src[0] = vector(room, ty);
+        room += (4 * u32::from(i.channels)).next_multiple_of(CHUNK);
+    }
+    if !insts.is_empty() {
+        p.registers.bytes = p.registers.bytes.max((room + REGISTER_PADDING).next_multiple_of(CHUNK));
+        super::insert(p, insts);
+    }
+}
+
+/// Does an instruction extend a vector of bytes or words to quads? The type of the dwords in between.
+fn extends_narrow(i: &Inst) -> Option<Type> {
+    let Dst::Reg { ty: Type::Q | Type::Uq, stride: 1, sat: false, .. } = i.dst else { return None };
+    let Src::Reg { ty, shape: Shape::Contiguous, modifier: Modifier::None, constant: false, .. } = i.src[0]
+    else {
+        return None;
+    };
+    let plain = i.op == Op::Mov && i.channels >= 8 && i.pred == Pred::default() && i.dst2 == 0;
+    let narrow = plain && ty.is_int() && ty.size() < 4;
+    narrow.then_some(if ty.is_signed() { Type::D } else { Type::Ud })
+}
+
 /// Does what is described above.
 pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     let dominators = Dominators::new(p, blocks);
-    let mut room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
+    let room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
     let mut named = vec![0u32; p.messages.len()];
     for i in p.code.iter().filter(|i| i.op == Op::Message) {
         named[i.aux as usize] += 1;
     }
-    let (mut made, mut insts): (Vec<Made>, Vec<(Pc, Inst)>) = Default::default();
+    let mut sums = Sums { uses, blocks, room, made: Vec::new(), insts: Vec::new() };
     for pc in 0..p.code.len() as Pc {
         let i = p.code[pc as usize];
-        if i.op != Op::Message || named[i.aux as usize] != 1 || i.no_mask || made.len() >= MOST {
+        if i.op != Op::Message || named[i.aux as usize] != 1 || i.no_mask || sums.made.len() >= MOST {
             continue;
         }
         let search = Search { p, uses, blocks, dominators: &dominators, at: Place::of(pc as usize, &i) };
@@ -52,36 +97,20 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
         };
         let mut origin = origins.pop().unwrap_or(Src::None);
         if let Some(other) = origins.pop() {
-            insts.push((pc, sum_of_scalars(&i, [origin, other], room)));
-            origin = scalar(room, Type::Uq);
-            room += CHUNK;
+            let at = sums.take(CHUNK);
+            sums.insts.push((pc, sum_of_scalars(&i, [origin, other], at)));
+            origin = scalar(at, Type::Uq);
         }
-        let n = u32::from(i.channels);
         let (at, extend) = match t.indices[..] {
             [one] if one.upper.is_some() => (one.at, Extend::Joined(one)),
             [one] => (one.at, if one.signed { Extend::Sign } else { Extend::Zero }),
-            [a, b] => {
-                let of = [a, b];
-                // What was made before is there still.
-                let stays = |m: &Made| {
-                    let kept = |a: &Addend| {
-                        let bytes = if a.scalar { 4 } else { 4 * n };
-                        uses.last_before(a.at..a.at + bytes, pc).is_none_or(|w| w < m.pc)
-                    };
-                    blocks.same(m.pc, pc) && m.of.iter().all(kept)
-                };
-                let same = |m: &&Made| (m.of, m.channels, m.first) == (of, i.channels, i.first) && stays(m);
-                let at = match made.iter().rev().find(same) {
-                    Some(m) => m.at,
-                    None => {
-                        let at = room;
-                        room += (4 * n).next_multiple_of(CHUNK);
-                        insts.push((pc, add_dwords_inst(&i, of, at)));
-                        made.push(Made { of, at, channels: i.channels, first: i.first, pc });
-                        at
-                    }
-                };
-                (at, Extend::Sum(of))
+            [a, b] => (sums.dwords(pc, &i, [a, b]).at, Extend::Sum([a, b])),
+            [a, b, c] => {
+                // What has 64 bits already is added up in these.
+                let mut all = [a, b, c];
+                all.sort_by_key(|a| (a.upper.is_none(), a.signed));
+                let of = [sums.quads(pc, &i, [all[0], all[1]]), all[2]];
+                (sums.dwords(pc, &i, of).at, Extend::Sum(of))
             }
             _ => continue,
         };
@@ -90,9 +119,99 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             (s.offset, s.origin) = (s.offset.wrapping_add(t.add as i64), origin);
         }
     }
+    let Sums { room, insts, .. } = sums;
     if !insts.is_empty() {
         p.registers.bytes = p.registers.bytes.max((room + REGISTER_PADDING).next_multiple_of(CHUNK));
         super::insert(p, insts);
+    }
+}
+
+impl Sums<'_> {
+    /// So many new bytes of registers.
+    fn take(&mut self, bytes: u32) -> RegOffset {
+        let at = self.room;
+        self.room += bytes.next_multiple_of(CHUNK);
+        at
+    }
+
+    /// The sum of these that was made before a message, if it and they are there still.
+    fn find(&self, pc: Pc, i: &Inst, of: [Addend; 2], wide: bool) -> Option<Addend> {
+        let kept = |m: &Made, a: &Addend| {
+            let bytes = if a.scalar { 4 } else { 4 * u32::from(i.channels) };
+            a.halves().all(|at| self.uses.last_before(at..at + bytes, pc).is_none_or(|w| w < m.pc))
+        };
+        let same = |m: &&Made| {
+            (m.of, m.channels, m.first, m.sum.upper.is_some()) == (of, i.channels, i.first, wide)
+                && self.blocks.same(m.pc, pc)
+                && m.of.iter().all(|a| kept(m, a))
+        };
+        self.made.iter().rev().find(same).map(|m| m.sum)
+    }
+
+    fn keep(&mut self, pc: Pc, i: &Inst, of: [Addend; 2], sum: Addend) -> Addend {
+        self.made.push(Made { of, sum, channels: i.channels, first: i.first, pc });
+        sum
+    }
+
+    /// The sum of the dwords of two addends, for the channels of a message.
+    fn dwords(&mut self, pc: Pc, i: &Inst, of: [Addend; 2]) -> Addend {
+        if let Some(sum) = self.find(pc, i, of, false) {
+            return sum;
+        }
+        let at = self.take(4 * u32::from(i.channels));
+        self.insts.push((pc, compute(i, Op::Add, at, [low(of[0]), low(of[1]), Src::None])));
+        self.keep(pc, i, of, Addend { at, ..Addend::default() })
+    }
+
+    /// The sum of two addends in 64 bits.
+    fn quads(&mut self, pc: Pc, i: &Inst, of: [Addend; 2]) -> Addend {
+        if let Some(sum) = self.find(pc, i, of, true) {
+            return sum;
+        }
+        let [at, upper, carry] = [(); 3].map(|()| self.take(4 * u32::from(i.channels)));
+        let mut highs = [Src::None; 2];
+        for (high, a) in highs.iter_mut().zip(of) {
+            *high = match a.upper {
+                Some(at) => low(Addend { at, ..a }),
+                None => Src::None,
+            };
+        }
+        let lows = of.map(|a| with_type(low(a), Type::Ud));
+        let dst = Dst::Reg { offset: at, ty: Type::Ud, stride: 1, sat: false };
+        let add = compute(i, Op::Addc, at, [lows[0], lows[1], Src::None]);
+        let add = Inst { exec: ExecType::U32, dst, dst2: carry, ..add };
+        let carried = vector(carry, Type::D);
+        let high = match highs {
+            [a, Src::None] | [Src::None, a] => compute(i, Op::Add, upper, [a, carried, Src::None]),
+            [a, b] => compute(i, Op::Add3, upper, [a, b, carried]),
+        };
+        self.insts.extend([(pc, add), (pc, high)]);
+        self.keep(pc, i, of, Addend { at, upper: Some(upper), ..Addend::default() })
+    }
+}
+
+/// The dwords of an addend, the lower ones if it has 64 bits.
+fn low(a: Addend) -> Src {
+    if a.scalar { scalar(a.at, Type::D) } else { vector(a.at, Type::D) }
+}
+
+fn with_type(mut s: Src, of: Type) -> Src {
+    if let Src::Reg { ty, .. } = &mut s {
+        *ty = of;
+    }
+    s
+}
+
+/// An instruction on dwords, for the channels of a message.
+fn compute(message: &Inst, op: Op, to: RegOffset, [a, b, c]: [Src; 3]) -> Inst {
+    Inst {
+        op,
+        pred: Pred::default(),
+        exec: ExecType::I32,
+        dst: Dst::Reg { offset: to, ty: Type::D, stride: 1, sat: false },
+        src: [a, b, c, Src::None],
+        aux: 0,
+        ..*message
     }
 }
 
@@ -115,8 +234,17 @@ fn address_terms(search: &Search<'_>, i: &Inst) -> Option<(Terms, Vec<Src>)> {
     let given = |s: &Src| matches!(*s, Src::Reg { offset, .. } if search.uses.is_given(offset..offset + 8));
     let dwords = t.indices.iter().all(|a| a.upper.is_none());
     let told = dwords || t.shift > 0 || origins.iter().any(given);
-    let fits = t.indices.len() <= 2 && origins.len() <= 2 && (origins.len() < 2 || origins.iter().all(quad));
+    let fits = addable(&t.indices) && origins.len() <= 2 && (origins.len() < 2 || origins.iter().all(quad));
     (told && fits).then_some((t, origins))
+}
+
+/// Can indices be added up? Of three, at least two are in 64 bits, or have no sign.
+fn addable(indices: &[Addend]) -> bool {
+    let wide = |a: &&Addend| a.upper.is_some() || !a.signed;
+    match indices {
+        [_, _, _] => indices.iter().any(|a| a.upper.is_some()) && indices.iter().filter(wide).count() >= 2,
+        _ => indices.len() <= 2,
+    }
 }
 
 /// A scalar in a register.
@@ -126,6 +254,18 @@ fn scalar(offset: RegOffset, ty: Type) -> Src {
         ty,
         strides: Strides::SCALAR,
         shape: Shape::Scalar,
+        modifier: Modifier::None,
+        constant: false,
+    }
+}
+
+/// A vector in registers.
+fn vector(offset: RegOffset, ty: Type) -> Src {
+    Src::Reg {
+        offset,
+        ty,
+        strides: Strides::CONTIGUOUS,
+        shape: Shape::Contiguous,
         modifier: Modifier::None,
         constant: false,
     }
@@ -142,30 +282,6 @@ fn sum_of_scalars(message: &Inst, of: [Src; 2], to: RegOffset) -> Inst {
         exec: ExecType::I64,
         dst: Dst::Reg { offset: to, ty: Type::Uq, stride: 1, sat: false },
         src: [of[0], of[1], Src::None, Src::None],
-        aux: 0,
-        ..*message
-    }
-}
-
-/// The sum of the dwords of two addends, for the channels of a message.
-fn add_dwords_inst(message: &Inst, of: [Addend; 2], to: RegOffset) -> Inst {
-    let source = |a: Addend| match a.scalar {
-        true => scalar(a.at, Type::D),
-        false => Src::Reg {
-            offset: a.at,
-            ty: Type::D,
-            strides: Strides::CONTIGUOUS,
-            shape: Shape::Contiguous,
-            modifier: Modifier::None,
-            constant: false,
-        },
-    };
-    Inst {
-        op: Op::Add,
-        pred: Pred::default(),
-        exec: ExecType::I32,
-        dst: Dst::Reg { offset: to, ty: Type::D, stride: 1, sat: false },
-        src: [source(of[0]), source(of[1]), Src::None, Src::None],
         aux: 0,
         ..*message
     }

@@ -17,9 +17,11 @@
 
 mod arithmetic;
 mod copies;
+mod debug_names;
 mod images;
 mod pointer_origins;
 mod pointer_path;
+mod private_names;
 mod sub_groups;
 mod types;
 mod uniform;
@@ -115,6 +117,7 @@ pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
             op::FUNCTION => {
                 checking.optimise(i);
                 checking.begin(n);
+                checking.private_names(n);
             }
             op::FUNCTION_END => checking.end(),
             _ => {}

@@ -405,7 +405,7 @@ command! {
 /// Tells of a command on bytes that are mapped.
 fn report_mapped_use(mem: &Arc<Mem>, bytes: &Region, writes: bool, what: &str) {
     // Reading and writing by the pointer of a mapping itself is how some programs synchronise lent memory.
-    if crate::report::checking() && mem.flags & cl::CL_MEM_USE_HOST_PTR == 0 {
+    if crate::report::is_checking() && mem.flags & cl::CL_MEM_USE_HOST_PTR == 0 {
         std::iter::once(mem).chain(&mem.parent).for_each(|m| m.maps.keep_off(bytes, writes, what));
     }
 }

@@ -14,7 +14,7 @@ use crate::core::handle;
 create! {
     fn clCreateUserEvent(_c, context: cl_context; errcode_ret) {
         let event = Event::user(handle::get::<Context>(context)?);
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             crate::core::command_order::user_event(event.number);
         }
         Ok(handle::publish(&event))
@@ -66,7 +66,7 @@ entry! {
         if execution_status > cl::CL_COMPLETE {
             return Err(Error::INVALID_VALUE);
         }
-        if crate::report::checking() {
+        if crate::report::is_checking() {
             crate::core::command_order::user_event_set(event.number);
         }
         if event.set(execution_status) { Ok(()) } else { Err(Error::INVALID_OPERATION) }

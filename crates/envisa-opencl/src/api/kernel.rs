@@ -107,8 +107,8 @@ fn argument_value(
                 });
                 return Err(Error::INVALID_ARG_SIZE);
             }
-            if size > about.size && about.size > 0 && crate::report::checking() {
-                crate::report::note(&format!(
+            if size > about.size && about.size > 0 && crate::report::is_checking() {
+                crate::report::report_unchecked(&format!(
                     "{} of kernel `{}` is set by {size} bytes and takes {}, which other drivers refuse",
                     kernel.info.argument(index as usize),
                     kernel.info.name,

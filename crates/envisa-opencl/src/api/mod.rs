@@ -152,7 +152,7 @@ thread_local! {
 
 /// Notes why a call fails, beyond the standard's error, for the report on it.
 pub(crate) fn note_reason(why: impl FnOnce() -> String) {
-    if crate::report::checking() {
+    if crate::report::is_checking() {
         // Programs call the driver from exit handlers too, when the thread's variables are gone.
         let _ = REASON.try_with(|r| r.set(Some(why())));
     }
@@ -202,16 +202,16 @@ pub(crate) fn run_guarded<T: std::fmt::Debug>(
     arguments: &dyn Fn() -> String,
     run: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    let logged = crate::log::wanted().api;
+    let logged = crate::log::log_settings().api;
     let start = logged.then(Instant::now);
-    let checking = crate::report::checking();
+    let checking = crate::report::is_checking();
     if checking {
         memory_in_use::enter_or_leave_driver(true);
     }
     let result = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
         Err(_) => {
-            crate::log::complain(&format!("{name} broke down: a bug of envisa"));
+            crate::log::print_warning(&format!("{name} broke down: a bug of envisa"));
             Err(Error::OUT_OF_HOST_MEMORY)
         }
     };
@@ -222,7 +222,10 @@ pub(crate) fn run_guarded<T: std::fmt::Debug>(
         {
             let why = not_made(*e).filter(|_| why.as_ref().is_none_or(|w| w == "the object is null")).or(why);
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
-            crate::report::mistake("call", &format!("{name}({}) failed with {}{why}", arguments(), e.name()));
+            crate::report::report_host_mistake(
+                "call",
+                &format!("{name}({}) failed with {}{why}", arguments(), e.name()),
+            );
         }
     }
     if let Some(start) = start {
@@ -268,7 +271,7 @@ pub(crate) fn finish_enqueue(
     blocking: bool,
 ) -> Result<()> {
     let mut result = Ok(());
-    if !blocking && crate::report::checking() {
+    if !blocking && crate::report::is_checking() {
         crate::core::command_order::is_not_waited_for(event.number);
     }
     if blocking {

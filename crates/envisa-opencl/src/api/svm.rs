@@ -54,7 +54,7 @@ pub(super) fn forget_svm(context: &Context, address: usize) -> Option<Arc<Pointe
 /// Tells of shared memory that the application has freed while a command may use it.
 pub(super) fn told_if_used(pointer: Option<&Pointer>) {
     if let Some(p) = pointer
-        && crate::report::checking()
+        && crate::report::is_checking()
     {
         memory_in_use::may_free(p.backing.region().range(), Block::OfDriver);
     }

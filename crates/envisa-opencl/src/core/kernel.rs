@@ -183,7 +183,7 @@ impl Kernel {
         }
         let name = &self.info.name;
         let loaded = device.machine.kernel(&built.module, name).map_err(|e| {
-            crate::log::complain(&format!("kernel `{name}` cannot be run: {e}"));
+            crate::log::print_warning(&format!("kernel `{name}` cannot be run: {e}"));
             match e {
                 Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
                 Trouble::Other(_) => Error::OUT_OF_RESOURCES,
@@ -302,7 +302,7 @@ impl Kernel {
                         Error::INVALID_KERNEL_ARGS
                     })?;
                     let value = value_of(&mem, about.kind)?;
-                    if crate::report::checking() {
+                    if crate::report::is_checking() {
                         is_free(&mem, info, at);
                         if mem.flags & cl::CL_MEM_USE_HOST_PTR != 0 && mem.maps.count() == 0 {
                             memory_in_use::note(mem.region.range(), Use::Lent);
@@ -342,7 +342,7 @@ impl Kernel {
             });
         }
         if slm > device.spec.slm {
-            crate::log::complain(&format!(
+            crate::log::print_warning(&format!(
                 "kernel `{}` needs {slm} bytes of local memory; a group on {} has {}",
                 info.name, device.spec.name, device.spec.slm
             ));
@@ -402,7 +402,7 @@ impl Kernel {
                 lent.look(&kernel.info.name);
             }
             captured.mems.iter().for_each(|mem| report_mapped_changes(&mem.region));
-            if crate::report::checking() {
+            if crate::report::is_checking() {
                 lent_once(&kernel.info, &captured);
             }
             let result = run(&kernel, &device, &range, &captured);
@@ -410,7 +410,7 @@ impl Kernel {
             result
         });
         let name =
-            if crate::report::checking() { format!("kernel `{}`", self.info.name) } else { String::new() };
+            if crate::report::is_checking() { format!("kernel `{}`", self.info.name) } else { String::new() };
         queue.enqueue_named(&name, kind, Order::Normal, after, work)
     }
 }
@@ -461,10 +461,10 @@ impl Lent {
     /// Of a launch that is enqueued, while mistakes are looked for.
     fn of(captured: &Captured) -> Option<Lent> {
         let is_lent = |m: &&Arc<Mem>| m.flags & cl::CL_MEM_USE_HOST_PTR != 0 && m.maps.count() == 0;
-        if !crate::report::checking() || !captured.mems.iter().any(|m| is_lent(&m)) {
+        if !crate::report::is_checking() || !captured.mems.iter().any(|m| is_lent(&m)) {
             return None;
         }
-        let begun = command_order::idle()?;
+        let begun = command_order::begun_if_idle()?;
         let regions = captured.mems.iter().filter(is_lent).map(|m| (m.region.clone(), m.region.digest()));
         Some(Lent { regions: regions.collect(), begun })
     }
@@ -475,10 +475,10 @@ impl Lent {
         for (region, then) in &self.regions {
             let now = region.digest();
             // This one has begun.
-            if now != *then && command_order::begun() == self.begun + 1 {
+            if now != *then && command_order::commands_begun() == self.begun + 1 {
                 memory_in_use::is_told(&region.range());
                 unchanged_memory::forget_range(&region.range());
-                crate::report::mistake(
+                crate::report::report_host_mistake(
                     "host memory",
                     &format!(
                         "kernel `{name}` was enqueued with memory of the program (CL_MEM_USE_HOST_PTR), which the program changed before the kernel ended, without waiting for it"
@@ -528,7 +528,7 @@ fn is_free(mem: &Arc<Mem>, info: &KernelInfo, argument: usize) {
     for mem in std::iter::once(mem).chain(&mem.parent) {
         if mem.maps.writes() == Some(true) {
             let (what, name) = (info.argument(argument), &info.name);
-            crate::report::mistake(
+            crate::report::report_host_mistake(
                 "map",
                 &format!("kernel `{name}` is launched while {what} is mapped for writing and not unmapped"),
             );
@@ -557,13 +557,13 @@ fn check_declared_access(info: &KernelInfo, captured: &Captured, accessed: &[Add
             let does = if writes { "writes" } else { "reads" };
             let made = if writes { "CL_MEM_READ_ONLY" } else { "CL_MEM_WRITE_ONLY" };
             let (what, name) = (info.argument(*at), &info.name);
-            crate::report::mistake(
+            crate::report::report_host_mistake(
                 "access",
                 &format!("kernel `{name}` {does} {what}, which was made {made}"),
             );
         } else if mapped && accessed.iter().any(|range| overlaps(mem, range)) {
             let (what, name) = (info.argument(*at), &info.name);
-            crate::report::mistake(
+            crate::report::report_host_mistake(
                 "map",
                 &format!("kernel `{name}` writes {what}, which is mapped and not unmapped"),
             );
@@ -585,7 +585,7 @@ fn lent_once(info: &KernelInfo, captured: &Captured) {
         };
         if let Some((_, other)) = lent[n + 1..].iter().find(same) {
             let (one, two, name) = (info.argument(**at), info.argument(**other), &info.name);
-            crate::report::mistake(
+            crate::report::report_host_mistake(
                 "host memory",
                 &format!(
                     "kernel `{name}` is given {one} and {two}, two buffers to which the program has lent the same memory (CL_MEM_USE_HOST_PTR)"

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use envisa_runtime::{host_changes, memory_in_use, unchanged_memory, undefined_content};
 
 use super::host_memory::Region;
-use crate::report::{checking, mistake};
+use crate::report::{is_checking, report_host_mistake};
 
 /// What is said of memory that the application changes although it is to leave it alone.
 const MAPPED_FOR_READING: &str = "is mapped for reading only, and was written";
@@ -57,10 +57,10 @@ pub struct Maps {
 impl Maps {
     /// A mapping at an address is enqueued; whether it is for writing, and discards what is there.
     pub fn begin(&self, address: usize, region: &Region, writes: bool, discards: bool) {
-        if checking() {
+        if is_checking() {
             OPEN.lock().unwrap().push(region.range());
         }
-        if checking() && writes {
+        if is_checking() && writes {
             unchanged_memory::open(region.range());
         }
         let region = region.clone();
@@ -74,14 +74,14 @@ impl Maps {
         if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
             mapping.began = true;
             // Of memory that was lent it is not known what was written.
-            if checking() && mapping.discards && mapping.region.backing().is_some_and(|b| !b.is_lent()) {
+            if is_checking() && mapping.discards && mapping.region.backing().is_some_and(|b| !b.is_lent()) {
                 let before = mapping.region.to_vec();
                 mapping.before = undefined_content::fill_with_pattern(&mapping.region).then_some(before);
             }
-            if checking() && !mapping.writes {
+            if is_checking() && !mapping.writes {
                 host_changes::watch_for_changes(&mapping.region, MAPPED_FOR_READING);
             }
-            if checking() && mapping.writes {
+            if is_checking() && mapping.writes {
                 for rest in rest_of_object(bytes, &mapping.region) {
                     host_changes::watch_for_changes(&rest, BESIDE_MAPPING);
                 }
@@ -100,7 +100,7 @@ impl Maps {
         let mut open = self.open.lock().unwrap();
         let Some(at) = open.iter().position(|m| m.address == address) else { return false };
         let mapping = open.swap_remove(at);
-        if checking() {
+        if is_checking() {
             let range = mapping.region.range();
             mapping.restore();
             if mapping.writes {
@@ -139,7 +139,7 @@ impl Maps {
     /// The object, which has these bytes, is gone. What the application then has in memory of its own is nobody else's
     /// matter.
     pub fn close(&self, bytes: &Region) {
-        if !checking() {
+        if !is_checking() {
             return;
         }
         if bytes.backing().is_some_and(|b| b.is_lent()) {
@@ -159,7 +159,10 @@ impl Maps {
     /// Nobody ends what is mapped now.
     pub fn never_ended(&self) {
         for mapping in self.open.lock().unwrap().iter() {
-            mistake("map", &format!("{} was mapped and never unmapped", name_region(&mapping.region)));
+            report_host_mistake(
+                "map",
+                &format!("{} was mapped and never unmapped", name_region(&mapping.region)),
+            );
         }
     }
 
@@ -170,7 +173,7 @@ impl Maps {
         for mapping in open.iter().filter(meets).filter(|m| writes || m.writes) {
             let (does, mode) =
                 (if writes { "writes" } else { "reads" }, if mapping.writes { " for writing" } else { "" });
-            mistake(
+            report_host_mistake(
                 "map",
                 &format!(
                     "{what} {does} {} which is mapped{mode} and not unmapped",
@@ -183,14 +186,14 @@ impl Maps {
 
 /// A command uses these bytes: by now the application must have left alone what it had mapped.
 pub fn report_mapped_changes(bytes: &Region) {
-    if checking() {
+    if is_checking() {
         report_changes(&bytes.range());
     }
 }
 
 /// The application lends memory to an object: from now on it changes that by mappings.
 pub fn note_lent(bytes: &Region) {
-    if checking() {
+    if is_checking() {
         host_changes::watch_for_changes(bytes, LENT);
     }
 }
@@ -198,7 +201,7 @@ pub fn note_lent(bytes: &Region) {
 /// Tells of what the application has changed among these addresses.
 fn report_changes(range: &std::ops::Range<u64>) {
     for (region, why) in host_changes::take_changed(range) {
-        mistake("map", &format!("{} {why}", name_region(&region)));
+        report_host_mistake("map", &format!("{} {why}", name_region(&region)));
         memory_in_use::is_told(&region.range());
     }
 }

@@ -156,7 +156,7 @@ impl Program {
                     ..Build::default()
                 }),
                 None => {
-                    if crate::log::wanted().compiler {
+                    if crate::log::log_settings().compiler {
                         crate::log::line(&format!("envisa: a binary was refused: {why}"));
                     }
                     Err(Error::INVALID_BINARY)
@@ -199,7 +199,7 @@ impl Program {
     /// If there is none of this id, or its size is another.
     pub fn set_constant(&self, id: u32, value: Vec<u8>) -> Result<()> {
         let Source::Il(il) = &self.source else { return Err(Error::INVALID_PROGRAM) };
-        let size = *spirv::constants(il).get(&id).ok_or(Error::INVALID_SPEC_ID)?;
+        let size = *spirv::specialization_constant_sizes(il).get(&id).ok_or(Error::INVALID_SPEC_ID)?;
         if size != value.len() {
             return Err(Error::INVALID_VALUE);
         }
@@ -242,7 +242,7 @@ impl Program {
                 (Source::Text(text), ..) => build_text(device, text, options),
                 (Source::Il(il), ..) => {
                     let constants = self.constants.lock().unwrap().clone();
-                    match spirv::specialise(il, &constants) {
+                    match spirv::set_specialization_constants(il, &constants) {
                         Some(il) => run(device, &Input::Spirv(&il), options, Vec::new()),
                         None => {
                             Err((Error::INVALID_VALUE, "a specialisation constant does not fit\n".into()))
@@ -289,7 +289,9 @@ impl Program {
         for device in devices {
             let at = self.index(device)?;
             let told = match &self.source {
-                Source::Text(text) if crate::report::checking() || envisa_runtime::lines::is_debugged() => {
+                Source::Text(text)
+                    if crate::report::is_checking() || envisa_runtime::lines::is_debugged() =>
+                {
                     Some(Told::new(text, options))
                 }
                 _ => None,
@@ -299,11 +301,17 @@ impl Program {
                 Source::Text(text) => {
                     let input = Input::Source(text.as_bytes(), &files);
                     let options = told.as_ref().map_or(options, |t| &t.options);
-                    crate::compiler::service().compile(device.spec.name, &input, options, Output::Spirv)
+                    crate::compiler::compiler_service().compile(
+                        device.spec.name,
+                        &input,
+                        options,
+                        Output::Spirv,
+                    )
                 }
                 Source::Il(il) => {
                     let constants = self.constants.lock().unwrap().clone();
-                    let bytes = spirv::specialise(il, &constants).ok_or(Error::INVALID_VALUE)?;
+                    let bytes =
+                        spirv::set_specialization_constants(il, &constants).ok_or(Error::INVALID_VALUE)?;
                     Ok(envisa_ocloc::Compiled { bytes, log: String::new(), cached: false })
                 }
                 _ => return Err(Error::INVALID_OPERATION),
@@ -459,7 +467,7 @@ type Made = std::result::Result<(Arc<Module>, String), (Error, String)>;
 /// Compiles a text.
 fn build_text(device: &Device, text: &str, options: &str) -> Made {
     let input = Input::Source(text.as_bytes(), &[]);
-    if !crate::report::checking() && !envisa_runtime::lines::is_debugged() {
+    if !crate::report::is_checking() && !envisa_runtime::lines::is_debugged() {
         return run(device, &input, options, Vec::new());
     }
     let told = Told::new(text, options);

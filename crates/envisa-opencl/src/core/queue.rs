@@ -95,7 +95,7 @@ impl Queue {
         let after = after.into_iter().map(|e| e.state.clone()).collect();
         let keep = Some(self.context.clone() as queue::Keep);
         let state = self.worker.enqueue(name, order, after, keep, work).map_err(|e| {
-            crate::log::complain(&format!("a thread for a queue cannot be started: {e}"));
+            crate::log::print_warning(&format!("a thread for a queue cannot be started: {e}"));
             Error::OUT_OF_HOST_MEMORY
         })?;
         Ok(Event::of_command(self.context.clone(), self.clone(), kind, state))

@@ -49,6 +49,8 @@ pub enum FindingKind {
 pub struct LaunchFacts {
     /// Names of arguments, by index.
     pub arguments: Vec<String>,
+    /// Bytes of what arguments point to, by index, where that is a number or a vector.
+    pub pointed: Vec<Option<u64>>,
     /// Which arguments surfaces of the binding table are, by their index.
     pub surfaces: Vec<(u32, u32)>,
     /// The channels of a thread are parts of a vector, as in code written by hand, rather than work-items: they do run

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use envisa_isa::Span;
 use envisa_isa::predefined::var;
 use envisa_lower::{Inst, Message, Op, Program, Simt, Space, Touched, fence};
-use envisa_machine::thread::{Access, AccessKind, Machine};
+use envisa_machine::thread::{Access, AccessKind, LocalRegion, Machine};
 
 use super::content::Home;
 use super::elements::Elements;
@@ -114,13 +114,17 @@ pub(super) struct Sites {
     memory: Vec<(u64, u64, String)>,
     /// The kernel's own variables in shared local memory, by their place.
     pub local_variables: Vec<(Range<u64>, String)>,
+    /// The arguments in shared local memory, by their place.
+    local_arguments: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
     elements: Vec<Elements>,
 }
 
 impl Sites {
     pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
+        let (local_arguments, arrays): (Vec<_>, Vec<_>) = local_arguments(m.env.local_regions, facts).unzip();
         Sites {
+            local_arguments,
             program: Arc::clone(&facts.program),
             groups: [m.env.groups[0], m.env.groups[1]],
             memory: m
@@ -130,7 +134,7 @@ impl Sites {
                 .map(|a| (a.base, a.block.len() as u64, m.env.names.of(a).to_owned()))
                 .collect(),
             local_variables: facts.local_variables.clone(),
-            elements: facts.elements.clone(),
+            elements: facts.elements.iter().cloned().chain(arrays.into_iter().flatten()).collect(),
         }
     }
 
@@ -222,6 +226,9 @@ impl Sites {
             if let Some((range, name)) = self.local_variable(at) {
                 return format!("local variable {name} at byte {:#x}", at - range.start);
             }
+            if let Some((range, name)) = self.local_arguments.iter().find(|(range, _)| range.contains(&at)) {
+                return format!("local argument {name} at byte {:#x}", at - range.start);
+            }
             return format!("shared local memory at {:#x}", key & !SLM);
         }
         let i = self.memory.partition_point(|a| a.0 <= key);
@@ -230,6 +237,26 @@ impl Sites {
             _ => format!("{key:#x}"),
         }
     }
+}
+
+/// The arguments in shared local memory with their places, and as arrays if their elements are known.
+fn local_arguments(
+    regions: &[LocalRegion],
+    facts: &LaunchFacts,
+) -> impl Iterator<Item = ((Range<u64>, String), Option<Elements>)> {
+    regions.iter().filter_map(|r| {
+        let i = r.argument? as usize;
+        let name = facts.arguments.get(i).filter(|n| !n.is_empty())?;
+        let range = r.start..r.start.saturating_add(r.bytes);
+        let array = facts.pointed.get(i).copied().flatten().map(|bytes| Elements {
+            local: true,
+            range: range.clone(),
+            name: name.clone(),
+            bytes,
+            dimensions: vec![r.bytes / bytes.max(1)],
+        });
+        Some(((range, name.clone()), array))
+    })
 }
 
 /// The registers that the instructions of a program read.

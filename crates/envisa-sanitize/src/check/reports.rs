@@ -83,6 +83,11 @@ impl Checks {
                         self.block(m, pc, *k, &what, fields);
                     }
                 }
+                Some(what) if what.kind == Kind::Variable => {
+                    let name = std::array::from_fn(|n| fields[1 + n]);
+                    let bytes = (what.bound.into(), what.bytes.into());
+                    self.private_names.add(m.t.index, fields[FIELDS - 1], bytes, name);
+                }
                 Some(what) if what.kind == Kind::Waits && n == 0 => self.waits(m, pc, *k, fields[FIELDS - 1]),
                 Some(_) | None => self.reported(m, pc, *k, fields),
             }
@@ -112,7 +117,8 @@ impl Checks {
             | Kind::Broadcasts
             | Kind::Block
             | Kind::Changes
-            | Kind::Changed => return,
+            | Kind::Changed
+            | Kind::Variable => return,
         };
         self.note(m, pc, kind, channel, || sentence(&what, &name, value));
     }

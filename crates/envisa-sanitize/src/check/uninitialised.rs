@@ -199,6 +199,7 @@ impl Checks {
         let apart = origin.pc != pc;
         let calls = self.stacks.calls(origin.calls).iter().map(|pc| self.sites.call(*pc)).collect();
         let other = if apart { pc } else { u32::MAX };
+        let name = self.private_name(m, origin.from);
         let f = match origin.from {
             Source::Register(at) => {
                 let kind = FindingKind::UninitialisedRead;
@@ -206,11 +207,20 @@ impl Checks {
             }
             Source::Memory(home) => {
                 let kind = FindingKind::UninitialisedMemory;
-                self.note_pair(m, (origin.pc, other), kind, channel, |sites| sites.memory_place(m, home))
+                let place = |sites: &Sites| name.unwrap_or_else(|| sites.memory_place(m, home));
+                self.note_pair(m, (origin.pc, other), kind, channel, place)
             }
         };
         if apart && f.count == 1 {
             (f.related, f.calls) = (Some(related), calls);
+        }
+    }
+
+    /// The variable of the thread that something without a value comes from, if its kernel told where that is.
+    fn private_name(&self, m: &Machine<'_>, from: Source) -> Option<String> {
+        match from {
+            Source::Memory(Home::Thread(at)) => self.private_names.at(m.t.index, at),
+            _ => None,
         }
     }
 
@@ -264,7 +274,8 @@ impl Checks {
             };
             if a.kind == AccessKind::Atomic {
                 if !self.contents.any(thread, home, a.bytes) {
-                    let subject = |sites: &Sites| sites.memory_place(m, home);
+                    let name = self.private_name(m, Source::Memory(home));
+                    let subject = |sites: &Sites| name.unwrap_or_else(|| sites.memory_place(m, home));
                     let kind = FindingKind::UninitialisedMemory;
                     self.note_pair(m, (pc, u32::MAX), kind, u32::from(a.channel), subject);
                 }

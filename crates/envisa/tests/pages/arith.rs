@@ -215,7 +215,7 @@ fn min_and_max() {
                         _ if (to_f64(t, x) > to_f64(t, y)) == max => x,
                         _ => y,
                     };
-                    (finish(t, z, m, sat), Cmp::Zeros)
+                    (finish_result(t, z, m, sat), Cmp::Zeros)
                 };
                 let text = if max { "max" } else { "min" };
                 grid(
@@ -239,7 +239,7 @@ fn floats(b: &mut Bench, text: &str, dst: T, srcs: &[T], sats: &[bool], f: &dyn 
         let model = |v: &[Val], m: Mode| {
             let x: Vec<Num> = v.iter().map(|v| v.num(m)).collect();
             let bits = encode(dst, &f(&x, m.rm()), m.rm());
-            (finish(dst, bits, m, *sat), if *sat { Cmp::Zeros } else { Cmp::Float })
+            (finish_result(dst, bits, m, *sat), if *sat { Cmp::Zeros } else { Cmp::Float })
         };
         let spec = Spec { sat: *sat, mods: NEG, modes: MODES, ..Spec::new(text, dst, srcs, &model) };
         for seed in 1..4 {
@@ -291,7 +291,7 @@ fn alt_mode() {
                 "mul" => mul(&x[0], &x[1]),
                 _ => add(&mul(&x[0], &x[1]), &x[2], Rm::Even),
             };
-            (finish(F, encode(F, &exact, Rm::Even), m, false), Cmp::Float)
+            (finish_result(F, encode(F, &exact, Rm::Even), m, false), Cmp::Float)
         };
         for seed in 0..3 {
             let modes = &[alt];
@@ -309,9 +309,10 @@ fn ieee_macros() {
             let srcs = &[t, t];
             let model = |v: &[Val], m: Mode| {
                 let bits = encode(t, &div(&v[0].num(m), &v[1].num(m)), m.rm());
-                (finish(t, bits, m, sat), cmp)
+                (finish_result(t, bits, m, sat), cmp)
             };
-            let root = |v: &[Val], m: Mode| (finish(t, encode(t, &sqrt(&v[0].num(m)), m.rm()), m, sat), cmp);
+            let root =
+                |v: &[Val], m: Mode| (finish_result(t, encode(t, &sqrt(&v[0].num(m)), m.rm()), m, sat), cmp);
             for seed in 0..3 {
                 grid(&mut b, &Spec { sat, seed, ..Spec::new("divm", t, srcs, &model) });
                 grid(&mut b, &Spec { sat, seed, ..Spec::new("sqrtm", t, &srcs[..1], &root) });
@@ -344,7 +345,7 @@ fn rounding_to_integral() {
             let model = |v: &[Val], m: Mode| {
                 let x = m.flush(F, v[0].bits);
                 let y = if F.is_nan(x) || F.is_inf(x) { x } else { from_f64(F, whole(to_f64(F, x), text)) };
-                (finish(F, y, m, sat), Cmp::Zeros)
+                (finish_result(F, y, m, sat), Cmp::Zeros)
             };
             let srcs = &[F];
             for seed in 0..3 {
@@ -361,7 +362,7 @@ fn rounding_to_integral() {
         }
         let y = to_f64(F, x) - to_f64(F, x).floor();
         // `1 - ε` lies between two values.
-        (finish(F, from_f64(F, y), m, false), if y > 0.9999999 { Cmp::Ulp(1) } else { Cmp::Zeros })
+        (finish_result(F, from_f64(F, y), m, false), if y > 0.9999999 { Cmp::Ulp(1) } else { Cmp::Zeros })
     };
     for seed in 0..3 {
         let spec = Spec::new("frc", F, &[F], &model);
@@ -379,7 +380,7 @@ fn lrp() {
     for sat in [false, true] {
         let model = |v: &[Val], m: Mode| {
             let x: Vec<f64> = v.iter().map(|v| to_f64(F, v.bits)).collect();
-            (finish(F, from_f64(F, x[1] * x[0] + x[2] * (1.0 - x[0])), m, sat), Cmp::Zeros)
+            (finish_result(F, from_f64(F, x[1] * x[0] + x[2] * (1.0 - x[0])), m, sat), Cmp::Zeros)
         };
         let spec = Spec::new("lrp", F, &[F, F, F], &model);
         for seed in 0..2 {
@@ -424,7 +425,7 @@ fn products_across_channels() {
                         "dp4" => dot(4),
                         _ => dot(3) + y(g + 3),
                     };
-                    after[i] = (finish(F, from_f64(F, z), IEEE, sat), Cmp::Zeros);
+                    after[i] = (finish_result(F, from_f64(F, z), IEEE, sat), Cmp::Zeros);
                 }
                 let region = if text.starts_with("dp") { "<1;1,0>" } else { "<0;1,0>" };
                 let mut c = Case::new(format!(

@@ -56,7 +56,7 @@ fn functions() {
                             z = if z.is_nan() { 0.0 } else { z.clamp(0.0, 1.0) };
                         }
                         // A result that is flushed, or just not: either.
-                        let bits = finish(d, from_f64(d, z), m, sat);
+                        let bits = finish_result(d, from_f64(d, z), m, sat);
                         let edge = z != 0.0 && z.abs() < to_f64(d, 2 << d.float().0) && !m.keeps(d);
                         (bits, if edge { Cmp::Any } else { Cmp::Ulp(1) })
                     };
@@ -132,7 +132,7 @@ fn later_functions() {
         for t in [F, Hf] {
             let model = |v: &[Val], m: Mode| {
                 let z = host(name, to_f64(t, m.flush(t, v[0].bits)), 0.0);
-                (finish(t, from_f64(t, z), m, false), Cmp::Ulp(1))
+                (finish_result(t, from_f64(t, z), m, false), Cmp::Ulp(1))
             };
             let srcs = &[t];
             for seed in 0..3 {

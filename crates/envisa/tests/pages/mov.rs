@@ -33,16 +33,16 @@ fn converted(v: &Val, d: T, m: Mode, sat: bool) -> (u64, Cmp) {
         }
         (false, true) => {
             let bits = encode(d, &integer(v.i), m.rm());
-            (if sat { saturate(d, bits) } else { bits }, cmp)
+            (if sat { saturate_bits(d, bits) } else { bits }, cmp)
         }
         // The same type: bits move.
-        (true, true) if s == d => (if sat { saturate(d, m.flush(d, v.bits)) } else { v.bits }, cmp),
+        (true, true) if s == d => (if sat { saturate_bits(d, m.flush(d, v.bits)) } else { v.bits }, cmp),
         // To a wider format exactly, denormals too (chapter 2, Float to Float with Higher Precision).
         (true, true) if s.float().0 < d.float().0 && s.float().1 <= d.float().1 => {
             let bits = encode(d, &decode(s, v.bits), m.rm());
-            (if sat { saturate(d, bits) } else { bits }, cmp)
+            (if sat { saturate_bits(d, bits) } else { bits }, cmp)
         }
-        (true, true) => (finish(d, encode(d, &v.num(m), m.rm()), m, sat), cmp),
+        (true, true) => (finish_result(d, encode(d, &v.num(m), m.rm()), m, sat), cmp),
     }
 }
 

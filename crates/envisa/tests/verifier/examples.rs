@@ -8,7 +8,7 @@ use envisa::verify::{self, Code, Example, Kind, Level, Options, rule};
 /// Codes of all findings; lints only where the rule itself is one.
 fn codes(text: &str, rule: &verify::Rule) -> Result<Vec<(Code, String)>, String> {
     let platform = rule::example_platform(text);
-    let whole = rule::framed(text);
+    let whole = rule::frame_example(text);
     let mut files = Files::new();
     let file = files.add_text("example.visaasm", whole.as_str());
     let parsed = envisa::text::parse(
@@ -67,7 +67,7 @@ fn examples() {
 
 #[test]
 fn no_stale_rules() {
-    assert_eq!(verify::stale(), Vec::<&str>::new());
+    assert_eq!(verify::stale_page_names(), Vec::<&str>::new());
 }
 
 /// A module that breaks a rule which text cannot break: a sound text, and what to do to its module.
@@ -227,7 +227,7 @@ fn what_text_cannot_say() {
                 continue;
             }
         }
-        let whole = rule::framed(text);
+        let whole = rule::frame_example(text);
         let mut module = envisa::text::parse(&whole, Default::default(), &ParseOptions::default()).module;
         change(&mut module.objects[0]);
         let options = Options {
@@ -253,7 +253,7 @@ fn what_text_cannot_say() {
 /// Each of the platforms has something: an error, though no single finding is one.
 #[test]
 fn no_platform() {
-    let text = rule::framed(
+    let text = rule::frame_example(
         "lrp (M1,8) Vf(0,0)<1> Vf(1,0)<8;8,1> Vf(2,0)<8;8,1> Vf(3,0)<8;8,1>\nadd3 (M1,8) Vd(0,0)<1> Vd(1,0)<8;8,1> Vd(2,0)<8;8,1> 0x1:d",
     );
     let parsed = envisa::text::parse(&text, Default::default(), &ParseOptions::default());

@@ -170,7 +170,7 @@ pub fn run(args: &Args) -> Done {
     let best = search.write().map_err(failed)?;
     let script = search.candidates.write_script(&best, &search.program).map_err(failed)?;
     files::write(&folder.join("reproduce.sh"), script.as_bytes()).map_err(failed)?;
-    let original = folder.join("original").with_extension(input.extension());
+    let original = folder.join("original").with_extension(input.file_extension());
     files::write(&original, input.program.as_bytes()).map_err(failed)?;
     let lines = |t: &str| t.lines().filter(|l| !l.trim().is_empty()).count();
     let sizes = |what: &str, small: &str, whole: &str| {

@@ -22,6 +22,7 @@ fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
         instruction(op::CAPABILITY, &[CAPABILITY_INT64]),
         name(30, "f.t"),
         name(31, "a"),
+        name(33, "sum"),
         instruction(op::TYPE_VOID, &[VOID]),
         instruction(op::TYPE_INT, &[INT, 32, 0]),
         instruction(op::TYPE_INT, &[LONG, 64, 0]),
@@ -38,6 +39,7 @@ fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
         instruction(op::TYPE_POINTER, &[11, WORKGROUP, 8]),
         instruction(op::TYPE_POINTER, &[12, CROSS_WORKGROUP, INT]),
         instruction(op::TYPE_POINTER, &[13, CROSS_WORKGROUP, 17]),
+        instruction(op::TYPE_POINTER, &[14, FUNCTION, INT]),
         instruction(op::TYPE_FUNCTION, &[KIND, VOID, 12, LONG]),
         instruction(59, &[11, 30, WORKGROUP]),
         instruction(op::FUNCTION, &[VOID, 40, 0, KIND]),
@@ -106,6 +108,18 @@ fn offsets_are_held_against_variables() {
     // Of a buffer nothing is known.
     let element = instruction(67, &[12, 51, 31, 32]);
     assert_eq!(calls(&kernel(&[element, instruction(op::LOAD, &[INT, 52, 51])])), []);
+}
+
+#[test]
+fn variables_that_may_have_no_value_tell_where_they_are() {
+    let variable = instruction(59, &[14, 33, FUNCTION]);
+    let (load, store) = (instruction(op::LOAD, &[INT, 51, 33]), instruction(op::STORE, &[33, 4]));
+    let found = calls(&kernel(&[variable.clone(), load.clone(), store.clone()]));
+    let [(_, limit, told, text)] = &found[..] else { panic!("{found:?}") };
+    // Below no limit: it is told whatever the address is.
+    assert_eq!((*limit, text.as_str()), (0, "sum"));
+    assert_eq!(*told, what(Kind::Variable, Does::Reads, 4, 4));
+    assert_eq!(calls(&kernel(&[variable, store, load])), []);
 }
 
 #[test]

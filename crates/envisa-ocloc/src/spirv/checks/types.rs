@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::{Instruction, Rewriting, text};
+use super::debug_names::DebugNames;
 
 mod op {
     pub const NAME: u32 = 5;
@@ -65,6 +66,8 @@ pub(super) struct Types {
     values: BTreeMap<u32, u32>,
     constants: BTreeMap<u32, i64>,
     names: BTreeMap<u32, String>,
+    /// What debug information calls variables of functions.
+    told: BTreeMap<u32, String>,
     members: BTreeMap<(u32, u32), String>,
     /// The instructions that make values.
     made: BTreeMap<u32, Instruction>,
@@ -86,6 +89,7 @@ impl Types {
                 _ => None,
             })
             .collect();
+        let debug = DebugNames::of(module);
         for i in &module.all {
             match (i.op, module.operands(i)) {
                 (op::EXT_INST_IMPORT, [id, name @ ..]) if text(name) == "OpenCL.std" => {
@@ -128,6 +132,8 @@ impl Types {
                 _ => {}
             }
         }
+        types.name_members(&debug);
+        types.told = debug.variables;
         types
     }
 
@@ -248,6 +254,9 @@ impl Types {
 
     /// What a variable is called in its source: those of a kernel in local memory begin with its name.
     pub fn name(&self, id: u32) -> Option<&str> {
+        if let Some(name) = self.told.get(&id) {
+            return Some(name);
+        }
         let name = self.names.get(&id).filter(|n| !n.is_empty())?;
         let of_function = self.pointer(id).is_some_and(|(class, _)| class == FUNCTION);
         Some(name.rsplit_once('.').map_or(name.as_str(), |(before, after)| {
@@ -258,6 +267,20 @@ impl Types {
                 after
             }
         }))
+    }
+
+    /// Names of members that the module itself does not have, by where they begin.
+    fn name_members(&mut self, debug: &DebugNames) {
+        for (id, ty) in &self.types {
+            let (Shape::Struct(all), Some(name)) = (&ty.shape, self.names.get(id)) else { continue };
+            for (at, name) in debug.members(name) {
+                let bit = self.constants.get(at).and_then(|bit| u64::try_from(*bit).ok());
+                let number = all.iter().position(|(_, offset)| Some(8 * offset) == bit);
+                if let Some(number) = number.and_then(|n| u32::try_from(n).ok()) {
+                    self.members.entry((*id, number)).or_insert_with(|| name.clone());
+                }
+            }
+        }
     }
 
     /// What a structure's member is called, or its number.
