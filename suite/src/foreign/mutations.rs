@@ -193,17 +193,24 @@ fn word_at(text: &str, word: &str, n: usize) -> Option<usize> {
     text.match_indices(word).map(|m| m.0).filter(whole).nth(n)
 }
 
-/// Behind the parenthesis, bracket or brace that closes the one at a place.
+/// Behind the parenthesis, bracket or brace that closes the one at a place. Those in comments are not counted.
 fn closing(text: &str, open: usize) -> Option<usize> {
-    let mut depth = 0;
-    for (at, c) in text[open..].char_indices() {
+    let (mut depth, mut at) = (0, open);
+    while let Some(c) = text[at..].chars().next() {
+        let comment_end =
+            ["//", "/*"].iter().zip(["\n", "*/"]).find(|(begin, _)| text[at..].starts_with(**begin));
+        if let Some((_, end)) = comment_end {
+            at += text[at..].find(end)? + end.len();
+            continue;
+        }
+        at += c.len_utf8();
         depth += match c {
             '(' | '[' | '{' => 1,
             ')' | ']' | '}' => -1,
             _ => 0,
         };
         if depth == 0 {
-            return Some(open + at + 1);
+            return Some(at);
         }
     }
     None
@@ -343,6 +350,8 @@ mod tests {
         let body = "{\n  if (x) { y(); }\n  z();\n}";
         let all = format!("for (int i = f(0); i < g(3); i++)\n{body}");
         assert_eq!(governs(&format!("a();\n{all} b();")), all.replacen('<', "<=", 1));
+        let commented = "while (i < n) {\n  // 1) the first (\n  a[i] = i; /* } */\n}";
+        assert_eq!(governs(&format!("{commented} b();")), commented.replacen('<', "<=", 1));
         assert_eq!(governs("a(); if (x && y(1) < 2) z = 3; b();"), "if (x && y(1) <= 2) z = 3");
         assert_eq!(governs("a(); bool c = x < 2; if (c) b();"), "bool c = x <= 2");
     }
