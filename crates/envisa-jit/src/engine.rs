@@ -36,6 +36,7 @@ use crate::pages::{Code, to_nearest};
 use crate::passes::{Making, Passes};
 use crate::shape::Shapes;
 use crate::sites::{self, Of};
+use crate::zero_halves::ZeroHalves;
 use envisa_native_layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
 use functions::Functions;
 use launch_key::{Key, Tails};
@@ -453,15 +454,17 @@ impl Native {
         if !key.stops.is_empty() {
             return self.compile_observed(key, live, passes);
         }
-        let shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
+        let mut shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
+        let zero_halves = ZeroHalves::new(p, &self.flow, &self.cells, &key.fitting);
+        shapes.leave_unread(&zero_halves.unread);
         // Where second halves are made of first ones, these are read in their place.
-        let longer = match shapes.twins().next() {
-            Some(_) => {
+        let longer = match shapes.are_all_read() {
+            false => {
                 let unread = |pc, c| shapes.unread(pc, c);
                 let live = Liveness::without(p.parts(), &self.flow, &self.cells, key.full, &unread);
                 Some(live.map_err(describe_not_analysed)?.with(shapes.twins()))
             }
-            None => None,
+            true => None,
         };
         let live = longer.as_ref().unwrap_or(live);
         passes.over("shapes");
@@ -485,11 +488,14 @@ impl Native {
             passes.over("allocation");
             Emit::new(p, &self.flow, &self.cells, live, facts, modes, start)
                 .with(&key.kinds, key.walk, &key.fitting)
+                .without(&zero_halves)
                 .run(passes)
         };
         let facts = (key.full, &self.modes);
         let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
-        let known = Known::new(p, &self.flow, &self.cells, live, &shapes, (key.full, &deferred));
+        deferred.leave_out(&zero_halves.skipped, &Set::default());
+        let facts = (key.full, &deferred, &zero_halves);
+        let known = Known::new(p, &self.flow, &self.cells, live, &shapes, facts);
         deferred.leave_out(&known.skipped, &known.readers);
         passes.over("deferral");
         // What is left to the interpreter needs all that it reads.

@@ -11,6 +11,7 @@ use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use crate::deferred::{Deferred, block_ends, by_lanes};
 use crate::number_maps::{Map, Set};
 use crate::shape::Shapes;
+use crate::zero_halves::ZeroHalves;
 
 /// Most vectors that are known at once.
 const MOST: usize = 64;
@@ -120,11 +121,21 @@ impl Known {
         cells: &Cells,
         live: &Liveness,
         shapes: &Shapes,
-        (full, deferred): (bool, &Deferred),
+        (full, deferred, zero_halves): (bool, &Deferred, &ZeroHalves),
     ) -> Known {
         let ends = block_ends(p, flow);
-        let mut s =
-            Search { p, flow, cells, live, shapes, deferred, full, open: Vec::new(), out: Known::default() };
+        let mut s = Search {
+            p,
+            flow,
+            cells,
+            live,
+            shapes,
+            deferred,
+            zero_halves,
+            full,
+            open: Vec::new(),
+            out: Known::default(),
+        };
         for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
             s.dead(pc, ends[pc as usize]);
             s.one(pc);
@@ -145,6 +156,7 @@ struct Search<'a> {
     live: &'a Liveness,
     shapes: &'a Shapes,
     deferred: &'a Deferred,
+    zero_halves: &'a ZeroHalves,
     full: bool,
     /// Spans that are still what they were made.
     open: Vec<usize>,
@@ -338,7 +350,9 @@ impl Search<'_> {
         // Who reads known bytes, and how.
         let may = self.out.picked.contains_key(&pc) || self.takes(pc, i);
         let mut read = Vec::new();
-        i.reads(p, &mut |t| read.push(t.range(n)));
+        if !self.zero_halves.skipped.contains(&pc) {
+            i.reads(p, &mut |t| read.push(t.range(n)));
+        }
         if let Some(other) = self.deferred.inst(pc) {
             other.reads(p, &mut |t| read.push(t.range(n)));
         }

@@ -43,6 +43,7 @@ mod sites;
 mod strided_rows;
 #[allow(dead_code)]
 mod vector_encodings;
+mod zero_halves;
 
 pub use engine::Jit;
 #[cfg(feature = "vector-ir")]

@@ -116,6 +116,16 @@ impl Shapes {
         self.unread.contains(&(pc, cell))
     }
 
+    /// Instructions do not read more than that.
+    pub fn leave_unread(&mut self, unread: &Set<(Pc, CellId)>) {
+        self.unread.extend(unread);
+    }
+
+    /// Does an instruction not read what it is said to?
+    pub fn are_all_read(&self) -> bool {
+        self.unread.is_empty() && self.twins.is_empty()
+    }
+
     /// Is a cell nothing but the bytes that the program writes there?
     pub fn plain(&self, cell: CellId) -> bool {
         self.step(cell).is_none() && self.twin(cell).is_none()

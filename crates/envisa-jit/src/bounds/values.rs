@@ -57,6 +57,24 @@ fn bits_of(x: i64) -> i64 {
     x.checked_ilog2().map_or(0, |n| i64::MAX >> (62 - n))
 }
 
+/// Of a function of three operands, bit by bit: a table by their bits, the first one's lowest. Bits above those of all
+/// operands are what it makes of their signs, which must be known.
+fn logic_bounds(table: u32, of: [Bounds; 3]) -> Option<Bounds> {
+    let mut index = 0;
+    let mut bits = 0;
+    for (k, (least, most)) in of.into_iter().enumerate() {
+        if (least < 0) != (most < 0) {
+            return None;
+        }
+        index |= u32::from(least < 0) << k;
+        bits = bits.max(bits_of(most.max(!least)));
+    }
+    match table >> index & 1 {
+        0 => Some((0, bits)),
+        _ => Some((!bits, -1)),
+    }
+}
+
 impl Search<'_> {
     /// Of elements side by side.
     pub(super) fn elements(&self, of: &Map<Place, Known>, at: RegOffset, bytes: u32, size: u32) -> Known {
@@ -116,6 +134,7 @@ impl Search<'_> {
         match i.op {
             Op::Mov => a,
             Op::Add => a.with(b, sum_bounds),
+            Op::Addc if exec == Type::Ud => x.with(y, sum_bounds),
             Op::Add3 => a.with(b, sum_bounds).with(c, sum_bounds),
             Op::Mul => a.with(b, product_bounds),
             Op::Mad => a.with(b, product_bounds).with(c, sum_bounds),
@@ -132,6 +151,16 @@ impl Search<'_> {
             },
             Op::Or | Op::Xor => {
                 x.with(y, |a, b| (positive(a) && positive(b)).then(|| (0, bits_of(a.1.max(b.1)))))
+            }
+            Op::Bfn => {
+                let z = c.read_as(exec);
+                match (x, y, z) {
+                    (Known::In(a, b), Known::In(c, d), Known::In(e, f)) => {
+                        Known::new(logic_bounds(i.aux & 0xff, [(a, b), (c, d), (e, f)]))
+                    }
+                    (Known::Nothing, ..) | (_, Known::Nothing, _) | (.., Known::Nothing) => Known::Nothing,
+                    _ => Known::Anything,
+                }
             }
             Op::Min => x.with(y, |a, b| Some((a.0.min(b.0), a.1.min(b.1)))),
             Op::Max => x.with(y, |a, b| Some((a.0.max(b.0), a.1.max(b.1)))),
@@ -151,14 +180,16 @@ impl Search<'_> {
             return false;
         }
         let counted = self.counters.get(&pc).map(|c| self.counted(&i, c));
+        let bytes = |ty: Type| u32::from(i.channels) * ty.size();
         let whole = match i.dst {
             Dst::Reg { offset, ty, stride: 1, sat: false }
-                if ty.is_int() && ty.size() >= 4 && i.dst2 == 0 =>
+                if ty.is_int() && ty.size() >= 4 && (i.dst2 == 0 || i.op == Op::Addc) =>
             {
-                Some((offset, ty, u32::from(i.channels) * ty.size()))
+                Some((offset, ty, bytes(ty)))
             }
             _ => None,
         };
+        let carry = whole.filter(|_| i.dst2 != 0).map(|_| (i.dst2, Type::Ud, bytes(Type::Ud)));
         let mut all: Map<Place, Known> = Map::default();
         self.cells.accesses(self.p.parts(), pc, &mut |a| {
             if a.write {
@@ -166,7 +197,7 @@ impl Search<'_> {
                 let inside = |(at, _, bytes): &(RegOffset, Type, u32)| {
                     c.offset < at + bytes && *at < c.offset + c.bytes
                 };
-                if !whole.as_ref().is_some_and(inside) {
+                if ![&whole, &carry].into_iter().flatten().any(inside) {
                     let places = self.places(c.offset, c.bytes).unwrap_or_default();
                     all.extend(places.into_iter().map(|p| (p, Known::Anything)));
                 }
@@ -190,6 +221,10 @@ impl Search<'_> {
                 };
                 all.insert(p, value);
             }
+        }
+        if let Some((at, _, bytes)) = carry {
+            let carried = result.then(|(a, b)| Some((a >> 32, b >> 32)));
+            all.extend(self.places(at, bytes).unwrap_or_default().into_iter().map(|p| (p, carried)));
         }
         let mut changed = false;
         for (place, new) in all {

@@ -45,11 +45,27 @@ impl Emit<'_> {
             self.spill(c);
             self.want(c);
         }
+        self.clear_zero_halves(pc);
         self.call_stub(pc);
         let stop = self.leave;
         self.a.jump(Code::Jne_rel32_64, stop);
         load.into_iter().for_each(|c| self.reload(c));
         self.forget_streams_of(pc);
+    }
+
+    /// Upper halves of a message's index that have no code are zero for the machine.
+    fn clear_zero_halves(&mut self, pc: Pc) {
+        let ranges = self.zero_halves.map_or(&[][..], |z| z.zeros(pc));
+        for range in ranges {
+            let (bytes, code) = match range.len() % 8 {
+                0 => (8, Code::Mov_rm64_imm32),
+                _ => (4, Code::Mov_rm32_imm32),
+            };
+            for at in range.clone().step_by(bytes) {
+                let m = self.reg(at);
+                self.a.mi(code, m, 0);
+            }
+        }
     }
 
     /// Leaves for the engine, which calls a function or subroutine; the thread goes on behind it when that has returned.

@@ -31,6 +31,9 @@ impl Emit<'_> {
                 self.a.v3(VPSUBD, w, 0, a, b, Lanes::All);
             }
             self.store_part(to, 0, 4, part, mask)?;
+            if !self.is_read_behind(pc, second) {
+                continue;
+            }
             // In one place with the sum, the carry stays.
             let mask = self.lanes(pc, part, second)?;
             let one = self.literal(1);
@@ -38,6 +41,12 @@ impl Emit<'_> {
             self.store_part(second, 0, 4, part, mask)?;
         }
         Ok(())
+    }
+
+    /// May somebody read what begins there behind an instruction?
+    fn is_read_behind(&self, pc: Pc, at: RegOffset) -> bool {
+        let read = |c| self.live.of_thread(pc + 1, c) || self.deferred.read_behind(c, pc + 1);
+        self.cells.at(at).is_none_or(read)
     }
 
     /// Products and sums of 64 bits (`madw`): the lower halves, and where the second result goes, the upper ones, which

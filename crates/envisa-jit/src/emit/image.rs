@@ -76,6 +76,12 @@ impl<'a> Emit<'a> {
     pub fn with(self, kinds: &'a [(u32, Kind)], walk: Walk, fitting: &'a [u32]) -> Emit<'a> {
         Emit { kinds, walk, fitting, ..self }
     }
+
+    /// The same without upper halves of indices that are zero.
+    #[must_use]
+    pub fn without(self, zero_halves: &'a ZeroHalves) -> Emit<'a> {
+        Emit { zero_halves: Some(zero_halves), ..self }
+    }
 }
 
 impl Emit<'_> {

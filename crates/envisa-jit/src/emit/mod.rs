@@ -81,6 +81,7 @@ use crate::number_maps::Map;
 use crate::passes::Passes;
 use crate::shape::Shapes;
 use crate::vector_encodings::*;
+use crate::zero_halves::ZeroHalves;
 use envisa_native_layout::{CTX, REGS, RENEW, SITES, at, exit};
 
 /// Active channels 0 to 15 and 16 to 31.
@@ -204,6 +205,8 @@ pub(crate) struct Emit<'a> {
     pub kinds: &'a [(u32, Kind)],
     /// Messages whose sums fit in 32 bits, by number.
     pub fitting: &'a [u32],
+    /// Upper halves of their indices, which only the machine reads.
+    zero_halves: Option<&'a ZeroHalves>,
     /// Instructions at which code stops for an observer; none if nobody observes.
     pub stops: &'a [bool],
     /// How groups follow one another.
@@ -325,6 +328,7 @@ impl<'a> Emit<'a> {
             active,
             kinds: &[],
             fitting: &[],
+            zero_halves: None,
             stops: &[],
             walk: Walk::default(),
             full,

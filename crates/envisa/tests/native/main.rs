@@ -16,6 +16,7 @@ mod conditions;
 mod counted_indices;
 mod float_modes;
 mod images;
+mod index_arithmetic;
 mod indirect_operands;
 mod integer_operations;
 mod math_unit;
