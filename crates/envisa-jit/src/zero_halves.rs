@@ -52,16 +52,14 @@ impl ZeroHalves {
             return out;
         }
         let all: Vec<Accessed> = reachable().map(|pc| Accessed::new(p, cells, pc)).collect();
-        let wanted = out.wanted(&all, cells.len());
+        let mut wanted = out.wanted(&all, cells.len());
+        while out.read_what_is_made(cells, &wanted) {
+            wanted = out.wanted(&all, cells.len());
+        }
         for a in all.iter().filter(|a| a.pure && !a.written.iter().any(|c| wanted[*c as usize])) {
             out.skipped.insert(a.pc);
             out.unread.extend(a.read.iter().map(|c| (a.pc, *c)));
         }
-        // Halves that somebody else reads are made as ever.
-        out.zeros.values_mut().for_each(|ranges| {
-            ranges
-                .retain(|r| r.clone().step_by(4).all(|at| cells.at(at).is_some_and(|c| !wanted[c as usize])));
-        });
         out
     }
 
@@ -87,6 +85,25 @@ impl ZeroHalves {
                 self.zeros.entry(pc).or_default().push(range);
             }
         }
+    }
+
+    /// Halves that somebody else wants are made as ever, and messages read them; whether there were any.
+    fn read_what_is_made(&mut self, cells: &Cells, wanted: &[bool]) -> bool {
+        let mut found = false;
+        for (pc, ranges) in &mut self.zeros {
+            ranges.retain(|r| {
+                let of = || r.clone().step_by(4).filter_map(|at| cells.at(at));
+                let made = of().any(|c| wanted[c as usize]);
+                if made {
+                    of().for_each(|c| {
+                        self.unread.remove(&(*pc, c));
+                    });
+                }
+                found |= made;
+                !made
+            });
+        }
+        found
     }
 
     /// By cell: does an instruction read it that does something with it, at whatever time?

@@ -13,6 +13,8 @@ use envisa::{Config, Device, Engine, Kernel, Launch};
 const LENGTH: u64 = 1 << 16;
 /// Channels.
 const N: u64 = 32;
+/// Vectors that live where an index is used, but not before.
+const OTHERS: u32 = 6;
 /// Operations of an index.
 const MOST: u64 = 6;
 
@@ -33,7 +35,11 @@ enum Made {
     Or(usize, usize),
 }
 
-struct Case(Vec<Made>);
+struct Case {
+    made: Vec<Made>,
+    /// The last one's upper half is wanted by somebody else, who reads it before the load or behind it.
+    upper_read: Option<bool>,
+}
 
 impl Case {
     fn any(dice: &mut Dice) -> Case {
@@ -51,12 +57,12 @@ impl Case {
             });
         }
         all.push(Made::Sum(all.len() - 1, 0));
-        Case(all)
+        Case { made: all, upper_read: dice.pick(&[None, Some(true), Some(false)]) }
     }
 
     fn index(&self, given: [u32; 2], lane: u64) -> u64 {
         let mut all: Vec<u64> = Vec::new();
-        for made in &self.0 {
+        for made in &self.made {
             all.push(match *made {
                 Made::Lane => lane,
                 Made::Given(k) => given[k].into(),
@@ -82,13 +88,17 @@ impl Case {
              .decl Low v_type=G type=ud num_elts=32 align=wordx32\n\
              .decl Up v_type=G type=ud num_elts=32 align=wordx32\n\
              .decl X v_type=G type=ud num_elts=32 align=wordx32\n\
+             .decl U v_type=G type=ud num_elts=32 align=wordx32\n\
              .decl To v_type=G type=uq num_elts=32 align=wordx32\n\
              .decl A v_type=G type=uq num_elts=1 align=qword\n.decl B v_type=G type=uq num_elts=1 align=qword\n\
              .decl G0 v_type=G type=ud num_elts=1\n.decl G1 v_type=G type=ud num_elts=1\n\
              .input A offset=64 size=8\n.input B offset=72 size=8\n.input G0 offset=80 size=4\n\
              .input G1 offset=84 size=4\n",
         );
-        for k in 0..self.0.len() {
+        for k in 0..OTHERS {
+            let _ = writeln!(t, ".decl Other{k} v_type=G type=ud num_elts=32 align=wordx32");
+        }
+        for k in 0..self.made.len() {
             let _ = writeln!(t, ".decl Q{k} v_type=G type=uq num_elts=32 align=wordx32");
             let _ = writeln!(t, ".decl H{k} v_type=G type=ud num_elts=64 align=wordx32 alias=<Q{k}, 0>");
         }
@@ -97,7 +107,7 @@ impl Case {
              add (M1, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw\n\
              add (M1, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw\n\
              shl (M1, 32) At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud\n";
-        for (k, made) in self.0.iter().enumerate() {
+        for (k, made) in self.made.iter().enumerate() {
             let _ = match *made {
                 Made::Lane => writeln!(t, "mov (M1, 32) Q{k}(0,0)<1> Lane(0,0)<1;1,0>"),
                 Made::Given(g) => writeln!(t, "mov (M1, 32) Q{k}(0,0)<1> G{g}(0,0)<0;1,0>"),
@@ -116,12 +126,38 @@ impl Case {
                 Made::Or(a, b) => writeln!(t, "or (M1, 32) Q{k}(0,0)<1> Q{a}(0,0)<1;1,0> Q{b}(0,0)<1;1,0>"),
             };
         }
-        let last = self.0.len() - 1;
+        let last = self.made.len() - 1;
+        let read = format!(
+            "shr (M1, 32) To(0,0)<1> Q{last}(0,0)<1;1,0> 0x20:uq\nmov (M1, 32) U(0,0)<1> To(0,0)<1;1,0>\n\
+             add (M1, 32) To(0,0)<1> At(0,0)<1;1,0> B(0,0)<0;1,0>\n\
+             add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> {:#x}:uq\nlsc_store.ugm (M1, 32) flat[To]:a64 U:d32\n",
+            4 * N
+        );
+        if self.upper_read == Some(true) {
+            t += &read;
+            // Registers are others' from here on.
+            for k in 0..OTHERS {
+                let _ = writeln!(t, "add (M1, 32) Other{k}(0,0)<1> U(0,0)<1;1,0> {:#x}:ud", 0x1111 * (k + 1));
+            }
+        }
         let _ = writeln!(t, "shl (M1, 32) To(0,0)<1> Q{last}(0,0)<1;1,0> 0x2:uq");
-        t + "add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>\n\
+        t += "add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> A(0,0)<0;1,0>\n\
              lsc_load.ugm (M1, 32) X:d32 flat[To]:a64\n\
              add (M1, 32) To(0,0)<1> At(0,0)<1;1,0> B(0,0)<0;1,0>\n\
-             lsc_store.ugm (M1, 32) flat[To]:a64 X:d32\nret (M1, 1)\n"
+             lsc_store.ugm (M1, 32) flat[To]:a64 X:d32\n";
+        match self.upper_read {
+            Some(false) => t += &read,
+            Some(true) => {
+                for k in 1..OTHERS {
+                    let _ =
+                        writeln!(t, "add (M1, 32) Other0(0,0)<1> Other0(0,0)<1;1,0> Other{k}(0,0)<1;1,0>");
+                }
+                let _ = writeln!(t, "add (M1, 32) To(0,0)<1> To(0,0)<1;1,0> {:#x}:uq", 8 * N);
+                t += "lsc_store.ugm (M1, 32) flat[To]:a64 Other0:d32\n";
+            }
+            None => {}
+        }
+        t + "ret (M1, 1)\n"
     }
 }
 
@@ -138,7 +174,7 @@ fn any_given(dice: &mut Dice) -> [u32; 2] {
 fn run(device: &Device, kernel: &Kernel, given: [u32; 2], engine: Engine) -> Option<Vec<u8>> {
     let data: Vec<u8> = (0..LENGTH as u32).flat_map(|k| datum(k).to_le_bytes()).collect();
     let a = device.buffer_from("a", &data).expect("there is memory");
-    let b = device.buffer("b", 4 * N).expect("there is memory");
+    let b = device.buffer("b", 12 * N).expect("there is memory");
     let launch = Launch::threads(&[1, 1, 1], 1).arg("A", &a).arg("B", &b);
     let launch = launch.arg("G0", given[0]).arg("G1", given[1]);
     let outcome = device.run(kernel, launch.engine(engine).host_threads(1)).expect("it is launched");
@@ -162,16 +198,22 @@ fn indices_are_computed_in_64_bits() {
             let places: Vec<u64> = (0..N).map(|lane| case.index(given, lane)).collect();
             // Shifted by two, an index loses bits.
             let fits = places.iter().all(|p| p << 2 <= 4 * (LENGTH - 1));
-            let expected: Vec<u8> = places
-                .iter()
-                .filter(|_| fits)
-                .flat_map(|p| datum(*p as u32 & 0x3fff_ffff).to_le_bytes())
-                .collect();
+            let upper = |p: &u64| if case.upper_read.is_some() { (*p >> 32) as u32 } else { 0 };
+            let others = |p: &u64| match case.upper_read {
+                Some(true) => {
+                    (upper(p)).wrapping_mul(OTHERS).wrapping_add((1..=OTHERS).map(|k| 0x1111 * k).sum())
+                }
+                _ => 0,
+            };
+            let dwords =
+                places.iter().map(|p| datum(*p as u32 & 0x3fff_ffff)).chain(places.iter().map(upper));
+            let dwords = dwords.chain(places.iter().map(others));
+            let expected: Vec<u8> = dwords.flat_map(u32::to_le_bytes).collect();
             (inside, outside) = (inside + u32::from(fits), outside + u32::from(!fits));
             for engine in [Engine::Interpreter, Engine::Native] {
                 let got = run(&device, &kernel, given, engine);
                 let told =
-                    || format!("case {n}, {:?}, {given:x?} by {engine:?}\n{places:x?}\n{text}", case.0);
+                    || format!("case {n}, {:?}, {given:x?} by {engine:?}\n{places:x?}\n{text}", case.made);
                 assert_eq!(got.is_some(), fits, "is there no fault? {}", told());
                 assert!(got.is_none_or(|got| got == expected), "{}", told());
             }
