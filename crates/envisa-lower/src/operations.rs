@@ -265,7 +265,7 @@ impl FunctionLowering<'_> {
         self.sources(&mut inst, &operands.srcs)?;
         if let (Dst::Pred { .. }, Some(table)) = (inst.dst, predicate_table(op)) {
             if !inst.src.iter().take(operands.srcs.len()).all(|s| matches!(s, Src::Pred { .. })) {
-                return Err("a predicate's sources are predicates".into());
+                return Err("an instruction that writes a predicate must have predicates as sources".into());
             }
             inst.op = Op::PredLogic;
             inst.aux = table;

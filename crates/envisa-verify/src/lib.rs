@@ -8,7 +8,6 @@
 mod accesses;
 mod allow;
 mod block_facts;
-mod check;
 mod code;
 mod context;
 mod declarations;
@@ -23,6 +22,7 @@ mod operand;
 mod operand_types;
 mod page_rules;
 pub mod rule;
+mod run_rules;
 mod shape;
 pub mod structure;
 mod values;
@@ -41,7 +41,7 @@ use envisa_isa::Module;
 
 /// Runs every rule over a module; the findings in the order of the source.
 pub fn check(module: &Module, options: &Options) -> Vec<Finding> {
-    check::run(module, options)
+    run_rules::run(module, options)
 }
 
 /// Verifies a module: all findings, and the module as [`Verified`] unless one of them is an error.

@@ -50,7 +50,7 @@ impl Form {
         if s.address_bytes == 8 {
             return match s.space {
                 Space::Flat if s.extend == Extend::None => Ok(Form { wide: true, ..window }),
-                _ => Err("64-bit addresses of a rare kind"),
+                _ => Err("64-bit addresses that are extended, or not of flat memory"),
             };
         }
         if s.address_bytes != 4 {

@@ -148,7 +148,9 @@ impl Header {
         let (elem, big_endian) = element(descr)
             .ok_or_else(|| format!("elements of type `{}` are not supported", descr.escape_default()))?;
         if fortran && shape.len() > 1 {
-            return Err("the array is in Fortran order; save it with numpy.ascontiguousarray".to_owned());
+            return Err(
+                "the array is in Fortran order; save `numpy.ascontiguousarray(array)` instead".to_owned()
+            );
         }
         Ok(Header { elem, big_endian, shape })
     }

@@ -181,7 +181,7 @@ impl Emit<'_> {
         let written: Vec<_> = written.map(|at| at..at + 4 * u32::from(i.channels)).collect();
         let meets = |r: &Range<u32>| written.iter().any(|w| w.start < r.end && r.start < w.end);
         if parts.len() > 1 && operands.iter().any(meets) {
-            return Err("a sample in the place of its coordinates");
+            return Err("a sample that overwrites its own coordinates");
         }
         operands.extend(written);
         let (entry, back) = (self.a.label(), self.a.label());

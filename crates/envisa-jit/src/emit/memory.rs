@@ -50,7 +50,7 @@ pub(crate) fn address_form(p: &Program, s: &Simt) -> Result<Form, Unsupported> {
     if s.address_bytes == 8 {
         return match s.space {
             Space::Flat if s.extend == Extend::None => Ok(Form { wide: true, ..whole }),
-            _ => Err("64-bit addresses of a rare kind"),
+            _ => Err("64-bit addresses that are extended, or not of flat memory"),
         };
     }
     match s.space {

@@ -10,7 +10,7 @@
 //! is to hold it. Slots that vectors are made of in code that runs often are written to both, so that those still take
 //! them from memory.
 
-mod copies;
+mod results_in_place;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -192,7 +192,7 @@ pub(crate) fn keep_slots_in_registers(code: &[Instruction], given: &Given<'_>) -
     (p.kept != 0).then(|| {
         let mut kept = p.rewrite(&blocks.all, &live, &registers);
         let end = kept.at.get(given.behind.start).copied().unwrap_or(kept.code.len());
-        copies::computed_in_place(&mut kept.code[..end]);
+        results_in_place::computed_in_place(&mut kept.code[..end]);
         kept
     })
 }
