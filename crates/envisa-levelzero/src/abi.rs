@@ -16,6 +16,14 @@ pub mod stype {
     pub const PREFERRED_GROUP_SIZE: u32 = 0x21;
     pub const KERNEL_MAX_GROUP_SIZE: u32 = 0x1_0013;
     pub const CACHE_LINE: u32 = 0x2_0028;
+    pub const MUTABLE_LIST_PROPERTIES: u32 = 0x2_0015;
+    pub const SCHEDULING_HINTS: u32 = 0x2_0003;
+    pub const TIMESTAMPS_PROPERTIES: u32 = 0x1_0011;
+    pub const MUTABLE_LIST: u32 = 0x2_0016;
+    pub const MUTABLE_ARGUMENT: u32 = 0x2_0019;
+    pub const MUTABLE_GROUPS: u32 = 0x2_001a;
+    pub const MUTABLE_GROUP_SIZE: u32 = 0x2_001b;
+    pub const MUTABLE_OFFSET: u32 = 0x2_001c;
 }
 
 /// What every extensible structure begins with.
@@ -93,10 +101,25 @@ structures! {
     DeviceMemoryDesc { flags: u32, ordinal: u32 }
     AllocationProperties { kind: u32, id: u64, page: u64 }
     FreeDesc { policy: u32 }
+    PhysicalDesc { flags: u32, size: usize }
+    PhysicalProperties { id: u64, size: u64 }
     ImageDesc {
         flags: u32, kind: u32, layout: u32, channel: u32, swizzle: [u32; 4], width: u64, height: u32, depth: u32,
         layers: u32, levels: u32,
     }
+    MutableListProperties { list_flags: u32, command_flags: u32 }
+    MutableId { flags: u32 }
+    MutableArgument { command: u64, index: u32, size: usize, value: *const c_void }
+    MutableGroups { command: u64, groups: *const Triple }
+    MutableSizes { command: u64, sizes: [u32; 3] }
+    PciProperties {
+        domain: u32, bus: u32, device: u32, function: u32, generation: i32, width: i32, bandwidth: i64,
+    }
+    /// Flags and nothing else.
+    Flags { flags: u32 }
+    TimestampResults { kernel: *mut Timestamps, synchronised: *mut Timestamps }
+    ImageId { id: u64 }
+    ImageMemory { size: u64, row: u64, slice: u64 }
     ImageFilters { flags: u32 }
     SamplerDesc { address: u32, filter: u32, normalized: u8 }
 }

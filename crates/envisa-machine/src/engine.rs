@@ -214,13 +214,15 @@ impl<'a> LaunchView<'a> {
 pub struct Stop {
     /// From which group on nothing need run any more, as a lower one faulted.
     before: AtomicU64,
+    /// Nothing need go on, as a group faulted that others may wait for.
+    ended: AtomicBool,
     cancel: Option<Cancel>,
 }
 
 impl Stop {
     /// Until it is cancelled, if it can be.
     pub fn new(cancel: Option<Cancel>) -> Stop {
-        Stop { before: AtomicU64::new(u64::MAX), cancel }
+        Stop { before: AtomicU64::new(u64::MAX), ended: AtomicBool::new(false), cancel }
     }
 
     /// Was the launch cancelled? Its workers then stop within some milliseconds, with [`Cause::Cancelled`] and where
@@ -229,7 +231,12 @@ impl Stop {
     /// [`Cause::Cancelled`]: crate::trap::Cause::Cancelled
     #[inline]
     pub fn cancelled(&self) -> bool {
-        self.cancel.as_ref().is_some_and(Cancel::is_cancelled)
+        self.cancel.as_ref().is_some_and(Cancel::is_cancelled) || self.ended.load(Ordering::Relaxed)
+    }
+
+    /// Ends all groups, as if the launch was cancelled.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
     }
 
     /// Need this group not run?

@@ -25,6 +25,6 @@ pub mod thread_order;
 pub mod trap;
 
 pub use envisa_zebin::check_reports;
-pub use link::{LinkError, Linked, ModuleData};
+pub use link::{LinkError, Linked, ModuleData, Variable};
 pub use scheduler::{Learnt, Outcome, Progress, RunOptions, run};
 pub use trap::{Cause, Trap};

@@ -1,12 +1,13 @@
 //! Program-scope data and functions: addresses, relocations, symbols.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use envisa_lower::Program;
 use envisa_zebin::{DataKind, DataSection, RelocKind, ZebinFile};
 
-use crate::memory::{Allocation, AllocationId, Memory, MemoryError};
+use crate::memory::{Allocation, AllocationId, Block, Memory, MemoryError, Permission, Place};
 
 /// Address of a program's first function; they are this far apart.
 const FUNCTION_STEP: u64 = 64;
@@ -14,6 +15,8 @@ const FUNCTION_STEP: u64 = 64;
 const FUNCTION_BASE: u64 = 0x4000_0000;
 /// Most bytes a section of data may have.
 const MAX_SECTION: u64 = 1 << 30;
+/// Bytes around data at addresses of the host that are nobody's.
+const GUARD: usize = 4096;
 
 /// Why data could not be loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,34 +55,77 @@ pub struct ModuleData {
     pub global_base: u64,
     /// The allocations.
     own: Vec<AllocationId>,
+    /// Where symbols lie in them.
+    variables: HashMap<String, Variable>,
+    /// Names of functions that kernels may call, in order: all kernels know a function by one address.
+    functions: Vec<String>,
+}
+
+/// A variable at program scope.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// The allocation that it lies in: an index into [`ModuleData::allocations`].
+    pub allocation: usize,
+    /// Its bytes there.
+    pub bytes: Range<u64>,
+}
+
+/// Bytes for data of a module.
+fn allocate_data(
+    memory: &Memory,
+    name: &str,
+    bytes: u64,
+    place: Place,
+    permission: Permission,
+) -> Result<AllocationId, MemoryError> {
+    let len = usize::try_from(bytes).map_err(|_| MemoryError::Host(bytes))?;
+    let block = match place {
+        Place::Anywhere => Block::zeroed(len),
+        Place::HostAddress => Block::new_with_guard_pages(len, GUARD),
+    };
+    memory.import(name, block.ok_or(MemoryError::Host(bytes))?, place, permission)
 }
 
 impl ModuleData {
-    /// Allocates and initialises a module's data.
+    /// Allocates and initialises a module's data. Whoever loads it frees its [allocations](ModuleData::allocations).
     ///
     /// # Errors
     /// [`LinkError`]; nothing stays allocated then.
-    pub fn load(memory: &Memory, zebin: &ZebinFile) -> Result<ModuleData, LinkError> {
-        let mut out = ModuleData::default();
-        let done = out.load_sections(memory, zebin);
+    pub fn load(memory: &Memory, zebin: &ZebinFile, place: Place) -> Result<ModuleData, LinkError> {
+        let mut functions: Vec<String> = zebin.functions_visa().filter_map(|f| f.function.clone()).collect();
+        functions.sort_unstable();
+        functions.dedup();
+        let mut out = ModuleData { functions, ..ModuleData::default() };
+        let done = out.load_sections(memory, zebin, place);
         if let Err(e) = done {
-            out.free(memory);
+            for id in &out.own {
+                memory.free(*id);
+            }
             return Err(e);
         }
         Ok(out)
     }
 
-    /// Frees the data, of the memory that it was loaded into. Launches under way keep it as long as they run.
-    pub fn free(&self, memory: &Memory) {
-        for id in &self.own {
-            memory.free(*id);
-        }
+    /// What was allocated.
+    pub fn allocations(&self) -> &[AllocationId] {
+        &self.own
     }
 
-    fn load_sections(&mut self, memory: &Memory, zebin: &ZebinFile) -> Result<(), LinkError> {
+    /// The address of a function.
+    pub fn function(&self, name: &str) -> Option<u64> {
+        let found = self.functions.binary_search_by(|f| f.as_str().cmp(name));
+        found.ok().map(|i| FUNCTION_BASE + i as u64 * FUNCTION_STEP)
+    }
+
+    /// Where a variable lies.
+    pub fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables.get(name)
+    }
+
+    fn load_sections(&mut self, memory: &Memory, zebin: &ZebinFile, place: Place) -> Result<(), LinkError> {
         let out = self;
-        // Section index: allocation, and where the section starts in it.
-        let mut at: HashMap<usize, (Arc<Allocation>, u64)> = HashMap::new();
+        // Section index: allocation with its number, and where the section starts in it.
+        let mut at: HashMap<usize, (Arc<Allocation>, usize, u64)> = HashMap::new();
         let sections: Vec<DataSection<'_>> = zebin.data_sections().collect();
         // Zeros follow the data of their kind: kernels and symbols know one base for both.
         for kinds in [
@@ -98,10 +144,11 @@ impl ModuleData {
                 return Err(LinkError::Malformed(format!("{size} bytes of program-scope data")));
             }
             let name = zebin.elf.sections.get(first.index).map_or("data", |s| s.name.as_str());
-            let id = match kinds[0] {
-                DataKind::Const => memory.allocate_constant(name, size)?,
-                _ => memory.allocate(name, size)?,
+            let permission = match kinds[0] {
+                DataKind::Const => Permission::ReadOnly,
+                _ => Permission::ReadWrite,
             };
+            let id = allocate_data(memory, name, size, place, permission)?;
             out.own.push(id);
             let Some(a) = memory.get(id) else { continue };
             match kinds[0] {
@@ -112,22 +159,27 @@ impl ModuleData {
             let mut start = 0;
             for (section, size) in parts {
                 a.block.copy_in(start as usize, section.bytes);
-                at.insert(section.index, (a.clone(), start));
+                at.insert(section.index, (a.clone(), out.own.len() - 1, start));
                 start += size;
             }
         }
         for s in zebin.data_symbols() {
-            if let Some((a, start)) = s.section.and_then(|i| at.get(&i)) {
-                out.symbols.insert(s.name.clone(), a.base.wrapping_add(*start).wrapping_add(s.value));
+            if let Some((a, allocation, start)) = s.section.and_then(|i| at.get(&i)) {
+                let offset = start.wrapping_add(s.value);
+                out.symbols.insert(s.name.clone(), a.base.wrapping_add(offset));
+                let bytes = offset..offset.saturating_add(s.size);
+                if bytes.end <= a.block.len() as u64 {
+                    out.variables.insert(s.name.clone(), Variable { allocation: *allocation, bytes });
+                }
             }
         }
         for r in zebin.data_relocations() {
-            let (Some((a, start)), Some(symbol)) = (at.get(&r.section), zebin.elf.symbols.get(r.symbol))
+            let (Some((a, _, start)), Some(symbol)) = (at.get(&r.section), zebin.elf.symbols.get(r.symbol))
             else {
                 continue;
             };
             let defined = symbol.section.and_then(|i| at.get(&i));
-            let Some((defined, first)) = defined else {
+            let Some((defined, _, first)) = defined else {
                 return Err(LinkError::Malformed(format!(
                     "program-scope data refers to `{}`, which is not data of the module",
                     symbol.name
@@ -175,8 +227,11 @@ pub struct Linked {
 impl Linked {
     /// Resolves a program's symbols: its own functions, then the module's data.
     pub fn new(program: &Program, data: &ModuleData) -> Linked {
+        // Those that the module does not name are behind the others.
+        let behind = |i: usize| FUNCTION_BASE + (data.functions.len() + i) as u64 * FUNCTION_STEP;
+        let functions = program.functions().iter().enumerate();
         let functions: Vec<u64> =
-            (0..program.functions().len() as u64).map(|i| FUNCTION_BASE + i * FUNCTION_STEP).collect();
+            functions.map(|(i, f)| data.function(&f.name).unwrap_or_else(|| behind(i))).collect();
         let symbols = program
             .symbols()
             .iter()
@@ -225,7 +280,8 @@ mod tests {
     fn load(writer: Writer) -> (Memory, ModuleData) {
         let bytes = writer.finish().expect("a zebin");
         let memory = Memory::new(1 << 20);
-        let data = ModuleData::load(&memory, &ZebinFile::parse(&bytes).expect("reads back")).expect("loads");
+        let data = ModuleData::load(&memory, &ZebinFile::parse(&bytes).expect("reads back"), Place::Anywhere)
+            .expect("loads");
         (memory, data)
     }
 
@@ -244,6 +300,9 @@ mod tests {
         assert_eq!(data.symbols["last"], data.global_base + 16 + 252);
         assert_eq!(memory.used(), 272);
         assert_eq!(data.const_base, 0);
+        let last = data.variable("last").expect("it lies in the data");
+        assert_eq!((last.allocation, last.bytes.clone()), (0, 268..272));
+        assert!(data.variable("first").is_none());
     }
 
     #[test]

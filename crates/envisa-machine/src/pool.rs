@@ -35,11 +35,19 @@ pub(crate) fn run_with_helpers<F: FnOnce() + Send>(
                 here();
             });
         }
-        _ => std::thread::scope(|s| {
-            others.for_each(|f| drop(s.spawn(f)));
-            here();
-        }),
+        _ => run_on_own_threads(others, here),
     }
+}
+
+/// The same with new threads for the others: all of them run at once, whatever else the pool has to do.
+pub(crate) fn run_on_own_threads<F: FnOnce() + Send>(
+    others: impl ExactSizeIterator<Item = F>,
+    here: impl FnOnce(),
+) {
+    std::thread::scope(|s| {
+        others.for_each(|f| drop(s.spawn(f)));
+        here();
+    });
 }
 
 /// How long a thread stays awake behind what it did. To wake one takes tens of microseconds, and often a launch follows a

@@ -12,7 +12,7 @@ use self::unclaimed_groups::Spans;
 use envisa_lower::{Dst, Inst, Op, Program, Src, fence};
 
 use crate::engine::{LaunchView, Stop, Worker};
-use crate::pool::{hardware_threads, is_thread_awake, run_with_helpers};
+use crate::pool::{hardware_threads, is_thread_awake, run_on_own_threads, run_with_helpers};
 use crate::thread_order::Order;
 
 pub use self::contention::Learnt;
@@ -37,6 +37,8 @@ pub struct RunOptions {
     pub learnt: Option<Arc<Learnt>>,
     /// In which order groups start, and threads take turns.
     pub order: Order,
+    /// Every group has a host thread of its own, and all of them run at once: they may wait for each other.
+    pub all_at_once: bool,
 }
 
 /// How far a run is, in groups; read while it runs.
@@ -65,6 +67,7 @@ impl Default for RunOptions {
             stray_reads: false,
             learnt: None,
             order: Order::Forward,
+            all_at_once: false,
         }
     }
 }
@@ -73,6 +76,7 @@ impl RunOptions {
     /// Host threads that will be used for a number of groups.
     pub fn worker_count(&self, groups: u64) -> usize {
         let jobs = match self.jobs {
+            _ if self.all_at_once => usize::MAX,
             0 => hardware_threads(),
             n => n,
         };
@@ -107,14 +111,23 @@ pub fn run<W: Worker>(
 ) -> Outcome {
     let total = launch.prepared.group_count();
     let workers = options.worker_count(total);
-    let contended = workers > 1 && contention::has_contended_atomics(launch.env.program);
-    let ordered = workers == 1 || contended || launch.env.observed || may_wait(launch.env.program);
+    let at_once = options.all_at_once;
+    // Nobody pauses for others where these may wait for it.
+    let contended = workers > 1 && !at_once && contention::has_contended_atomics(launch.env.program);
+    let ordered = workers == 1 || contended || at_once || launch.env.observed || may_wait(launch.env.program);
     let shared = Shared {
         spans: Spans::new(total),
         stop: Stop::new(options.cancel.clone()),
         traps: Mutex::default(),
         workers: workers as u64,
-        most: if launch.env.program.runs_forward() { 256 } else { 64 },
+        most: if at_once {
+            1
+        } else if launch.env.program.runs_forward() {
+            256
+        } else {
+            64
+        },
+        at_once,
         contention: contended.then(Contention::default),
         learnt: options.learnt.as_deref(),
     };
@@ -144,6 +157,8 @@ pub fn run<W: Worker>(
     });
     if workers == 1 {
         work(0);
+    } else if at_once {
+        run_on_own_threads(others, || work(0));
     } else if options.jobs == 0 && begins_alone(launch) {
         match worker(0) {
             Ok(mut w) => {
@@ -160,7 +175,14 @@ pub fn run<W: Worker>(
     }
     let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
     // Groups that had not begun when the launch was cancelled have nothing to say.
-    traps.sort_by_key(|(number, trap)| (trap.cause == Cause::Cancelled && trap.threads.is_empty(), *number));
+    let faulted = at_once && traps.iter().any(|(_, trap)| trap.cause != Cause::Cancelled);
+    traps.sort_by_key(|(number, trap)| {
+        (trap.cause == Cause::Cancelled && (faulted || trap.threads.is_empty()), *number)
+    });
+    if faulted {
+        // The others were ended because of it.
+        traps.retain(|(_, trap)| trap.cause != Cause::Cancelled);
+    }
     let mut traps = traps.into_iter().map(|(_, trap)| trap);
     let trap = traps.next();
     // A kernel's own fault is told of the lowest group, as if the groups had run one after the other.
@@ -224,6 +246,8 @@ struct Shared<'a> {
     /// Groups that are claimed at once at most. Long runs of them are what the CPU's prefetchers see; groups with loops may
     /// wait for lower ones, or take long.
     most: u64,
+    /// All groups run at once.
+    at_once: bool,
     /// Of programs whose groups may stand in each other's way.
     contention: Option<Contention>,
     learnt: Option<&'a Learnt>,
@@ -312,6 +336,10 @@ impl Shared<'_> {
 
     /// A group faulted: those before it go on, as the lowest one's fault is told.
     fn report_fault(&self, number: u64, trap: Box<Trap>) {
+        if self.at_once {
+            // Lower ones may wait for it.
+            self.stop.end();
+        }
         self.stop.at(number);
         self.traps.lock().unwrap_or_else(|e| e.into_inner()).push((number, trap));
     }

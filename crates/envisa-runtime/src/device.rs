@@ -18,6 +18,8 @@ use crate::report::Told;
 /// A virtual GPU.
 pub struct Machine {
     device: envisa::Device,
+    /// Variables at program scope lie at addresses of the host.
+    shared_variables: bool,
 }
 
 /// A compiled module.
@@ -136,6 +138,9 @@ pub struct SourceInfo {
     pub qualifiers: String,
 }
 
+/// The data of a module, and the bytes of a variable in it.
+pub type Variable = (Arc<Backing>, std::ops::Range<usize>);
+
 /// A kernel, ready to be launched.
 pub type Kernel = envisa::Kernel;
 
@@ -208,6 +213,8 @@ pub struct Launch<'a> {
     pub unreadable: &'a [usize],
     /// What the program was built from, where that was OpenCL C, for captures.
     pub source: Option<Written<'a>>,
+    /// All groups run at once: they may wait for each other. Such a launch is not checked.
+    pub all_at_once: bool,
 }
 
 /// A program in OpenCL C, as the host program built it.
@@ -489,7 +496,49 @@ impl Machine {
             .memory(memory)
             .threads(thread_count())
             .engine(engine_of_environment());
-        Machine { device: envisa::Device::new(config) }
+        Machine { device: envisa::Device::new(config), shared_variables: false }
+    }
+
+    /// The same, whose modules' variables at program scope have one address on the host and on the device.
+    #[must_use]
+    pub fn share_variables(self) -> Machine {
+        Machine { shared_variables: true, ..self }
+    }
+
+    /// The module on the device: loaded once.
+    fn loaded_module(&self, module: &Module) -> Result<envisa::Module, Trouble> {
+        let mut loaded = module.loaded.lock().unwrap();
+        if let Some(loaded) = &*loaded {
+            return Ok(loaded.clone());
+        }
+        let options = LoadOptions {
+            sources: module.sources.clone(),
+            variables_at_host_addresses: self.shared_variables,
+            ..LoadOptions::default()
+        };
+        let source = Source::Zebin(&module.bytes);
+        let made = envisa::Module::load_with(&self.device, &module.name, source, &options)?;
+        *loaded = Some(made.clone());
+        Ok(made)
+    }
+
+    /// The address by which kernels of a module call a function of it that others can see; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the module cannot be loaded.
+    pub fn function_address(&self, module: &Module, name: &str) -> Result<Option<u64>, Trouble> {
+        Ok(self.loaded_module(module)?.function_address(name))
+    }
+
+    /// The data of a module that has a variable of this name, and the variable's bytes in it; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the module cannot be loaded.
+    pub fn variable(&self, module: &Module, name: &str) -> Result<Option<Variable>, Trouble> {
+        let Some((variable, data)) = self.loaded_module(module)?.variable(name) else { return Ok(None) };
+        let start = (variable.address() - data.address()) as usize;
+        let bytes = start..start + variable.len() as usize;
+        Ok(Backing::of_buffer(data).map(|backing| (backing, bytes)))
     }
 
     /// Makes a kernel ready: done once for each.
@@ -497,15 +546,7 @@ impl Machine {
     /// # Errors
     /// If there is no such kernel, or envisa cannot run it.
     pub fn kernel(&self, module: &Module, name: &str) -> Result<Kernel, Trouble> {
-        let mut loaded = module.loaded.lock().unwrap();
-        if loaded.is_none() {
-            let options = LoadOptions { sources: module.sources.clone(), ..LoadOptions::default() };
-            let source = Source::Zebin(&module.bytes);
-            *loaded = Some(envisa::Module::load_with(&self.device, &module.name, source, &options)?);
-        }
-        let module = loaded.clone();
-        drop(loaded);
-        module.map_or_else(|| Err(Trouble::Other("the module is gone".into())), |m| Ok(m.kernel(name)?))
+        Ok(self.loaded_module(module)?.kernel(name)?)
     }
 
     /// What a module's kernels read of registers that nothing in it writes, in lines for its build log: mistakes of the
@@ -531,22 +572,15 @@ impl Machine {
     ///
     /// # Errors
     /// If sizes or arguments do not fit, or memory is exhausted. A fault of the kernel is in the report.
-    pub fn launch(
-        &self,
-        kernel: &Kernel,
-        info: &KernelInfo,
-        range: &Range,
-        args: &[Value],
-        shared: &[Arc<Backing>],
-        unreadable: &[usize],
-    ) -> Result<Report, Trouble> {
+    pub fn launch(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<Report, Trouble> {
+        let Launch { info, range, args, shared, unreadable, all_at_once, .. } = *launch;
         // Memory is found by its address: what kernels reach by pointers must be there, nothing more.
         for backing in shared {
             backing.on(&self.device, 0..0)?;
         }
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
-        let checking = crate::report::is_checking();
+        let checking = crate::report::is_checking() && !all_at_once;
         let mut launch = envisa::Launch::range(&range.global[..dims], &local[..dims])
             .offset(&range.offset[..dims])
             .check(checking)
@@ -554,7 +588,8 @@ impl Machine {
             .order(order_of_environment())
             .stray_register_reads(!checking)
             .footprint(checking)
-            .rough_reads(crate::command_order::are_in_line());
+            .rough_reads(crate::command_order::are_in_line())
+            .all_groups_at_once(all_at_once);
         let (mut given, mut followed) = (Vec::with_capacity(args.len()), Vec::new());
         for (i, value) in args.iter().enumerate() {
             let memory = match value {
@@ -602,7 +637,10 @@ impl Machine {
             printed: outcome.printed,
             fault,
             findings,
-            not_checked: outcome.not_checked,
+            not_checked: match all_at_once && crate::report::is_checking() {
+                true => Some("its groups run all at once, which is not checked".into()),
+                false => outcome.not_checked,
+            },
             footprint: outcome.footprint,
             followed,
             work_items: outcome.work_items,

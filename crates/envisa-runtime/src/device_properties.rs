@@ -157,6 +157,9 @@ pub fn max_allocation(memory: u64) -> u64 {
     (memory / 2).min((4 << 30) - (8 << 10))
 }
 
+/// Execution units of a sub-slice.
+pub const EUS_PER_SUB_SLICE: u32 = 8;
+
 /// Host threads that kernels run on; execution units are reported by them.
 pub fn sub_slices() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)

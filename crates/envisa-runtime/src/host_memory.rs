@@ -11,6 +11,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
+use crate::pages::{Mapping, Pages, Reservation, put_zeros};
 use crate::{memory_in_use, unchanged_memory, undefined_content};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
@@ -37,14 +38,42 @@ pub struct Backing {
 pub struct Memory {
     start: NonNull<u8>,
     len: usize,
-    /// What to free; none for lent memory.
-    owned: Option<(NonNull<u8>, Layout)>,
+    owner: Owner,
+    /// The pages that it is in, if others can have them, and where it begins there.
+    pages: OnceLock<(Arc<Pages>, usize)>,
 }
 
-// SAFETY: plain bytes, moved by raw copies only; ownership is in `owned`.
+/// Who owns memory.
+#[derive(Debug)]
+enum Owner {
+    /// It was allocated, with this layout.
+    Heap(NonNull<u8>, Layout),
+    /// The application, which lent it.
+    Application,
+    /// Variables of a module.
+    Module,
+    /// Pages at some addresses that were reserved.
+    Reserved(Arc<Reservation>),
+    /// Pages, which are there until this ends.
+    Mapped { _pages: Mapping },
+}
+
+// SAFETY: plain bytes, moved by raw copies only; ownership is in `owner`.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn new(start: NonNull<u8>, len: usize, owner: Owner) -> Memory {
+        Memory { start, len, owner, pages: OnceLock::new() }
+    }
+
+    /// The pages that an allocation lies in: they are all its own.
+    fn whole_pages(&self) -> Range<usize> {
+        let start = self.start.as_ptr() as usize;
+        start & !(PAGE - 1)..(start + self.len.max(1)).next_multiple_of(PAGE)
+    }
+}
 
 impl Backing {
     /// Allocates zeroed bytes; `None` if the host has none left. A page that belongs to nobody follows them (more
@@ -64,7 +93,7 @@ impl Backing {
         let skip = at.next_multiple_of(align) - at + place;
         // SAFETY: `skip` is less than `align`, by which the allocation is larger than `room`, and `place`, which is in that.
         let start = unsafe { base.add(skip) };
-        Some(Backing::of(Memory { start, len, owned: Some((base, layout)) }))
+        Some(Backing::of(Memory::new(start, len, Owner::Heap(base, layout))))
     }
 
     /// Memory of the application.
@@ -72,11 +101,67 @@ impl Backing {
     /// # Safety
     /// `len` bytes from `start` on stay readable and writable as long as the backing lives.
     pub unsafe fn lend_from_application(start: *mut u8, len: usize) -> Option<Arc<Backing>> {
-        let memory = Memory { start: NonNull::new(start)?, len, owned: None };
+        let memory = Memory::new(NonNull::new(start)?, len, Owner::Application);
         if crate::report::is_checking() {
             memory_in_use::lend_to_buffer(start as u64..start as u64 + len as u64);
         }
         Some(Backing::of(memory))
+    }
+
+    /// The bytes of a buffer that is at one address on the host and on its device: variables of a module.
+    pub fn of_buffer(buffer: envisa::Buffer) -> Option<Arc<Backing>> {
+        let (start, len) = (NonNull::new(buffer.host_pointer())?, buffer.len() as usize);
+        let backing = Backing::of(Memory::new(start, len, Owner::Module));
+        // The buffer keeps the bytes, here and wherever a launch reaches them.
+        backing.attached.lock().unwrap().push(buffer);
+        Some(backing)
+    }
+
+    /// Some of the addresses of a reservation.
+    pub fn of_reservation(room: &Arc<Reservation>, at: Range<usize>) -> Option<Arc<Backing>> {
+        let all = room.range();
+        let start = NonNull::new(at.start as *mut u8)?;
+        let inside = all.start <= at.start && at.start <= at.end && at.end <= all.end;
+        inside.then(|| Backing::of(Memory::new(start, at.len(), Owner::Reserved(room.clone()))))
+    }
+
+    /// The reservation that it is part of.
+    pub fn reservation(&self) -> Option<&Arc<Reservation>> {
+        if let Owner::Reserved(room) = &self.memory.owner { Some(room) } else { None }
+    }
+
+    /// Pages that were mapped, from some byte of them on.
+    pub fn of_mapping(mapping: Mapping, skip: usize) -> Option<Arc<Backing>> {
+        let len = mapping.len().checked_sub(skip)?;
+        // SAFETY: inside of the mapping, or right behind it.
+        let start = unsafe { mapping.start().add(skip) };
+        let (pages, offset) = mapping.pages();
+        let place = (pages.clone(), offset + skip);
+        let memory = Memory::new(start, len, Owner::Mapped { _pages: mapping });
+        memory.pages.get_or_init(|| place);
+        Some(Backing::of(memory))
+    }
+
+    /// The pages that the bytes are in, for others to have them, too, and where they begin there. Memory of the heap gets
+    /// some, and is then as it was; what is written to it meanwhile may be lost.
+    ///
+    /// # Errors
+    /// The system's; or if the memory is of a kind that cannot be shared.
+    pub fn shared_pages(&self) -> std::io::Result<(Arc<Pages>, usize)> {
+        if let Some(pages) = self.memory.pages.get() {
+            return Ok(pages.clone());
+        }
+        let Owner::Heap(..) = self.memory.owner else { return Err(std::io::ErrorKind::Unsupported.into()) };
+        // One at a time.
+        let _attached = self.attached.lock().unwrap();
+        if let Some(pages) = self.memory.pages.get() {
+            return Ok(pages.clone());
+        }
+        let whole = self.memory.whole_pages();
+        let skip = self.address() - whole.start;
+        // SAFETY: whole pages of the allocation, of which nobody has references.
+        let pages = unsafe { Pages::take_over(whole) }?;
+        Ok(self.memory.pages.get_or_init(|| (pages, skip)).clone())
     }
 
     fn of(memory: Memory) -> Arc<Backing> {
@@ -172,13 +257,16 @@ impl Backing {
 
     /// Is it the application's own?
     pub fn is_lent(&self) -> bool {
-        self.memory.owned.is_none()
+        matches!(self.memory.owner, Owner::Application)
     }
 
-    /// How many bytes devices have of it. Of memory that the application lent nobody knows what is behind it; behind ours
-    /// a page follows.
+    /// How many bytes devices have of it. Of memory that others own nobody knows what is behind it; behind ours a page
+    /// follows.
     fn on_device(&self) -> usize {
-        if self.is_lent() { self.memory.len } else { words(self.memory.len) }
+        match self.memory.owner {
+            Owner::Heap(..) => words(self.memory.len),
+            _ => self.memory.len,
+        }
     }
 
     /// Where a surface ends on a device whose last byte is the one before `end`.
@@ -195,6 +283,9 @@ impl Backing {
         device: &envisa::Device,
         bytes: Range<usize>,
     ) -> std::result::Result<envisa::Buffer, envisa::Error> {
+        if let Owner::Reserved(room) = &self.memory.owner {
+            return room.on(device, self.address() + bytes.start..self.address() + bytes.end);
+        }
         let bytes = bytes.start as u64..bytes.end as u64;
         let mut attached = self.attached.lock().unwrap();
         if let Some(buffer) = attached.iter().find(|b| b.is_of(device)) {
@@ -217,15 +308,26 @@ impl Backing {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if crate::report::is_checking() {
+        // Of what others own, there may be more of these.
+        let own = !matches!(self.owner, Owner::Module | Owner::Reserved(_));
+        if own && crate::report::is_checking() {
             let start = self.start.as_ptr() as u64;
             command_order::freed(start..start + self.len as u64);
             memory_in_use::forget_memory(&(start..start + self.len as u64));
-            if self.owned.is_none() {
+            if matches!(self.owner, Owner::Application) {
                 memory_in_use::give_back(&(start..start + self.len as u64));
             }
         }
-        if let Some((base, layout)) = self.owned {
+        if let Owner::Heap(base, layout) = self.owner {
+            if self.pages.get().is_some() {
+                // The heap gets memory back that is nobody else's.
+                // SAFETY: whole pages of the allocation.
+                let done = unsafe { put_zeros(self.whole_pages()) };
+                if let Err(e) = done {
+                    // It is lost rather than shared.
+                    return crate::log::print_warning(&format!("shared memory cannot be given back: {e}"));
+                }
+            }
             // SAFETY: allocated with this layout.
             unsafe { dealloc(base.as_ptr(), layout) };
         }

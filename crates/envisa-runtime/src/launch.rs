@@ -76,9 +76,9 @@ impl Launch<'_> {
     /// # Errors
     /// As of [`Machine::launch`]; it was told, too. A fault is in the report.
     pub fn run(&self, machine: &Machine, kernel: &Kernel) -> Result<Report, Trouble> {
-        let (info, range, name) = (self.info, self.range, &self.info.name);
+        let (range, name) = (self.range, &self.info.name);
         let kept = crate::capture::begin(self);
-        let launched = machine.launch(kernel, info, range, self.args, self.shared, self.unreadable);
+        let launched = machine.launch(kernel, self);
         if let Some(kept) = kept {
             let wrong = launched.as_ref().is_ok_and(|r| r.fault.is_some() || !r.findings.is_empty());
             kept.end(wrong);

@@ -234,6 +234,14 @@ impl ZebinFile {
         self.visa.iter().filter(|v| v.owner == VisaOwner::Function)
     }
 
+    /// Does it have a function of this name that others can see?
+    pub fn exports_function(&self, name: &str) -> bool {
+        const FUNCTION: u8 = 2;
+        const GLOBAL: u8 = 1;
+        let is = |s: &Symbol| s.name == name && !s.undefined && (s.kind, s.binding) == (FUNCTION, GLOBAL);
+        self.elf.symbols.iter().any(is)
+    }
+
     /// The kernels that can be launched: all but the compiler's symbol carrier.
     pub fn kernels(&self) -> impl Iterator<Item = &crate::Kernel> {
         self.ze_info.kernels.iter().filter(|k| !k.is_symbol_table())

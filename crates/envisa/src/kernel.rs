@@ -406,7 +406,7 @@ impl Code {
         texts: Vec<(String, FileId)>,
         (files, given): (Files, &[SourceText]),
     ) -> Result<Code, Error> {
-        let Contents { zebin, data, local_variables, functions } = contents;
+        let Contents { zebin, data, local_variables, functions, .. } = contents;
         // Nothing depends on them but what reports call memory, and checks that say so: see `Module::warnings`.
         let local_variables = local_variables.as_ref().ok().and_then(|all| all.get(&metadata.name));
         // A thread of vector-compute code is one work-item, with all channels.

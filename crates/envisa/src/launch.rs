@@ -16,6 +16,7 @@ pub struct Launch {
     pub(crate) args: Vec<(ArgKey, Arg)>,
     pub(crate) engine: Option<Engine>,
     pub(crate) threads: Option<usize>,
+    pub(crate) all_at_once: bool,
     pub(crate) limit: u64,
     pub(crate) local_memory: Option<u64>,
     pub(crate) check: bool,
@@ -115,6 +116,7 @@ impl Launch {
             args: Vec::new(),
             engine: None,
             threads: None,
+            all_at_once: false,
             limit: u64::MAX,
             local_memory: None,
             stray_reads: false,
@@ -166,6 +168,14 @@ impl Launch {
     #[must_use]
     pub fn engine(mut self, engine: Engine) -> Launch {
         self.engine = Some(engine);
+        self
+    }
+
+    /// Whether every group has a host thread of its own, and all groups run at once, so that they may wait for each
+    /// other. Without observers: nothing is checked, counted or profiled.
+    #[must_use]
+    pub fn all_groups_at_once(mut self, all_at_once: bool) -> Launch {
+        self.all_at_once = all_at_once;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Modules: the output of a compiler or assembler, loaded onto a device.
 
+use crate::buffer::{Allocation, Buffer};
 use crate::device::{Device, Inner};
 use crate::error::Error;
 use crate::kernel::{Code, Kernel};
@@ -7,6 +8,7 @@ use crate::source::{Functions, SourceText};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_isa::{ObjectKind, Platform, Platforms, predefined};
 use envisa_machine::ModuleData;
+use envisa_machine::memory::Place;
 use envisa_text::ParseOptions;
 use envisa_verify::Verified;
 use envisa_zebin::dwarf::LocalVariable;
@@ -92,11 +94,20 @@ pub struct LoadOptions {
     /// vISA texts of a zebin's kernels, as the compiler dumps them. They replace the texts in the zebin. Zebins of
     /// vector-compute code have no vISA, or vISA without instructions ([`Source::kernels_without_visa`]).
     pub visa: Vec<SourceText>,
+    /// Whether variables at program scope lie at the same addresses on the host and on the device. If not, the device
+    /// chooses their addresses.
+    pub variables_at_host_addresses: bool,
 }
 
 impl Default for LoadOptions {
     fn default() -> LoadOptions {
-        LoadOptions { verify: true, simd: None, sources: Vec::new(), visa: Vec::new() }
+        LoadOptions {
+            verify: true,
+            simd: None,
+            sources: Vec::new(),
+            visa: Vec::new(),
+            variables_at_host_addresses: false,
+        }
     }
 }
 
@@ -124,17 +135,12 @@ enum Form {
 pub(crate) struct Contents {
     pub zebin: ZebinFile,
     pub data: ModuleData,
+    /// The bytes of that.
+    allocations: Vec<Arc<Allocation>>,
     /// The variables of its kernels in shared local memory, by kernel; or why its debug information cannot be read.
     pub local_variables: Result<BTreeMap<String, Vec<LocalVariable>>, String>,
     /// The functions of its source.
     pub functions: Arc<Functions>,
-}
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        let Form::Compiled(contents) = &self.form else { return };
-        contents.data.free(self.device.memory());
-    }
 }
 
 impl Module {
@@ -158,7 +164,7 @@ impl Module {
         options: &LoadOptions,
     ) -> Result<Module, Error> {
         let form = match source {
-            Source::Zebin(bytes) => compiled(device, name, bytes, &options.visa)?,
+            Source::Zebin(bytes) => compiled(device, name, bytes, options)?,
             Source::Isa(bytes) => binary(device.platform(), name, bytes, options)?,
             Source::Text(bytes) => text(device.platform(), name, bytes, options)?,
         };
@@ -227,6 +233,21 @@ impl Module {
         }
     }
 
+    /// The bytes of a variable at program scope, and the whole data that it is part of; `None` if the module has no
+    /// variable of this name that others can see.
+    pub fn variable(&self, name: &str) -> Option<(Buffer, Buffer)> {
+        let Form::Compiled(contents) = &self.0.form else { return None };
+        let variable = contents.data.variable(name)?;
+        let whole = Buffer::whole(contents.allocations.get(variable.allocation)?.clone());
+        Some((whole.slice(variable.bytes.clone()).ok()?, whole))
+    }
+
+    /// The address by which kernels call a function that others can see; `None` if the module has no such function.
+    pub fn function_address(&self, name: &str) -> Option<u64> {
+        let Form::Compiled(contents) = &self.0.form else { return None };
+        contents.zebin.exports_function(name).then(|| contents.data.function(name))?
+    }
+
     /// Messages about metadata and debug information of a zebin that is unknown or damaged, and therefore ignored.
     pub fn warnings(&self) -> Vec<String> {
         let Form::Compiled(contents) = &self.0.form else { return Vec::new() };
@@ -289,6 +310,15 @@ impl Module {
                 texts.push((label, zebin.visa_text(f).into_owned()));
             }
         }
+        if texts.iter().any(|(_, text)| text.contains("ifcall")) {
+            // What addresses may be of: functions that others can see, which were compiled along with no kernel.
+            for f in zebin.functions_visa() {
+                let label = f.function.clone().unwrap_or_default();
+                if zebin.exports_function(&label) && texts.iter().all(|(known, _)| *known != label) {
+                    texts.push((label, zebin.visa_text(f).into_owned()));
+                }
+            }
+        }
         let mut ids = Vec::new();
         for (label, text) in &texts {
             ids.push(files.add_text(format!("{}:{label}", self.0.name), text.clone().into_bytes()));
@@ -320,10 +350,10 @@ fn named(module: &envisa_isa::Module, ids: &[FileId]) -> Vec<(String, FileId)> {
     module.objects.iter().map(|o| o.name.clone()).zip(ids.iter().copied()).collect()
 }
 
-fn compiled(device: &Device, name: &str, bytes: &[u8], visa: &[SourceText]) -> Result<Form, Error> {
+fn compiled(device: &Device, name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Form, Error> {
     let here = |e: &dyn std::fmt::Display| Error::Module(format!("{name}: {e}"));
     let mut zebin = ZebinFile::parse(bytes).map_err(|e| here(&e))?;
-    for text in visa {
+    for text in &options.visa {
         zebin.add_visa(&text.text).map_err(|e| Error::Module(format!("{}: {e}", text.name)))?;
     }
     let family = family(&zebin).map_err(|e| here(&e))?;
@@ -337,10 +367,13 @@ fn compiled(device: &Device, name: &str, bytes: &[u8], visa: &[SourceText]) -> R
     if !missing.is_empty() {
         return Err(here(&format!("undefined: {}", missing.join(", "))));
     }
-    let data = ModuleData::load(device.0.memory(), &zebin).map_err(|e| here(&e))?;
+    let place = if options.variables_at_host_addresses { Place::HostAddress } else { Place::Anywhere };
+    let data = ModuleData::load(device.0.memory(), &zebin, place).map_err(|e| here(&e))?;
+    let allocations = data.allocations().iter().map(|id| Allocation::of(&device.0, *id));
+    let allocations = allocations.collect::<Result<Vec<_>, Error>>()?;
     let local_variables = zebin.local_variables();
     let functions = Arc::new(Functions::of(zebin.spirv()));
-    Ok(Form::Compiled(Box::new(Contents { zebin, data, local_variables, functions })))
+    Ok(Form::Compiled(Box::new(Contents { zebin, data, allocations, local_variables, functions })))
 }
 
 fn binary(platform: Platform, name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Form, Error> {

@@ -251,7 +251,7 @@ impl Run {
     ) -> Result<T, Error> {
         let Run { device, kernel, launch, bound } = self;
         let code = &*kernel.code;
-        let options = RunOptions { jobs: 1, ..options(&device, code, &launch) };
+        let options = RunOptions { jobs: 1, all_at_once: false, ..options(&device, code, &launch) };
         let red_zone = if launch.check { LOCAL_RED_ZONE } else { 0 };
         let mut ready = prepare(device.0.memory(), code, bound, &options, (red_zone, Regroup::Never))
             .map_err(|e| refused(code, e))?;
@@ -290,7 +290,8 @@ pub(crate) fn run(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Ou
 
 /// Is nobody to look on?
 fn is_plain(l: &Launch) -> bool {
-    !l.check && !l.statistics && !l.footprint && !l.profile && !l.trace && l.registers.is_empty()
+    let looks = l.check || l.statistics || l.footprint || l.profile || l.trace || !l.registers.is_empty();
+    l.all_at_once || !looks
 }
 
 fn held_against(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Bound, Error> {
@@ -310,7 +311,7 @@ fn execute<O: Observer>(
     let engine = launch.engine.unwrap_or(device.config().engine);
     let plain =
         observer.is_none() && launch.order == Order::Forward && crate::engine_choice::may_be_native(engine);
-    let regroup = if plain { launch.regroup } else { Regroup::Never };
+    let regroup = if plain && !launch.all_at_once { launch.regroup } else { Regroup::Never };
     let done = execute_in_groups(device, kernel, launch, bound, observer, regroup)?;
     // The fault that counts is the first one in the order of the groups that were asked for.
     if done.regrouped && done.trap.as_ref().is_some_and(|t| t.cause != Cause::Cancelled) {
@@ -482,6 +483,7 @@ fn options(device: &Device, code: &Code, launch: &Launch) -> RunOptions {
         stray_reads: launch.stray_reads,
         learnt: Some(code.learnt.clone()),
         order: launch.order,
+        all_at_once: launch.all_at_once,
     }
 }
 

@@ -509,7 +509,8 @@ impl Ready {
         for dump in &visa {
             dumped.push(format!("{} has no vISA of its own: it is taken from {}", source.name, dump.name));
         }
-        let options = LoadOptions { verify: !job.no_verify, simd: job.simd, sources, visa };
+        let options =
+            LoadOptions { verify: !job.no_verify, simd: job.simd, sources, visa, ..LoadOptions::default() };
         let module = Module::load_with(&device, &source.name, form, &options)?;
         let kernel = module.kernel(&job.kernel).map_err(no_kernel)?;
         let launch = job.launch(compiled)?.checks_itself(source.checked == CheckBuild::Own);

@@ -1,22 +1,25 @@
 //! Devices: what they are and what they can do. The numbers are those that the OpenCL driver gives.
 
 use envisa_runtime::device_properties::{
-    IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, max_allocation, sub_slices,
+    EUS_PER_SUB_SLICE, IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS,
+    max_allocation, sub_slices,
 };
 use envisa_runtime::queue::now_nanoseconds;
 
 use super::driver::driver_of;
 use super::entries;
+use super::queries::HINTS;
 use crate::abi::{
     CacheProperties, ComputeProperties, DeviceProperties, ExternalMemoryProperties, FloatAtomics,
-    ImageProperties, MemoryAccessProperties, MemoryProperties, ModuleProperties, Number, P2pProperties,
-    QueueGroupProperties, Size, VectorWidths, stype, text,
+    ImageProperties, MemoryAccessProperties, MemoryProperties, ModuleProperties, MutableListProperties,
+    Number, P2pProperties, QueueGroupProperties, Size, VectorWidths, stype, text,
 };
 use crate::caller::Caller;
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::handle::{self, Handle};
 use crate::core::image::MOST_BUFFER;
+use crate::core::mutable::flag;
 
 /// `ZE_DEVICE_TYPE_GPU`
 const GPU: u32 = 1;
@@ -26,8 +29,8 @@ const FLOATS: u32 = 0x3f;
 const ROUNDED_DIVIDE: u32 = 0x40;
 /// Read and write, atomics, both at once with the host.
 const SHARED_ACCESS: u32 = 0xf;
-/// Compute, copy.
-const QUEUE_FLAGS: u32 = 3;
+/// Compute, copy, cooperative kernels.
+const QUEUE_FLAGS: u32 = 7;
 /// Longest pattern of a fill.
 pub(super) const MOST_PATTERN: usize = 128;
 /// Atomics of floats: load and store, add, minimum and maximum; in global and local memory.
@@ -41,7 +44,17 @@ fn fill_extensions(c: &Caller, device: &Device, chain: Vec<(u32, *mut std::ffi::
             stype::IP_VERSION => {
                 c.change(at.cast::<Number>(), |p| p.value = major << 22 | minor << 14 | revision)?;
             }
-            stype::EU_COUNT => c.change(at.cast::<Number>(), |p| p.value = sub_slices() * 8)?,
+            stype::EU_COUNT => {
+                c.change(at.cast::<Number>(), |p| p.value = sub_slices() * EUS_PER_SUB_SLICE)?
+            }
+            stype::SCHEDULING_HINTS => c.change(at.cast::<Number>(), |p| p.value = HINTS)?,
+            // Times of kernels, with the host's.
+            stype::TIMESTAMPS_PROPERTIES => c.change(at.cast::<Number>(), |p| p.value = 3)?,
+            stype::MUTABLE_LIST_PROPERTIES => {
+                c.change(at.cast::<MutableListProperties>(), |p| {
+                    (p.list_flags, p.command_flags) = (0, flag::ALL);
+                })?;
+            }
             stype::CACHE_LINE => c.change(at.cast::<Size>(), |p| p.value = 64)?,
             stype::FLOAT_ATOMICS => c.change(at.cast::<FloatAtomics>(), |p| {
                 (p.fp16, p.fp32, p.fp64) = (0, FLOAT32, 0);
@@ -90,7 +103,7 @@ entries! {
             p.priorities = 0;
             p.threads_per_eu = spec.threads_per_eu;
             p.simd_width = spec.sub_groups[0] as u32;
-            p.eus_per_subslice = 8;
+            p.eus_per_subslice = EUS_PER_SUB_SLICE;
             p.subslices_per_slice = sub_slices();
             p.slices = 1;
             // Nanoseconds, by the first form of the structure; the later one has cycles of a second.

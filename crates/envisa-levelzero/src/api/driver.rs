@@ -34,6 +34,17 @@ const EXTENSIONS: &[(&str, u32)] = &[
     ("ZE_extension_subgroups", 1 << 16),
     ("ZE_experimental_event_pool_counter_based", 1 << 16),
     ("ZE_experimental_immediate_command_list_append", 1 << 16),
+    ("ZE_experimental_mutable_command_list", 1 << 16 | 1),
+    ("ZE_experimental_command_list_clone", 1 << 16),
+    ("ZE_experimental_scheduling_hints", 1 << 16),
+    ("ZE_experimental_event_query_timestamps", 1 << 16),
+    ("ZE_extension_event_query_kernel_timestamps", 1 << 16),
+    ("ZE_extension_pci_properties", 1 << 16),
+    ("ZE_experimental_fabric", 1 << 16),
+    ("ZE_extension_image_view", 1 << 16),
+    ("ZE_experimental_image_view", 1 << 16),
+    ("ZE_extension_image_query_alloc_properties", 1 << 16),
+    ("ZE_experimental_image_memory_properties", 1 << 16),
 ];
 
 /// Whether there is anything to drive.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::entries;
-use crate::abi::{CounterEventDesc, EventDesc, FenceDesc, PoolDesc, Timestamps, stype};
+use crate::abi::{CounterEventDesc, EventDesc, FenceDesc, PoolDesc, TimestampResults, Timestamps, stype};
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::event::{Event, Pool};
 use crate::core::handle::{self, Handle};
+use crate::core::ipc;
 use crate::core::list::{Fence, Queue};
 use crate::core::memory::Context;
 
@@ -33,9 +34,6 @@ entries! {
         if desc.flags & !POOL_FLAGS != 0 {
             return Err(Error::INVALID_ENUMERATION);
         }
-        if desc.flags & IPC != 0 {
-            return Err(Error::UNSUPPORTED_FEATURE);
-        }
         if desc.count == 0 || desc.count > MOST || n > 0 && devices.is_null() {
             return Err(Error::INVALID_SIZE);
         }
@@ -43,10 +41,15 @@ entries! {
             handle::get::<Device>(device)?;
         }
         let counter_based = c.chain(desc.base).iter().any(|(kind, _)| *kind == stype::COUNTER_BASED_POOL);
-        let made = Pool { context, flags: desc.flags, count: desc.count, counter_based };
         if pool.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
+        if counter_based && desc.flags & IPC != 0 {
+            return Err(Error::UNSUPPORTED_FEATURE);
+        }
+        let shared = if desc.flags & IPC == 0 { None } else { Some(ipc::words(desc.count, desc.flags)?) };
+        let shared = shared.map(Arc::new);
+        let made = Pool { context, flags: desc.flags, count: desc.count, counter_based, shared, opened: false };
         c.write(pool, handle::publish(&Arc::new(made)))
     }
 
@@ -65,18 +68,18 @@ entries! {
     }
 
     fn zeEventCreate(c, pool: Handle, desc: *const EventDesc, event: *mut Handle) {
-        let pool = handle::get::<Pool>(pool)?;
+        let object = handle::get::<Pool>(pool)?;
         let desc = c.read(desc)?;
         if (desc.signal | desc.wait) & !SCOPES != 0 {
             return Err(Error::INVALID_ENUMERATION);
         }
-        if desc.index >= pool.count {
+        if desc.index >= object.count {
             return Err(Error::INVALID_ARGUMENT);
         }
         if event.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        c.write(event, handle::publish(&Event::new(Some(pool))))
+        c.write(event, handle::publish(&Event::of_pool(object, pool, desc.index, (desc.signal, desc.wait))))
     }
 
     fn zeEventCounterBasedCreate(c, context: Handle, device: Handle, desc: *const CounterEventDesc, event: *mut Handle) {
@@ -89,8 +92,8 @@ entries! {
         if event.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        let pool = Pool { context, flags: 0, count: 1, counter_based: true };
-        c.write(event, handle::publish(&Event::new(Some(Arc::new(pool)))))
+        let pool = Pool { context, flags: 0, count: 1, counter_based: true, shared: None, opened: false };
+        c.write(event, handle::publish(&Event::of_pool(Arc::new(pool), 0, 0, (desc.signal, desc.wait))))
     }
 
     fn zeEventDestroy(_c, event: Handle) {
@@ -126,13 +129,32 @@ entries! {
         c.list(count, times, 1, |_, to| *to = Timestamps { global: times_, context: times_ })
     }
 
+    fn zeEventQueryKernelTimestampsExt(
+        c, event: Handle, device: Handle, count: *mut u32, results: *mut TimestampResults,
+    ) {
+        let event = handle::get::<Event>(event)?;
+        handle::get::<Device>(device)?;
+        let room = c.read(count)?;
+        if room == 0 {
+            return c.write(count, 1);
+        }
+        let times = event.times()?;
+        let times = Timestamps { global: times, context: times };
+        if let Some(results) = c.maybe(results.cast_const()) {
+            // The device's clock is the host's.
+            c.give(results.kernel, times);
+            c.give(results.synchronised, times);
+        }
+        c.write(count, 1)
+    }
+
     fn zeFenceCreate(c, queue: Handle, desc: *const FenceDesc, fence: *mut Handle) {
         let queue = handle::get::<Queue>(queue)?;
         let desc = c.read(desc)?;
         if desc.flags & !1 != 0 {
             return Err(Error::INVALID_ENUMERATION);
         }
-        let event = Event::new(None);
+        let event = Event::new();
         if desc.flags & 1 != 0 {
             event.host_signal();
         }

@@ -7,7 +7,7 @@ use envisa_runtime::host_memory::{Layout3, Region};
 
 use super::entries;
 use super::list::{Signals, append_command, transfer_region};
-use crate::abi::{Cuboid, ImageDesc, ImageFilters, SamplerDesc};
+use crate::abi::{Cuboid, ImageDesc, ImageFilters, ImageId, ImageMemory, SamplerDesc};
 use crate::caller::Caller;
 use crate::core::command::Does;
 use crate::core::device::Device;
@@ -109,6 +109,23 @@ fn accept_resident(context: Handle, device: Handle, image: Handle) -> Result<()>
     handle::get::<Image>(image).map(drop)
 }
 
+fn create_view(
+    c: &Caller,
+    (context, device): (Handle, Handle),
+    desc: *const ImageDesc,
+    image: Handle,
+    view: *mut Handle,
+) -> Result<()> {
+    handle::get::<Context>(context)?;
+    let device = handle::get::<Device>(device)?;
+    let image = handle::get::<Image>(image)?;
+    let wanted = parse_image_desc(c, desc)?;
+    if view.is_null() {
+        return Err(Error::INVALID_NULL_POINTER);
+    }
+    c.write(view, handle::publish(&image.view(&device, &wanted)?))
+}
+
 entries! {
     fn zeImageGetProperties(c, device: Handle, desc: *const ImageDesc, properties: *mut ImageFilters) {
         handle::get::<Device>(device)?;
@@ -125,6 +142,29 @@ entries! {
             return Err(Error::INVALID_NULL_POINTER);
         }
         c.write(image, handle::publish(&Image::new(&device, &wanted)?))
+    }
+
+    fn zeImageViewCreateExt(
+        c, context: Handle, device: Handle, desc: *const ImageDesc, image: Handle, view: *mut Handle,
+    ) {
+        create_view(c, (context, device), desc, image, view)
+    }
+
+    fn zeImageViewCreateExp(
+        c, context: Handle, device: Handle, desc: *const ImageDesc, image: Handle, view: *mut Handle,
+    ) {
+        create_view(c, (context, device), desc, image, view)
+    }
+
+    fn zeImageGetAllocPropertiesExt(c, context: Handle, image: Handle, properties: *mut ImageId) {
+        handle::get::<Context>(context)?;
+        let image = handle::get::<Image>(image)?;
+        c.change(properties, |p| p.id = image.id)
+    }
+
+    fn zeImageGetMemoryPropertiesExp(c, image: Handle, properties: *mut ImageMemory) {
+        let image = handle::get::<Image>(image)?;
+        c.change(properties, |p| (p.size, p.row, p.slice) = image.bytes())
     }
 
     fn zeImageDestroy(_c, image: Handle) {

@@ -14,7 +14,7 @@ use crate::core::kernel::{Kernel, MOST};
 use crate::core::module::Module;
 
 /// Reads an argument's bytes; `None` without a pointer.
-fn bytes(c: &Caller, size: usize, from: *const c_void) -> Result<Option<Vec<u8>>> {
+pub(super) fn bytes(c: &Caller, size: usize, from: *const c_void) -> Result<Option<Vec<u8>>> {
     if from.is_null() {
         return Ok(None);
     }
@@ -86,9 +86,8 @@ entries! {
     }
 
     fn zeKernelSuggestMaxCooperativeGroupCount(c, kernel: Handle, count: *mut u32) {
-        handle::get::<Kernel>(kernel)?;
-        // Only groups that wait for no other end for sure.
-        c.write(count, 1)
+        let kernel = handle::get::<Kernel>(kernel)?;
+        c.write(count, kernel.most_groups_at_once())
     }
 
     fn zeKernelSetArgumentValue(c, kernel: Handle, index: u32, size: usize, value: *const c_void) {
@@ -121,12 +120,18 @@ entries! {
         c.answer(name.as_bytes(), size, to)
     }
 
-    fn zeKernelGetSourceAttributes(c, kernel: Handle, size: *mut u32, to: *mut *const c_char) {
+    fn zeKernelGetSourceAttributes(c, kernel: Handle, size: *mut u32, to: *mut *mut c_char) {
         let kernel = handle::get::<Kernel>(kernel)?;
-        if !to.is_null() {
-            c.write(to, kernel.attributes.as_ptr())?;
+        let text = kernel.attributes.as_bytes_with_nul();
+        let room = c.read(size)? as usize;
+        // The application's own characters are behind another pointer.
+        if let Some(at) = c.maybe(to.cast_const()) {
+            if at.is_null() {
+                return Err(Error::INVALID_NULL_POINTER);
+            }
+            c.write_all(at.cast::<u8>(), &text[..text.len().min(room)])?;
         }
-        c.write(size, kernel.attributes.as_bytes_with_nul().len() as u32)
+        c.write(size, text.len() as u32)
     }
 
     fn zeKernelGetProperties(c, kernel: Handle, properties: *mut KernelProperties) {

@@ -8,14 +8,14 @@ use envisa_runtime::host_memory::{Layout3, Region};
 use super::device::{MOST_PATTERN, device_with_queue_index};
 use super::entries;
 use super::event::events_of_handles;
-use crate::abi::{Base, Cuboid, ListDesc, Number, QueueDesc, Triple};
+use crate::abi::{Base, Cuboid, ListDesc, Number, QueueDesc, Triple, stype};
 use crate::caller::{Caller, is_in_user_space};
 use crate::core::command::{Command, Does};
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::handle::{self, Handle};
 use crate::core::kernel::Kernel;
-use crate::core::list::{Fence, List, Queue};
+use crate::core::list::{About, Fence, List, Queue};
 use crate::core::memory::Context;
 
 /// Flags of lists and queues.
@@ -39,8 +39,14 @@ pub(super) fn append_command(
 
 type Synchronisation = (Vec<crate::core::event::Wait>, Option<Arc<crate::core::event::Event>>);
 
+/// Whether a command can wait for so many events.
+pub(super) fn most_waits(n: u32) -> Result<()> {
+    if n > MOST_WAITS { Err(Error::INVALID_SIZE) } else { Ok(()) }
+}
+
 fn parse_signals(c: &Caller, (signals, n, waits): Signals) -> Result<Synchronisation> {
-    if n > MOST_WAITS || n > 0 && waits.is_null() {
+    most_waits(n)?;
+    if n > 0 && waits.is_null() {
         return Err(Error::INVALID_SIZE);
     }
     let waits = events_of_handles(c.values(waits, n as usize)?)?.iter().map(|e| e.wait_of()).collect();
@@ -58,14 +64,30 @@ pub(super) fn transfer_region(c: &Caller, list: &List, address: usize, len: usiz
     Ok(list.context.region(address, len)?.unwrap_or_else(|| c.memory(address, len)))
 }
 
-fn append_launch(c: &Caller, list: Handle, kernel: Handle, groups: Triple, signals: Signals) -> Result<()> {
+/// Whether the groups of a launch run all at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Groups {
+    InTurn,
+    AtOnce,
+}
+
+fn append_launch(
+    c: &Caller,
+    list: Handle,
+    kernel: Handle,
+    (groups, how): (Triple, Groups),
+    signals: Signals,
+) -> Result<()> {
     let (list, kernel) = (handle::get::<List>(list)?, handle::get::<Kernel>(kernel)?);
     if !Arc::ptr_eq(&list.device, &kernel.module.device) {
         return Err(Error::INVALID_ARGUMENT);
     }
-    let launch = kernel.launch()?;
+    let mut launch = kernel.launch()?;
     let groups = [groups.x, groups.y, groups.z];
     launch.range(groups)?;
+    if how == Groups::AtOnce {
+        launch = launch.at_once(groups)?;
+    }
     append_command(c, &list, Does::Launch(launch, groups), signals)
 }
 
@@ -73,23 +95,31 @@ fn append_launch(c: &Caller, list: Handle, kernel: Handle, groups: Triple, signa
 const COOPERATIVE: u32 = 0x2_0036;
 
 /// What follows a launch: it may say that it is cooperative.
-fn check_launch_extensions(c: &Caller, next: *const c_void, groups: Triple) -> Result<()> {
+fn launch_extensions(c: &Caller, next: *const c_void) -> Result<Groups> {
+    let mut how = Groups::InTurn;
     for (kind, at) in c.chain(Base { stype: 0, next: next.cast_mut() }) {
         if kind != COOPERATIVE {
             return Err(Error::UNSUPPORTED_FEATURE);
         }
         if c.read(at.cast::<Number>())?.value & 0xff != 0 {
-            check_single_group(groups)?;
+            how = Groups::AtOnce;
         }
     }
-    Ok(())
+    Ok(how)
 }
 
-/// Groups of a launch begin by their numbers and end before others begin: those that wait for each other would wait for
-/// ever.
-fn check_single_group(groups: Triple) -> Result<()> {
-    let n = [groups.x, groups.y, groups.z].iter().map(|n| u64::from(*n)).product::<u64>();
-    if n > 1 { Err(Error::UNSUPPORTED_FEATURE) } else { Ok(()) }
+fn append_fill(
+    c: &Caller,
+    list: &List,
+    (pattern, pattern_size): (*const u8, usize),
+    (to, size): (usize, usize),
+    signals: Signals,
+) -> Result<()> {
+    if !pattern_size.is_power_of_two() || pattern_size > MOST_PATTERN {
+        return Err(Error::INVALID_SIZE);
+    }
+    let pattern = c.values(pattern, pattern_size)?;
+    append_command(c, list, Does::Fill(transfer_region(c, list, to, size)?, pattern), signals)
 }
 
 /// Rows in planes at an address.
@@ -109,6 +139,11 @@ fn rows(
     let layout = Layout3 { offset: offset.ok_or(Error::INVALID_SIZE)?, row, slice };
     let end = layout.end(size).ok_or(Error::INVALID_SIZE)?;
     Ok((transfer_region(c, list, address, end)?, layout, size))
+}
+
+fn about(desc: &QueueDesc) -> About {
+    let QueueDesc { ordinal, index, flags, mode, priority, .. } = *desc;
+    About { ordinal, index, flags, mode, priority }
 }
 
 fn barrier(c: &Caller, list: Handle, signals: Signals) -> Result<()> {
@@ -137,21 +172,11 @@ entries! {
         if queue.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        c.write(queue, handle::publish(&Queue::new(device, (desc.ordinal, desc.index), desc.mode)))
+        c.write(queue, handle::publish(&Queue::new(device, about(&desc))))
     }
 
     fn zeCommandQueueDestroy(_c, queue: Handle) {
         handle::destroy::<Queue>(queue).map(drop)
-    }
-
-    fn zeCommandQueueGetOrdinal(c, queue: Handle, to: *mut u32) {
-        let queue = handle::get::<Queue>(queue)?;
-        c.write(to, queue.place.0)
-    }
-
-    fn zeCommandQueueGetIndex(c, queue: Handle, to: *mut u32) {
-        let queue = handle::get::<Queue>(queue)?;
-        c.write(to, queue.place.1)
     }
 
     fn zeCommandQueueExecuteCommandLists(c, queue: Handle, n: u32, handles: *const Handle, fence: Handle) {
@@ -174,7 +199,9 @@ entries! {
         if list.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        c.write(list, handle::publish(&List::regular(context, device, desc.ordinal)))
+        let mutable = c.chain(desc.base).iter().any(|(kind, _)| *kind == stype::MUTABLE_LIST);
+        let about = About { ordinal: desc.ordinal, flags: desc.flags, ..About::default() };
+        c.write(list, handle::publish(&List::regular(context, device, about, mutable)))
     }
 
     fn zeCommandListCreateImmediate(c, context: Handle, device: Handle, desc: *const QueueDesc, list: *mut Handle) {
@@ -187,7 +214,7 @@ entries! {
         if list.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        let made = List::immediate(context, device, desc.ordinal, desc.mode);
+        let made = List::immediate(context, device, about(&desc));
         c.write(list, handle::publish(&made))
     }
 
@@ -207,36 +234,14 @@ entries! {
         handle::get::<List>(list)?.host_wait(timeout)
     }
 
-    fn zeCommandListGetDeviceHandle(c, list: Handle, to: *mut Handle) {
-        let list = handle::get::<List>(list)?;
-        c.write(to, list.device.handle())
-    }
-
-    fn zeCommandListGetContextHandle(c, list: Handle, to: *mut Handle) {
-        let list = handle::get::<List>(list)?;
-        c.write(to, list.context.handle())
-    }
-
-    fn zeCommandListGetOrdinal(c, list: Handle, to: *mut u32) {
-        let list = handle::get::<List>(list)?;
-        c.write(to, list.ordinal)
-    }
-
-    fn zeCommandListIsImmediate(c, list: Handle, to: *mut u8) {
-        let list = handle::get::<List>(list)?;
-        c.write(to, u8::from(list.is_immediate()))
-    }
-
     fn zeCommandListAppendLaunchKernel(c, list: Handle, kernel: Handle, groups: *const Triple, signal: Handle, n: u32, waits: *const Handle) {
-        append_launch(c, list, kernel, c.read(groups)?, (signal, n, waits))
+        append_launch(c, list, kernel, (c.read(groups)?, Groups::InTurn), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchCooperativeKernel(
         c, list: Handle, kernel: Handle, groups: *const Triple, signal: Handle, n: u32, waits: *const Handle,
     ) {
-        let groups = c.read(groups)?;
-        check_single_group(groups)?;
-        append_launch(c, list, kernel, groups, (signal, n, waits))
+        append_launch(c, list, kernel, (c.read(groups)?, Groups::AtOnce), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelWithParameters(
@@ -244,19 +249,19 @@ entries! {
         waits: *const Handle,
     ) {
         let groups = c.read(groups)?;
-        check_launch_extensions(c, next, groups)?;
-        append_launch(c, list, kernel, groups, (signal, n, waits))
+        let how = launch_extensions(c, next)?;
+        append_launch(c, list, kernel, (groups, how), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelWithArguments(
         c, list: Handle, kernel: Handle, groups: Triple, size: Triple, arguments: *const *const c_void,
         next: *const c_void, signal: Handle, n: u32, waits: *const Handle,
     ) {
-        check_launch_extensions(c, next, groups)?;
+        let how = launch_extensions(c, next)?;
         let object = handle::get::<Kernel>(kernel)?;
         object.set_group([size.x, size.y, size.z])?;
         super::kernel::set_all(c, &object, arguments)?;
-        append_launch(c, list, kernel, groups, (signal, n, waits))
+        append_launch(c, list, kernel, (groups, how), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelIndirect(c, list: Handle, kernel: Handle, groups: usize, signal: Handle, n: u32, waits: *const Handle) {
@@ -325,11 +330,7 @@ entries! {
         waits: *const Handle,
     ) {
         let list = handle::get::<List>(list)?;
-        if !pattern_size.is_power_of_two() || pattern_size > MOST_PATTERN {
-            return Err(Error::INVALID_SIZE);
-        }
-        let pattern = c.values(pattern, pattern_size)?;
-        append_command(c, &list, Does::Fill(transfer_region(c, &list, to, size)?, pattern), (signal, n, waits))
+        append_fill(c, &list, (pattern, pattern_size), (to, size), (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryPrefetch(c, list: Handle, start: usize, size: usize) {
@@ -412,7 +413,34 @@ entries! {
                 function(data as *mut c_void);
             }
         };
-        append_command(c, &list, Does::Call(Box::new(call)), (signal, n, waits))
+        append_command(c, &list, Does::Call(Arc::new(call)), (signal, n, waits))
+    }
+
+    // What may follow says nothing that is supported and has an effect.
+    fn zeCommandListAppendMemoryCopyWithParameters(
+        c, list: Handle, to: usize, from: usize, size: usize, _next: *const c_void, signal: Handle, n: u32,
+        waits: *const Handle,
+    ) {
+        let list = handle::get::<List>(list)?;
+        let does = Does::Copy(transfer_region(c, &list, to, size)?, transfer_region(c, &list, from, size)?);
+        append_command(c, &list, does, (signal, n, waits))
+    }
+
+    fn zeCommandListAppendMemoryFillWithParameters(
+        c, list: Handle, to: usize, pattern: *const u8, pattern_size: usize, size: usize, _next: *const c_void,
+        signal: Handle, n: u32, waits: *const Handle,
+    ) {
+        let list = handle::get::<List>(list)?;
+        append_fill(c, &list, (pattern, pattern_size), (to, size), (signal, n, waits))
+    }
+
+    fn zeCommandListImmediateAppendCommandListsWithParameters(
+        c, list: Handle, n_lists: u32, handles: *const Handle, _next: *const c_void, signal: Handle, n: u32,
+        waits: *const Handle,
+    ) {
+        let list = handle::get::<List>(list)?;
+        let (waits, signals) = parse_signals(c, (signal, n, waits))?;
+        list.append_lists(&lists_of_handles(c, n_lists, handles)?, waits, signals)
     }
 
     fn zeCommandListImmediateAppendCommandListsExp(

@@ -9,7 +9,7 @@ use crate::core::handle::{self, Handle};
 use crate::core::memory::{Context, Kind};
 
 /// Bytes of a page, as Intel's driver has them.
-const PAGE: u64 = 64 << 10;
+pub(super) const PAGE: u64 = 64 << 10;
 
 /// What one allocation can have: with relaxed limits, all of the memory.
 fn allocation_limit(c: &Caller, bases: &[crate::abi::Base], memory: u64) -> u64 {
@@ -49,7 +49,8 @@ fn device_desc(c: &Caller, desc: *const DeviceMemoryDesc) -> Result<crate::abi::
     if desc.flags & !DEVICE_FLAGS != 0 {
         return Err(Error::INVALID_ENUMERATION);
     }
-    if desc.ordinal != 0 { Err(Error::INVALID_ARGUMENT) } else { Ok(desc.base) }
+    // There is one memory, whichever is asked for.
+    Ok(desc.base)
 }
 
 fn host_desc(c: &Caller, desc: *const HostMemoryDesc) -> Result<crate::abi::Base> {
@@ -138,11 +139,5 @@ entries! {
         c.give(base, pointer.backing.address());
         c.give(size, pointer.size);
         Ok(())
-    }
-
-    fn zeVirtualMemQueryPageSize(c, context: Handle, device: Handle, _size: usize, page: *mut usize) {
-        handle::get::<Context>(context)?;
-        handle::get::<Device>(device)?;
-        c.write(page, PAGE as usize)
     }
 }

@@ -8,10 +8,14 @@ mod device;
 mod driver;
 mod event;
 mod image;
+mod ipc;
 mod kernel;
 mod list;
 mod memory;
 mod module;
+mod mutable;
+mod queries;
+mod reserved;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -54,10 +58,14 @@ pub(crate) fn all_entry_points() -> impl Iterator<Item = Entry> {
         driver::OTHERS,
         event::ENTRIES,
         image::ENTRIES,
+        ipc::ENTRIES,
         kernel::ENTRIES,
         list::ENTRIES,
         memory::ENTRIES,
         module::ENTRIES,
+        mutable::ENTRIES,
+        queries::ENTRIES,
+        reserved::ENTRIES,
     ]
     .into_iter()
     .flatten()

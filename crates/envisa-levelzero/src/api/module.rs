@@ -132,17 +132,22 @@ entries! {
         c.list(count, names, module.names.len(), |i, to| *to = module.names[i].as_ptr())
     }
 
-    fn zeModuleGetGlobalPointer(c, module: Handle, name: *const c_char, _size: *mut usize, _to: *mut usize) {
-        handle::get::<Module>(module)?;
-        c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
-        // Variables of modules have no address that a host knows.
-        Err(Error::UNSUPPORTED_FEATURE)
+    fn zeModuleGetGlobalPointer(c, module: Handle, name: *const c_char, size: *mut usize, to: *mut usize) {
+        let module = handle::get::<Module>(module)?;
+        let name = c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
+        let (address, bytes) = module.variable(&name)?;
+        // Either may be left out.
+        c.give(size, bytes);
+        c.give(to, address);
+        Ok(())
     }
 
-    fn zeModuleGetFunctionPointer(c, module: Handle, name: *const c_char, _to: *mut usize) {
-        handle::get::<Module>(module)?;
-        c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
-        // Functions have no address that a host knows.
-        Err(Error::UNSUPPORTED_FEATURE)
+    fn zeModuleGetFunctionPointer(c, module: Handle, name: *const c_char, to: *mut usize) {
+        let module = handle::get::<Module>(module)?;
+        let name = c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
+        if to.is_null() {
+            return Err(Error::INVALID_NULL_POINTER);
+        }
+        c.write(to, module.function(&name)?)
     }
 }

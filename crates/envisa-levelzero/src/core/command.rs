@@ -1,7 +1,8 @@
 //! Commands: what lists hold and queues run.
 
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock, TryLockError};
+use std::time::{Duration, Instant};
 
 use envisa_runtime::host_memory::{Layout3, Region};
 use envisa_runtime::queue::now_nanoseconds;
@@ -12,6 +13,7 @@ use super::event::{Event, Wait};
 use super::kernel::Launch;
 
 /// A command.
+#[derive(Clone)]
 pub struct Command {
     /// What it does.
     pub does: Does,
@@ -22,6 +24,7 @@ pub struct Command {
 }
 
 /// What commands do.
+#[derive(Clone)]
 pub enum Does {
     /// Nothing, in its turn: barriers, hints.
     Nothing,
@@ -42,10 +45,39 @@ pub enum Does {
     /// Times of events are written, from these offsets on.
     Times(Vec<Arc<Event>>, Region, Vec<usize>),
     /// The application is called.
-    Call(Box<dyn Fn() + Send + Sync>),
+    Call(Arc<dyn Fn() + Send + Sync>),
+}
+
+/// Held by commands while they touch memory; whoever moves memory to pages that others can have takes it for itself.
+static MEMORY_IN_USE: RwLock<()> = RwLock::new(());
+/// How long it waits for commands to end.
+const MOST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Does something while no command touches memory.
+///
+/// # Errors
+/// If there is no such moment for seconds.
+pub fn between_commands<T>(does: impl FnOnce() -> T) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        // Commands may wait for others that have not begun: these are not to wait for this.
+        match MEMORY_IN_USE.try_write() {
+            Ok(_nobody) => return Ok(does()),
+            Err(TryLockError::Poisoned(_)) => return Err(Error::UNKNOWN),
+            Err(TryLockError::WouldBlock) if start.elapsed() > MOST_PATIENCE => {
+                return Err(Error::HANDLE_OBJECT_IN_USE);
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(50)),
+        }
+    }
 }
 
 impl Does {
+    /// Does it touch memory of the application?
+    fn touches_memory(&self) -> bool {
+        !matches!(self, Does::Nothing | Does::Reset(_) | Does::Call(_))
+    }
+
     /// What reports call it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -62,6 +94,7 @@ impl Does {
     }
 
     fn run(&self) -> Result<()> {
+        let _memory = self.touches_memory().then(|| MEMORY_IN_USE.read());
         match self {
             Does::Nothing => {}
             Does::Launch(launch, groups) => launch.run(&launch.range(*groups)?)?,
@@ -165,7 +198,7 @@ impl Drop for Flight {
 }
 
 /// Memory is freed: tells of commands that use it.
-pub fn report_freed_in_use(range: Range<usize>) {
+pub fn report_freed_if_in_use(range: Range<usize>) {
     let used = FLYING.lock().unwrap().iter().any(|(_, r)| r.start < range.end && range.start < r.end);
     if used {
         let bytes = range.end - range.start;

@@ -56,7 +56,8 @@ pub fn driver() -> (Handle, &'static Driver) {
         report::tell_what_is_held(super::held);
         let memory = memory_size();
         let make = |spec| {
-            let device = Arc::new(Device { spec, memory, machine: Machine::new(spec, memory) });
+            let device =
+                Arc::new(Device { spec, memory, machine: Machine::new(spec, memory).share_variables() });
             (handle::publish(&device), device)
         };
         let devices = devices_of_environment().into_iter().map(make).collect();

@@ -1,17 +1,24 @@
 //! Events: what commands and the host signal and wait for.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use envisa_runtime::pages::Words;
 use envisa_runtime::queue::{AWAKE, look_until, now_nanoseconds};
 use envisa_runtime::{command_order, report};
 
 use super::error::{Error, Result};
+use super::handle::Handle;
+use super::ipc;
 use super::memory::Context;
 
 /// How long something waits before it is told of that nothing signals what it waits for.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long before the end of a time something looks and does not sleep any more.
+pub const TO_LOOK: Duration = Duration::from_micros(200);
+/// How long something sleeps between looks at what wakes nobody.
+pub const BETWEEN_LOOKS: Duration = Duration::from_micros(50);
 const UNPROMISED: &str = "for two seconds something has waited for an event that no command appended so far signals, \
                           nor the program itself";
 
@@ -28,12 +35,22 @@ pub struct Pool {
     pub count: u32,
     /// Its events need no reset: each command that is to signal one begins it anew.
     pub counter_based: bool,
+    /// Words of its events, which other processes have, too.
+    pub shared: Option<Arc<Words>>,
+    /// Another process made it.
+    pub opened: bool,
 }
 
 /// An event; a fence has one, too.
 pub struct Event {
     /// What it is of; none of a fence's.
     pub pool: Option<Arc<Pool>>,
+    /// The handle of that; none of events that have a pool of their own.
+    pub pool_handle: Handle,
+    /// `ZE_EVENT_SCOPE_FLAG_*` of those who signal it, and who wait for it.
+    pub scopes: (u32, u32),
+    /// Its words, if other processes have it, too, and where they begin.
+    shared: Option<(Arc<Words>, usize)>,
     state: Mutex<State>,
     /// For those who look.
     signaled: AtomicBool,
@@ -48,8 +65,8 @@ struct State {
     failed: Option<Error>,
     /// When what it tells of began and ended.
     times: [u64; 2],
-    /// What will signal it, or has.
-    source: Option<Arc<Done>>,
+    /// What will signal it, or has; and whether that has nothing to do behind it.
+    source: Option<(Arc<Done>, bool)>,
     /// The number of the command that signalled it, while mistakes are looked for.
     by: Option<u64>,
     /// How often it was appended to a list to be signalled, or signalled by the host.
@@ -66,14 +83,27 @@ pub enum Wait {
 }
 
 impl Event {
-    /// An event that is not signalled.
-    pub fn new(pool: Option<Arc<Pool>>) -> Arc<Event> {
-        Arc::new(Event {
+    /// An event of no pool that is not signalled.
+    pub fn new() -> Arc<Event> {
+        Arc::new(Event::of(None, 0, 0, (0, 0)))
+    }
+
+    /// An event of a pool: not signalled, unless another process has it, too, and says so.
+    pub fn of_pool(pool: Arc<Pool>, handle: Handle, index: u32, scopes: (u32, u32)) -> Arc<Event> {
+        Arc::new(Event::of(Some(pool), handle, index, scopes))
+    }
+
+    fn of(pool: Option<Arc<Pool>>, pool_handle: Handle, index: u32, scopes: (u32, u32)) -> Event {
+        let words = pool.as_ref().and_then(|p| p.shared.clone());
+        Event {
             pool,
+            pool_handle,
+            scopes,
+            shared: words.map(|w| (w, ipc::HEAD + index as usize * ipc::WORDS)),
             state: Mutex::default(),
             signaled: AtomicBool::new(false),
             changed: Condvar::new(),
-        })
+        }
     }
 
     fn counter_based(&self) -> bool {
@@ -82,7 +112,35 @@ impl Event {
 
     /// Is it signalled?
     pub fn is_signaled(&self) -> bool {
-        self.signaled.load(Ordering::Acquire)
+        self.shared.as_ref().map_or_else(
+            || self.signaled.load(Ordering::Acquire),
+            |(words, at)| words.get(*at).is_some_and(|w| w.load(Ordering::Acquire) != 0),
+        )
+    }
+
+    /// Its state, with what other processes did to it.
+    fn state(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap();
+        if let Some((words, at)) = &self.shared {
+            let word = |i: usize| words.get(at + i).map_or(0, |w| w.load(Ordering::Acquire));
+            state.signaled = word(0) != 0;
+            let failed = word(1) as u32;
+            state.failed = if failed == 0 { None } else { Some(Error(failed)) };
+            state.times = [word(2), word(3)];
+        }
+        state
+    }
+
+    /// Tells other processes of its state: the first word comes last.
+    fn tell(&self, state: &State) {
+        let Some((words, at)) = &self.shared else { return };
+        let failed = u64::from(state.failed.map_or(0, |e| e.0));
+        let values = [u64::from(state.signaled), failed, state.times[0], state.times[1]];
+        for (i, value) in values.into_iter().enumerate().rev() {
+            if let Some(word) = words.get(at + i) {
+                word.store(value, Ordering::Release);
+            }
+        }
     }
 
     /// It is signalled, by a command that took this time or failed, or by the host.
@@ -90,6 +148,7 @@ impl Event {
         let mut state = self.state.lock().unwrap();
         let by = if report::is_checking() { command_order::current_command() } else { None };
         *state = State { signaled: true, failed, times, by, source: state.source.take(), ..*state };
+        self.tell(&state);
         self.signaled.store(true, Ordering::Release);
         drop(state);
         self.changed.notify_all();
@@ -106,9 +165,9 @@ impl Event {
         self.state.lock().unwrap().promised += 1;
     }
 
-    /// A command that is on its way will signal it.
-    pub fn comes_from(&self, source: Arc<Done>) {
-        self.state.lock().unwrap().source = Some(source);
+    /// Commands that are on their way will signal it, as the `last` thing that they do or before.
+    pub fn comes_from(&self, source: Arc<Done>, last: bool) {
+        self.state.lock().unwrap().source = Some((source, last));
     }
 
     /// A command that is to signal it is about to be enqueued: a counter-based event begins anew.
@@ -124,13 +183,14 @@ impl Event {
         state.signaled = false;
         state.failed = None;
         state.by = None;
+        self.tell(&state);
         self.signaled.store(false, Ordering::Release);
     }
 
     /// What a wait means that is appended now.
     pub fn wait_of(self: &Arc<Self>) -> Wait {
         if self.counter_based()
-            && let Some(source) = self.state.lock().unwrap().source.clone()
+            && let Some((source, _)) = self.state.lock().unwrap().source.clone()
         {
             return Wait::Command(source);
         }
@@ -142,7 +202,7 @@ impl Event {
     /// # Errors
     /// If it is not, or what signalled it failed.
     pub fn status(&self) -> Result<()> {
-        let state = self.state.lock().unwrap();
+        let state = self.state();
         if !state.signaled {
             return Err(Error::NOT_READY);
         }
@@ -165,11 +225,11 @@ impl Event {
             return self.status();
         }
         if nanoseconds == u64::MAX {
-            // This thread does the queue's work if nobody else does.
+            // This thread does the queue's work if nobody else does; but none that may wait for what the host does next.
             let source = self.state.lock().unwrap().source.clone();
-            source.inspect(|s| {
-                s.wait();
-            });
+            if let Some((source, true)) = source {
+                source.wait();
+            }
         }
         self.sleep(nanoseconds);
         self.status()
@@ -183,15 +243,25 @@ impl Event {
         }
         // So far away that nobody lives then.
         let end = Instant::now().checked_add(long.min(Duration::from_secs(1 << 32)));
+        if self.shared.is_some() {
+            // Other processes wake nobody here.
+            while !self.is_signaled() && end.is_none_or(|e| Instant::now() < e) {
+                std::thread::sleep(BETWEEN_LOOKS);
+            }
+            return;
+        }
         let mut state = self.state.lock().unwrap();
         // While mistakes are looked for it wakes once to see whether there is a reason to wait.
         let mut patience = if report::is_checking() { PATIENCE } else { Duration::from_secs(3600) };
         while !state.signaled {
             let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
-            if left.is_zero() {
+            if left <= TO_LOOK {
+                // Whoever sleeps is woken too late.
+                drop(state);
+                look_until(|| self.is_signaled(), left);
                 return;
             }
-            let slept = self.changed.wait_timeout(state, left.min(patience)).unwrap();
+            let slept = self.changed.wait_timeout(state, (left - TO_LOOK).min(patience)).unwrap();
             state = slept.0;
             if slept.1.timed_out() && !state.signaled && state.promised == 0 {
                 report::report_host_mistake("event", UNPROMISED);
@@ -205,7 +275,7 @@ impl Event {
     /// # Errors
     /// If it is not signalled.
     pub fn times(&self) -> Result<[u64; 2]> {
-        let state = self.state.lock().unwrap();
+        let state = self.state();
         if state.signaled { Ok(state.times) } else { Err(Error::NOT_READY) }
     }
 }
@@ -220,7 +290,7 @@ impl Wait {
         match self {
             Wait::Signal(event) => {
                 event.sleep(u64::MAX);
-                let state = event.state.lock().unwrap();
+                let state = event.state();
                 if let Some(by) = state.by.filter(|_| checking) {
                     command_order::comes_after(by);
                 }

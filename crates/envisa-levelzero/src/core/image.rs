@@ -8,6 +8,7 @@ use envisa_runtime::host_memory::{Backing, Layout3, Region};
 
 use super::device::Device;
 use super::error::{Error, Result};
+use super::memory::next_id;
 
 /// An image: its texels lie in rows, without gaps.
 pub struct Image {
@@ -16,6 +17,8 @@ pub struct Image {
     /// Texels, rows, planes; layers are planes.
     size: [usize; 3],
     backing: Arc<Backing>,
+    /// What tells its memory from other memory.
+    pub id: u64,
 }
 
 /// A sampler, as kernels take it.
@@ -83,36 +86,62 @@ fn image_format(w: &Wanted) -> Result<ImageFormat> {
     ImageFormat::new(order, channel).ok_or(Error::UNSUPPORTED_IMAGE_FORMAT)
 }
 
+/// What an image is to be, if the device can have it.
+fn checked(device: &Device, wanted: &Wanted) -> Result<(ImageShape, ImageFormat, [usize; 3])> {
+    if !device.spec.images {
+        return Err(Error::UNSUPPORTED_FEATURE);
+    }
+    let format = image_format(wanted)?;
+    let [w, h, d] = wanted.size;
+    let (most, layers) = (IMAGE_2D as u64, IMAGE_LAYERS as u64);
+    let n = u64::from(wanted.layers);
+    let (shape, size, limits) = match wanted.kind {
+        0 => (ImageShape::D1, [w, 1, 1], [most, 1, 1]),
+        1 => (ImageShape::D1Array, [w, 1, n], [most, 1, layers]),
+        2 => (ImageShape::D2, [w, h, 1], [most, most, 1]),
+        3 => (ImageShape::D2Array, [w, h, n], [most, most, layers]),
+        4 => (ImageShape::D3, [w, h, d], [most, most, layers]),
+        5 => (ImageShape::Buffer, [w, 1, 1], [MOST_BUFFER, 1, 1]),
+        _ => return Err(Error::INVALID_ENUMERATION),
+    };
+    if size.contains(&0) || size.iter().zip(limits).any(|(n, most)| *n > most) {
+        return Err(Error::UNSUPPORTED_SIZE);
+    }
+    Ok((shape, format, size.map(|n| n as usize)))
+}
+
 impl Image {
     /// A new image.
     ///
     /// # Errors
     /// If the device has none, or not of this format or size; if memory is exhausted.
     pub fn new(device: &Device, wanted: &Wanted) -> Result<Arc<Image>> {
-        if !device.spec.images {
-            return Err(Error::UNSUPPORTED_FEATURE);
-        }
-        let format = image_format(wanted)?;
-        let [w, h, d] = wanted.size;
-        let (most, layers) = (IMAGE_2D as u64, IMAGE_LAYERS as u64);
-        let n = u64::from(wanted.layers);
-        let (shape, size, limits) = match wanted.kind {
-            0 => (ImageShape::D1, [w, 1, 1], [most, 1, 1]),
-            1 => (ImageShape::D1Array, [w, 1, n], [most, 1, layers]),
-            2 => (ImageShape::D2, [w, h, 1], [most, most, 1]),
-            3 => (ImageShape::D2Array, [w, h, n], [most, most, layers]),
-            4 => (ImageShape::D3, [w, h, d], [most, most, layers]),
-            5 => (ImageShape::Buffer, [w, 1, 1], [MOST_BUFFER, 1, 1]),
-            _ => return Err(Error::INVALID_ENUMERATION),
-        };
-        if size.contains(&0) || size.iter().zip(limits).any(|(n, most)| *n > most) {
-            return Err(Error::UNSUPPORTED_SIZE);
-        }
-        let size = size.map(|n| n as usize);
+        let (shape, format, size) = checked(device, wanted)?;
         let bytes = size.iter().try_fold(format.texel_bytes(), |a, n| a.checked_mul(*n));
         let bytes = bytes.filter(|b| *b as u64 <= device.memory).ok_or(Error::UNSUPPORTED_SIZE)?;
         let backing = Backing::allocate(bytes, 0).ok_or(Error::OUT_OF_DEVICE_MEMORY)?;
-        Ok(Arc::new(Image { shape, format, size, backing }))
+        Ok(Arc::new(Image { shape, format, size, backing, id: next_id() }))
+    }
+
+    /// The same texels as an image of another format.
+    ///
+    /// # Errors
+    /// If it is of another size, or its texels have other sizes.
+    pub fn view(&self, device: &Device, wanted: &Wanted) -> Result<Arc<Image>> {
+        let (shape, format, size) = checked(device, wanted)?;
+        if format.texel_bytes() != self.format.texel_bytes() {
+            return Err(Error::UNSUPPORTED_IMAGE_FORMAT);
+        }
+        if shape != self.shape || size != self.size {
+            return Err(Error::INVALID_ARGUMENT);
+        }
+        Ok(Arc::new(Image { shape, format, size, backing: self.backing.clone(), id: self.id }))
+    }
+
+    /// Its bytes, those of a row, and those of a plane.
+    pub fn bytes(&self) -> (u64, u64, u64) {
+        let (row, slice) = self.pitches();
+        (self.backing.len() as u64, row as u64, slice as u64)
     }
 
     fn pitches(&self) -> (usize, usize) {

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use envisa_runtime::device::{self, ArgKind, KernelInfo, Module as Built, Range, Trouble, Value};
-use envisa_runtime::device_properties::MAX_GROUP;
+use envisa_runtime::device_properties::{EUS_PER_SUB_SLICE, MAX_GROUP, sub_slices};
 use envisa_runtime::host_memory::Backing;
 use envisa_runtime::launch;
 
@@ -56,12 +56,14 @@ enum Arg {
 pub const INDIRECT: [(u32, Kind); 3] = [(1, Kind::Host), (2, Kind::Device), (4, Kind::Shared)];
 
 /// A launch as it was appended.
+#[derive(Clone)]
 pub struct Launch {
     kernel: Arc<Kernel>,
+    settings: Box<Settings>,
+    /// Values of its arguments, as they are found when it is appended.
     values: Vec<Value>,
-    group: [u32; 3],
-    offset: [u64; 3],
-    indirect: u32,
+    /// Its groups may wait for each other.
+    all_at_once: bool,
 }
 
 impl Kernel {
@@ -83,7 +85,7 @@ impl Kernel {
             offset: [0; 3],
             indirect: 0,
         };
-        let attributes = CString::new(info.attributes.as_str()).unwrap_or_default();
+        let attributes = CString::new(bare_attributes(&info.attributes)).unwrap_or_default();
         Ok(Arc::new(Kernel {
             module: module.clone(),
             info,
@@ -99,12 +101,17 @@ impl Kernel {
     /// # Errors
     /// If groups cannot have it.
     pub fn set_group(&self, group: [u32; 3]) -> Result<()> {
+        self.check_group(group)?;
+        self.settings.lock().unwrap().group = group;
+        Ok(())
+    }
+
+    fn check_group(&self, group: [u32; 3]) -> Result<()> {
         let items = group.iter().map(|n| u64::from(*n)).product::<u64>();
         let required = self.info.required_group.map(|r| r.map(|n| n as u32));
         if items == 0 || items > MAX_GROUP as u64 || required.is_some_and(|r| r != group) {
             return Err(Error::INVALID_GROUP_SIZE_DIMENSION);
         }
-        self.settings.lock().unwrap().group = group;
         Ok(())
     }
 
@@ -135,8 +142,15 @@ impl Kernel {
     /// # Errors
     /// If there is none of this index, or its size is another.
     pub fn set(&self, index: u32, size: usize, bytes: Option<Vec<u8>>) -> Result<()> {
+        let arg = self.argument(index, size, bytes)?;
+        self.settings.lock().unwrap().args[index as usize] = Some(arg);
+        Ok(())
+    }
+
+    /// An argument of given bytes, as [`Kernel::set`] takes them.
+    fn argument(&self, index: u32, size: usize, bytes: Option<Vec<u8>>) -> Result<Arg> {
         let about = self.info.args.get(index as usize).ok_or(Error::INVALID_KERNEL_ARGUMENT_INDEX)?;
-        let arg = match about.kind {
+        Ok(match about.kind {
             ArgKind::Local if bytes.is_some() => return Err(Error::INVALID_ARGUMENT),
             ArgKind::Local => Arg::Local(size),
             // Where the type's size is not known, what is used counts whole parts of registers.
@@ -152,9 +166,7 @@ impl Kernel {
                 Some(handle) if kind == ArgKind::Image => Arg::Image(handle::get(handle)?),
                 Some(handle) => Arg::Sampler(handle::get::<SamplerObject>(handle)?.0),
             },
-        };
-        self.settings.lock().unwrap().args[index as usize] = Some(arg);
-        Ok(())
+        })
     }
 
     /// What is fixed of its module, for [`launch::Launch`].
@@ -174,10 +186,36 @@ impl Kernel {
     /// # Errors
     /// If the kernel cannot be run, or wants too much local memory.
     pub fn launch(self: &Arc<Self>) -> Result<Launch> {
-        let Settings { args, group, offset, indirect } = self.settings.lock().unwrap().clone();
+        let settings = Box::new(self.settings.lock().unwrap().clone());
+        let values = self.values(&settings)?;
+        self.loaded()?;
+        Ok(Launch { kernel: self.clone(), settings, values, all_at_once: false })
+    }
+
+    /// How many groups of the size that is set the device has room for at once: by its threads, and by the local memory of
+    /// its sub-slices.
+    pub fn most_groups_at_once(&self) -> u32 {
+        self.most_of(&self.settings.lock().unwrap())
+    }
+
+    fn most_of(&self, settings: &Settings) -> u32 {
+        let spec = self.module.device.spec;
+        let items: u32 = settings.group.iter().product();
+        let threads = items.div_ceil(self.info.simd.max(1)).max(1);
+        let by_threads = sub_slices() * EUS_PER_SUB_SLICE * spec.threads_per_eu / threads;
+        let dynamic = settings.args.iter().flatten();
+        let dynamic = dynamic.map(|a| if let Arg::Local(bytes) = a { *bytes as u64 } else { 0 }).sum::<u64>();
+        let local = self.info.slm.saturating_add(dynamic);
+        let by_memory =
+            spec.slm.checked_div(local).map_or(u64::MAX, |n| n.saturating_mul(sub_slices().into()));
+        u64::from(by_threads).min(by_memory).max(1) as u32
+    }
+
+    /// Values of arguments, and whether local memory is enough for them.
+    fn values(&self, settings: &Settings) -> Result<Vec<Value>> {
         let mut slm = self.info.slm;
-        let mut values = Vec::with_capacity(args.len());
-        for (i, (arg, about)) in args.into_iter().zip(&self.info.args).enumerate() {
+        let mut values = Vec::with_capacity(settings.args.len());
+        for (i, (arg, about)) in settings.args.iter().zip(&self.info.args).enumerate() {
             values.push(match arg {
                 None => {
                     let (what, name) = (self.info.argument(i), &self.info.name);
@@ -192,16 +230,16 @@ impl Kernel {
                     }
                 }
                 Some(Arg::Null) => Value::Null,
-                Some(Arg::Bytes(bytes)) => Value::Bytes(bytes),
+                Some(Arg::Bytes(bytes)) => Value::Bytes(bytes.clone()),
                 Some(Arg::Image(image)) => Value::Image(Box::new(image.value())),
-                Some(Arg::Sampler(sampler)) => Value::Sampler(sampler),
+                Some(Arg::Sampler(sampler)) => Value::Sampler(*sampler),
                 Some(Arg::Local(bytes)) => {
-                    slm = slm.saturating_add(bytes as u64);
-                    Value::Local(bytes)
+                    slm = slm.saturating_add(*bytes as u64);
+                    Value::Local(*bytes)
                 }
-                Some(Arg::Pointer(address)) => match self.module.context.pointer(address) {
+                Some(Arg::Pointer(address)) => match self.module.context.pointer_anywhere(*address) {
                     Some(p) => Value::Shared(p.backing.clone(), address - p.backing.address()),
-                    None => Value::Pointer(address),
+                    None => Value::Pointer(*address),
                 },
             });
         }
@@ -213,16 +251,26 @@ impl Kernel {
             ));
             return Err(Error::OUT_OF_DEVICE_MEMORY);
         }
-        self.loaded()?;
-        Ok(Launch { kernel: self.clone(), values, group, offset, indirect })
+        Ok(values)
     }
+}
+
+/// Attributes without what the source has around each of them, and without spaces in them.
+fn bare_attributes(all: &str) -> String {
+    let one = |a: &str| {
+        let a = a.trim();
+        a.strip_suffix("))").unwrap_or(a).replace(' ', "")
+    };
+    let all: Vec<String> = all.split("__attribute__((").map(one).filter(|a| !a.is_empty()).collect();
+    all.join(" ")
 }
 
 fn word(bytes: Vec<u8>) -> Result<usize> {
     bytes.try_into().map(usize::from_le_bytes).map_err(|_| Error::INVALID_KERNEL_ARGUMENT_SIZE)
 }
 
-fn error_of_trouble(e: &Trouble) -> Error {
+/// What the interface calls it.
+pub fn error_of_trouble(e: &Trouble) -> Error {
     match e {
         Trouble::Memory(_) => Error::OUT_OF_DEVICE_MEMORY,
         Trouble::Other(_) => Error::INVALID_ARGUMENT,
@@ -230,6 +278,59 @@ fn error_of_trouble(e: &Trouble) -> Error {
 }
 
 impl Launch {
+    /// The same, whose groups run all at once.
+    ///
+    /// # Errors
+    /// If the device has no room for so many.
+    pub fn at_once(self, groups: [u32; 3]) -> Result<Launch> {
+        let n = groups.iter().map(|n| u64::from(*n)).product::<u64>();
+        if n > self.kernel.most_of(&self.settings).into() {
+            return Err(Error::INVALID_ARGUMENT);
+        }
+        Ok(Launch { all_at_once: n > 1, ..self })
+    }
+
+    /// Changes an argument; [`Launch::renew`] follows.
+    ///
+    /// # Errors
+    /// As of [`Kernel::set`].
+    pub fn change_argument(&mut self, index: u32, size: usize, bytes: Option<Vec<u8>>) -> Result<()> {
+        let arg = self.kernel.argument(index, size, bytes)?;
+        self.settings.args[index as usize] = Some(arg);
+        Ok(())
+    }
+
+    /// Changes the size of its groups.
+    ///
+    /// # Errors
+    /// As of [`Kernel::set_group`].
+    pub fn change_group(&mut self, group: [u32; 3]) -> Result<()> {
+        self.kernel.check_group(group)?;
+        self.settings.group = group;
+        Ok(())
+    }
+
+    /// Changes its first global ids.
+    pub fn change_offset(&mut self, offset: [u32; 3]) {
+        self.settings.offset = offset.map(u64::from);
+    }
+
+    /// It is of another kernel, with that one's settings; [`Launch::renew`] follows.
+    pub fn change_kernel(&mut self, kernel: &Arc<Kernel>) {
+        *self.settings = kernel.settings.lock().unwrap().clone();
+        self.kernel = kernel.clone();
+    }
+
+    /// Finds the values of its arguments anew, after changes.
+    ///
+    /// # Errors
+    /// As of [`Kernel::launch`].
+    pub fn renew(&mut self) -> Result<()> {
+        self.kernel.loaded()?;
+        self.values = self.kernel.values(&self.settings)?;
+        Ok(())
+    }
+
     /// The range of so many groups.
     ///
     /// # Errors
@@ -237,13 +338,14 @@ impl Launch {
     pub fn range(&self, groups: [u32; 3]) -> Result<Range> {
         let mut global = [0; 3];
         for d in 0..3 {
-            global[d] = u64::from(groups[d]) * u64::from(self.group[d]);
-            if self.offset[d] + global[d] > 1 << 32 {
+            global[d] = u64::from(groups[d]) * u64::from(self.settings.group[d]);
+            if self.settings.offset[d] + global[d] > 1 << 32 {
                 return Err(Error::INVALID_GLOBAL_WIDTH_DIMENSION);
             }
         }
-        let dims = (0..3).rev().find(|d| global[*d] > 1).map_or(1, |d| d as u32 + 1);
-        Ok(Range { dims, offset: self.offset, global, local: self.group })
+        let matters = |d: &usize| global[*d] > 1 || self.settings.offset[*d] > 0;
+        let dims = (0..3).rev().find(matters).map_or(1, |d| d as u32 + 1);
+        Ok(Range { dims, offset: self.settings.offset, global, local: self.settings.group })
     }
 
     /// Allocations that it was given.
@@ -261,8 +363,9 @@ impl Launch {
         }
         let (kernel, device) = (&self.kernel, &self.kernel.module.device);
         let mut shared: Vec<Arc<Backing>> = self.given().cloned().collect();
-        let wanted = |kind: Kind| INDIRECT.iter().any(|(flag, k)| *k == kind && self.indirect & flag != 0);
-        if self.indirect != 0 {
+        let wanted =
+            |kind: Kind| INDIRECT.iter().any(|(flag, k)| *k == kind && self.settings.indirect & flag != 0);
+        if self.settings.indirect != 0 {
             shared.extend(kernel.module.context.of_kinds(wanted));
         }
         let launch = launch::Launch {
@@ -273,10 +376,24 @@ impl Launch {
             args: &self.values,
             shared: &shared,
             unreadable: &[],
+            all_at_once: self.all_at_once,
             // Level Zero programs are SPIR-V or native.
             source: None,
         };
         let report = launch.run(&device.machine, kernel.loaded()?).map_err(|e| error_of_trouble(&e))?;
         if report.fault.is_some() { Err(Error::DEVICE_LOST) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn attributes_are_a_list() {
+        let bare = super::bare_attributes;
+        let one = "__attribute__((reqd_work_group_size(1, 2, 3)))";
+        assert_eq!(bare(one), "reqd_work_group_size(1,2,3)");
+        let two = format!("{one} __attribute__((vec_type_hint(float4)))");
+        assert_eq!(bare(&two), "reqd_work_group_size(1,2,3) vec_type_hint(float4)");
+        assert_eq!(bare(""), "");
     }
 }

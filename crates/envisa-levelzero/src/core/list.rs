@@ -1,6 +1,6 @@
 //! Command lists and queues.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use envisa_runtime::queue::{self, Order};
@@ -9,10 +9,28 @@ use envisa_runtime::report::report_host_mistake;
 use super::command::{Command, Flight, name_of, run_all};
 use super::device::Device;
 use super::error::{Error, Result};
-use super::event::{Done, Event, Wait};
+use super::event::{BETWEEN_LOOKS, Done, Event, TO_LOOK, Wait};
+use super::handle;
+use super::kernel::Kernel;
 use super::memory::Context;
+use super::mutable::{Change, Mutable};
 
 type Worker = queue::Queue<Error>;
+
+/// What a list or a queue was asked to be.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct About {
+    /// The group of queues that it is of.
+    pub ordinal: u32,
+    /// Which queue of that.
+    pub index: u32,
+    /// `ZE_COMMAND_LIST_FLAG_*`, or `ZE_COMMAND_QUEUE_FLAG_*` of queues and immediate lists.
+    pub flags: u32,
+    /// `ZE_COMMAND_QUEUE_MODE_*`
+    pub mode: u32,
+    /// `ZE_COMMAND_QUEUE_PRIORITY_*`
+    pub priority: u32,
+}
 
 /// A command list.
 pub struct List {
@@ -20,8 +38,8 @@ pub struct List {
     pub context: Arc<Context>,
     /// Its device.
     pub device: Arc<Device>,
-    /// The group of queues that it is for.
-    pub ordinal: u32,
+    /// What it was asked to be.
+    pub about: About,
     kind: ListKind,
 }
 
@@ -35,14 +53,16 @@ enum ListKind {
 struct Recorded {
     open: Vec<Command>,
     closed: Option<Arc<Vec<Command>>>,
+    /// Of a list whose commands can be changed.
+    mutable: Option<Mutable>,
 }
 
 /// A command queue.
 pub struct Queue {
     /// Its device.
     pub device: Arc<Device>,
-    /// Its ordinal and index.
-    pub place: (u32, u32),
+    /// What it was asked to be.
+    pub about: About,
     worker: Arc<Worker>,
     synchronous: bool,
 }
@@ -60,14 +80,92 @@ const SYNCHRONOUS: u32 = 1;
 
 impl List {
     /// A list that is recorded, closed and executed.
-    pub fn regular(context: Arc<Context>, device: Arc<Device>, ordinal: u32) -> Arc<List> {
-        Arc::new(List { context, device, ordinal, kind: ListKind::Regular(Mutex::default()) })
+    pub fn regular(context: Arc<Context>, device: Arc<Device>, about: About, mutable: bool) -> Arc<List> {
+        let recorded = Recorded { mutable: mutable.then(Mutable::default), ..Recorded::default() };
+        Arc::new(List { context, device, about, kind: ListKind::Regular(Mutex::new(recorded)) })
+    }
+
+    /// A list with the commands of this one, which is closed.
+    ///
+    /// # Errors
+    /// If it is immediate, or open.
+    pub fn clone_closed(&self) -> Result<Arc<List>> {
+        let recorded = self.recorded()?;
+        if recorded.closed.is_none() {
+            return Err(Error::INVALID_ARGUMENT);
+        }
+        let copy =
+            Recorded { open: Vec::new(), closed: recorded.closed.clone(), mutable: recorded.mutable.clone() };
+        let (context, device) = (self.context.clone(), self.device.clone());
+        let kind = ListKind::Regular(Mutex::new(copy));
+        Ok(Arc::new(List { context, device, about: self.about, kind }))
+    }
+
+    fn recorded(&self) -> Result<MutexGuard<'_, Recorded>> {
+        match &self.kind {
+            ListKind::Regular(recorded) => Ok(recorded.lock().unwrap()),
+            ListKind::Immediate { .. } => Err(Error::INVALID_COMMAND_LIST_TYPE),
+        }
+    }
+
+    /// Whether its commands can be changed.
+    pub fn is_mutable(&self) -> bool {
+        self.recorded().is_ok_and(|r| r.mutable.is_some())
+    }
+
+    /// A number for the command that is appended next, by which it can be changed.
+    ///
+    /// # Errors
+    /// If the list is closed, or its commands cannot be changed.
+    pub fn number(&self, flags: u32, kernels: Vec<Arc<Kernel>>) -> Result<u64> {
+        let mut recorded = self.recorded()?;
+        if recorded.closed.is_some() {
+            return Err(Error::INVALID_ARGUMENT);
+        }
+        recorded.mutable.as_mut().ok_or(Error::INVALID_ARGUMENT)?.number(flags, kernels)
+    }
+
+    /// Changes something of a closed list; it is then to be closed again.
+    fn changed<T>(
+        &self,
+        change: impl FnOnce(&mut Mutable, &mut Arc<Vec<Command>>) -> Result<T>,
+    ) -> Result<T> {
+        let mut recorded = self.recorded()?;
+        let Recorded { closed, mutable, .. } = &mut *recorded;
+        match (mutable, closed) {
+            (Some(mutable), Some(closed)) => change(mutable, closed),
+            _ => Err(Error::INVALID_ARGUMENT),
+        }
+    }
+
+    /// Changes a launch.
+    ///
+    /// # Errors
+    /// If there is no such launch, or the change does not fit.
+    pub fn change(&self, number: u64, change: Change) -> Result<()> {
+        self.changed(|mutable, list| mutable.change(list, number, change))
+    }
+
+    /// Changes what a command signals.
+    ///
+    /// # Errors
+    /// If there is no such command.
+    pub fn change_signal(&self, number: u64, event: Option<Arc<Event>>) -> Result<()> {
+        self.changed(|mutable, list| mutable.signal(list, number, event))
+    }
+
+    /// Changes what a command waits for: `n` events, of which some may be none.
+    ///
+    /// # Errors
+    /// If there is no such command, or it waited for another number of events at first.
+    pub fn change_waits(&self, number: u64, n: usize, events: &[Arc<Event>]) -> Result<()> {
+        self.changed(|mutable, list| mutable.waits(list, number, n, events))
     }
 
     /// A list whose commands run as they come.
-    pub fn immediate(context: Arc<Context>, device: Arc<Device>, ordinal: u32, mode: u32) -> Arc<List> {
-        let kind = ListKind::Immediate { worker: Worker::new(false), synchronous: mode == SYNCHRONOUS };
-        Arc::new(List { context, device, ordinal, kind })
+    pub fn immediate(context: Arc<Context>, device: Arc<Device>, about: About) -> Arc<List> {
+        let kind = ListKind::Immediate { worker: Worker::new(false), synchronous: about.mode == SYNCHRONOUS };
+        Arc::new(List { context, device, about, kind })
     }
 
     /// Whether its commands run as they come.
@@ -89,6 +187,10 @@ impl List {
                 if recorded.closed.is_some() {
                     report_host_mistake("list", "a command is appended to a command list that is closed");
                     return Err(Error::INVALID_ARGUMENT);
+                }
+                let place = recorded.open.len();
+                if let Some(mutable) = &mut recorded.mutable {
+                    mutable.appended(place, &command);
                 }
                 recorded.open.push(command);
                 Ok(())
@@ -128,20 +230,25 @@ impl List {
         if recorded.closed.is_none() {
             recorded.closed = Some(Arc::new(std::mem::take(&mut recorded.open)));
         }
-        Ok(())
+        let Recorded { closed, mutable, .. } = &mut *recorded;
+        match (mutable, closed) {
+            (Some(mutable), Some(closed)) => mutable.closed(closed),
+            _ => Ok(()),
+        }
     }
 
-    /// It is empty and open again.
+    /// It is empty and open again. An immediate one is so always.
     ///
     /// # Errors
-    /// If it is immediate.
+    /// None yet.
     pub fn reset(&self) -> Result<()> {
-        let ListKind::Regular(recorded) = &self.kind else { return Err(Error::INVALID_COMMAND_LIST_TYPE) };
+        let ListKind::Regular(recorded) = &self.kind else { return Ok(()) };
         let mut recorded = recorded.lock().unwrap();
         if recorded.closed.as_ref().is_some_and(|c| Arc::strong_count(c) > 1) {
             report_host_mistake("list", "a command list is reset while it is executed");
         }
-        *recorded = Recorded::default();
+        let mutable = recorded.mutable.as_ref().map(|_| Mutable::default());
+        *recorded = Recorded { mutable, ..Recorded::default() };
         Ok(())
     }
 
@@ -190,6 +297,8 @@ fn enqueue_commands(
     fence: Option<Arc<Event>>,
 ) -> Result<Arc<Done>> {
     let signals = commands.signals();
+    // What is signalled at the very end.
+    let last = fence.clone().or_else(|| commands.slices().last()?.last()?.signals.clone());
     for event in &signals {
         event.begin_anew();
     }
@@ -219,7 +328,9 @@ fn enqueue_commands(
         envisa_runtime::log::print_warning(&format!("no thread for a queue: {e}"));
         Error::OUT_OF_HOST_MEMORY
     })?;
-    signals.iter().chain(&fence).for_each(|s| s.comes_from(done.clone()));
+    for event in signals.iter().chain(&fence) {
+        event.comes_from(done.clone(), last.as_ref().is_some_and(|l| Arc::ptr_eq(l, event)));
+    }
     Ok(done)
 }
 
@@ -234,7 +345,9 @@ fn result_of_done(done: &Arc<Done>) -> Result<()> {
 fn closed(lists: &[Arc<List>]) -> Result<Vec<Arc<Vec<Command>>>> {
     let commands = |list: &Arc<List>| {
         let ListKind::Regular(recorded) = &list.kind else { return Err(Error::INVALID_COMMAND_LIST_TYPE) };
-        recorded.lock().unwrap().closed.clone().ok_or_else(|| {
+        let recorded = recorded.lock().unwrap();
+        let changed = recorded.mutable.as_ref().is_some_and(Mutable::is_changed);
+        recorded.closed.clone().filter(|_| !changed).ok_or_else(|| {
             report_host_mistake("list", "a command list is executed that was not closed");
             Error::INVALID_ARGUMENT
         })
@@ -246,20 +359,48 @@ fn finish(worker: &Arc<Worker>, nanoseconds: u64) -> Result<()> {
     if nanoseconds < u64::MAX {
         let start = Instant::now();
         while !worker.is_idle() {
-            if start.elapsed() >= Duration::from_nanos(nanoseconds) {
+            let left = Duration::from_nanos(nanoseconds).saturating_sub(start.elapsed());
+            if left.is_zero() {
                 return Err(Error::NOT_READY);
             }
             worker.flush();
-            std::thread::sleep(Duration::from_micros(50));
+            if left > TO_LOOK {
+                std::thread::sleep(BETWEEN_LOOKS);
+            } else {
+                std::hint::spin_loop();
+            }
         }
     }
     worker.finish().map_err(Error::of_code)
 }
 
+/// Waits until all that queues and immediate lists of a device were given is over.
+///
+/// # Errors
+/// If a command failed.
+pub fn finish_all(device: &Arc<Device>) -> Result<()> {
+    let mut result = Ok(());
+    for object in handle::held() {
+        let worker = if let Some(queue) = object.downcast_ref::<Queue>() {
+            Some(&queue.worker).filter(|_| Arc::ptr_eq(&queue.device, device))
+        } else if let Some(List { kind: ListKind::Immediate { worker, .. }, device: of, .. }) =
+            object.downcast_ref()
+        {
+            Some(worker).filter(|_| Arc::ptr_eq(of, device))
+        } else {
+            None
+        };
+        if let Some(worker) = worker {
+            result = result.and(finish(worker, u64::MAX));
+        }
+    }
+    result
+}
+
 impl Queue {
     /// A queue.
-    pub fn new(device: Arc<Device>, place: (u32, u32), mode: u32) -> Arc<Queue> {
-        Arc::new(Queue { device, place, worker: Worker::new(false), synchronous: mode == SYNCHRONOUS })
+    pub fn new(device: Arc<Device>, about: About) -> Arc<Queue> {
+        Arc::new(Queue { device, about, worker: Worker::new(false), synchronous: about.mode == SYNCHRONOUS })
     }
 
     /// Executes closed lists, and signals a fence then.

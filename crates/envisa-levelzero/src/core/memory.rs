@@ -1,18 +1,22 @@
 //! Contexts and the memory that host and devices share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use envisa_runtime::host_memory::{Backing, Region};
 
 use super::device::Device;
 use super::error::{Error, Result};
 use super::handle::{self, Handle};
+use super::reserved::Reserved;
 
 /// A context: the allocations of an application.
 pub struct Context {
     handle: OnceLock<Handle>,
     pointers: Mutex<BTreeMap<usize, Arc<Pointer>>>,
+    /// By their first addresses.
+    pub(super) reservations: Mutex<BTreeMap<usize, Arc<Reserved>>>,
 }
 
 /// An allocation: host and devices see it at one address.
@@ -27,6 +31,21 @@ pub struct Pointer {
     pub size: usize,
     /// What tells it from others.
     pub id: u64,
+    /// Where it is from: it ends in the same way.
+    pub origin: Origin,
+}
+
+/// Where memory is from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// It was allocated.
+    Allocated,
+    /// It is data of a module.
+    Module,
+    /// Pages were put to addresses that were reserved.
+    Mapped,
+    /// Another process has it, too.
+    Opened,
 }
 
 /// Kinds of memory.
@@ -41,13 +60,25 @@ pub enum Kind {
 }
 
 /// Largest alignment that may be asked for.
-const MOST_ALIGN: usize = 1 << 21;
+const MOST_ALIGN: usize = 1 << 26;
+
+/// All contexts.
+static ALL: Mutex<Vec<Weak<Context>>> = Mutex::new(Vec::new());
+
+/// What tells memory from other memory.
+pub fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 impl Context {
     /// A context of all devices.
     pub fn new() -> Arc<Context> {
-        let context = Arc::new(Context { handle: OnceLock::new(), pointers: Mutex::default() });
+        let (handle, pointers, reservations) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        let context = Arc::new(Context { handle, pointers, reservations });
         context.handle.get_or_init(|| handle::publish(&context));
+        ALL.lock().unwrap().retain(|c| c.strong_count() > 0);
+        ALL.lock().unwrap().push(Arc::downgrade(&context));
         context
     }
 
@@ -78,12 +109,26 @@ impl Context {
             Kind::Host => Error::OUT_OF_HOST_MEMORY,
             _ => Error::OUT_OF_DEVICE_MEMORY,
         })?;
-        let address = backing.address();
-        let mut pointers = self.pointers.lock().unwrap();
-        static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-        let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        pointers.insert(address, Arc::new(Pointer { backing, kind, device, size, id }));
-        Ok(address)
+        Ok(self.add(kind, device, backing, Origin::Allocated))
+    }
+
+    /// Takes in memory; gives its address.
+    pub fn add(
+        &self,
+        kind: Kind,
+        device: Option<Arc<Device>>,
+        backing: Arc<Backing>,
+        origin: Origin,
+    ) -> usize {
+        let (id, address, size) = (next_id(), backing.address(), backing.len());
+        let pointer = Arc::new(Pointer { backing, kind, device, size, id, origin });
+        self.pointers.lock().unwrap().insert(address, pointer);
+        address
+    }
+
+    /// Memory at this address is gone.
+    pub fn forget(&self, address: usize) {
+        self.pointers.lock().unwrap().remove(&address);
     }
 
     /// Ends an allocation; commands that use it keep the bytes until they are complete.
@@ -91,11 +136,28 @@ impl Context {
     /// # Errors
     /// If none begins there.
     pub fn free(&self, address: usize) -> Result<()> {
-        let pointer = self.pointers.lock().unwrap().remove(&address);
+        self.end(address, Origin::Allocated)
+    }
+
+    fn remove(&self, address: usize, origin: Origin) -> Option<Arc<Pointer>> {
+        let mut pointers = self.pointers.lock().unwrap();
+        pointers.get(&address).filter(|p| p.origin == origin)?;
+        pointers.remove(&address)
+    }
+
+    /// The same of memory that came from elsewhere. It may be another context's: addresses are the process's.
+    ///
+    /// # Errors
+    /// If none of this origin begins there.
+    pub fn end(&self, address: usize, origin: Origin) -> Result<()> {
+        let pointer = self.remove(address, origin).or_else(|| {
+            let all = ALL.lock().unwrap().clone();
+            all.iter().filter_map(Weak::upgrade).find_map(|c| c.remove(address, origin))
+        });
         let pointer = pointer.ok_or(Error::INVALID_ARGUMENT)?;
         // Held by commands that were not executed, or are being executed.
         if envisa_runtime::report::is_checking() && Arc::strong_count(&pointer.backing) > 1 {
-            super::command::report_freed_in_use(address..address + pointer.size);
+            super::command::report_freed_if_in_use(address..address + pointer.size);
         }
         Ok(())
     }
@@ -105,6 +167,14 @@ impl Context {
         let pointers = self.pointers.lock().unwrap();
         let (start, pointer) = pointers.range(..=address).next_back()?;
         (address - start < pointer.size).then(|| pointer.clone())
+    }
+
+    /// The same, of another context where this one has none: addresses are the process's.
+    pub fn pointer_anywhere(&self, address: usize) -> Option<Arc<Pointer>> {
+        self.pointer(address).or_else(|| {
+            let all = ALL.lock().unwrap().clone();
+            all.iter().filter_map(Weak::upgrade).find_map(|c| c.pointer(address))
+        })
     }
 
     /// The allocations of some kinds.
@@ -118,8 +188,21 @@ impl Context {
     /// # Errors
     /// If they go past its end.
     pub fn region(&self, address: usize, len: usize) -> Result<Option<Region>> {
-        let Some(pointer) = self.pointer(address) else { return Ok(None) };
+        let Some(pointer) = self.pointer_anywhere(address) else { return Ok(None) };
         let offset = address - pointer.backing.address();
-        pointer.backing.region().part(offset, len).map(Some).ok_or(Error::INVALID_SIZE)
+        let part = pointer.backing.region().part(offset, len);
+        let part = part.or_else(|| self.mapped_in_a_row(&pointer, address, len));
+        part.map(Some).ok_or(Error::INVALID_SIZE)
+    }
+
+    /// Bytes that were mapped to neighbouring addresses of a reservation.
+    fn mapped_in_a_row(&self, first: &Pointer, address: usize, len: usize) -> Option<Region> {
+        let (room, end) = (first.backing.reservation()?, address.checked_add(len)?);
+        let pointers = self.pointers.lock().unwrap();
+        let mut at = first.backing.address() + first.size;
+        while at < end {
+            at += pointers.get(&at).filter(|p| p.origin == Origin::Mapped)?.size;
+        }
+        Backing::of_reservation(room, address..end).map(|backing| backing.region())
     }
 }

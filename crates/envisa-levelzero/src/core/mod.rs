@@ -6,23 +6,27 @@ pub mod error;
 pub mod event;
 pub mod handle;
 pub mod image;
+pub mod ipc;
 pub mod kernel;
 pub mod list;
 pub mod memory;
 pub mod module;
+pub mod mutable;
+pub mod reserved;
 
 /// What an object is called in a report, and which it is; nothing of what nobody has to destroy.
 fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str, String)> {
     if let Some(kernel) = object.downcast_ref::<kernel::Kernel>() {
         return Some(("kernel", format!("`{}`", kernel.info.name)));
     }
-    let kinds: [(bool, &str); 8] = [
+    let kinds: [(bool, &str); 9] = [
         (object.is::<list::List>(), "command list"),
         (object.is::<list::Queue>(), "command queue"),
         (object.is::<event::Pool>(), "event pool"),
         (object.is::<event::Event>(), "event"),
         (object.is::<list::Fence>(), "fence"),
         (object.is::<module::Module>(), "module"),
+        (object.is::<reserved::Physical>(), "physical memory"),
         (object.is::<image::Image>(), "image"),
         (object.is::<image::SamplerObject>(), "sampler"),
     ];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use envisa_runtime::build::{Input, NotBuilt, Why, build};
 use envisa_runtime::device::{Module as Built, spirv_of};
@@ -10,7 +10,7 @@ use envisa_runtime::spirv;
 
 use super::device::Device;
 use super::error::{Error, Result};
-use super::memory::Context;
+use super::memory::{Context, Kind, Origin};
 
 /// A module.
 pub struct Module {
@@ -25,6 +25,16 @@ pub struct Module {
     built: RwLock<Arc<Built>>,
     /// Names of its own kernels, as C has them.
     pub names: Vec<CString>,
+    /// Addresses of its data that its context knows, as somebody asked for a variable.
+    data: Mutex<Vec<usize>>,
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        for address in self.data.get_mut().unwrap_or_else(|e| e.into_inner()).drain(..) {
+            self.context.forget(address);
+        }
+    }
 }
 
 /// What the compiler said.
@@ -41,10 +51,12 @@ pub struct Part {
 }
 
 /// Options of Level Zero that Intel's compiler knows by the names that OpenCL has for them.
-const OPTIONS: [(&str, &str); 4] = [
+const OPTIONS: [(&str, &str); 6] = [
     ("-ze-opt-disable", "-cl-opt-disable"),
     ("-ze-opt-greater-than-4GB-buffer-required", "-cl-intel-greater-than-4GB-buffer-required"),
     ("-ze-opt-large-register-file", "-cl-intel-256-GRF-per-thread"),
+    ("-ze-library-compilation", "-library-compilation"),
+    ("-ze-take-global-address", "-cl-take-global-address"),
     ("-ze-exp-register-file-size=256", "-cl-intel-256-GRF-per-thread"),
 ];
 
@@ -52,8 +64,10 @@ const OPTIONS: [(&str, &str); 4] = [
 fn options(given: &str) -> String {
     let word = |w: &str| match w.split_once('=') {
         Some(("-ze-opt-level", level)) => {
-            if level.trim_start_matches(['O', '"']).starts_with('0') { "-cl-opt-disable" } else { "" }
-                .to_owned()
+            // The compiler has the number behind a letter, and only another option of it says that nothing is optimised.
+            let number = level.trim_matches(['O', '"']);
+            let nothing = if number == "0" { " -cl-opt-disable" } else { "" };
+            format!("-ze-opt-level=O{number}{nothing}")
         }
         _ => OPTIONS.iter().find(|(ze, _)| *ze == w).map_or(w, |(_, cl)| cl).to_owned(),
     };
@@ -130,7 +144,8 @@ impl Module {
         built: Arc<Built>,
     ) -> Arc<Module> {
         let names = built.kernels.iter().filter_map(|k| CString::new(k.name.as_str()).ok()).collect();
-        Arc::new(Module { context, device, spirv, options, built: RwLock::new(built), names })
+        let (built, data) = (RwLock::new(built), Mutex::default());
+        Arc::new(Module { context, device, spirv, options, built, names, data })
     }
 
     /// What runs.
@@ -141,6 +156,41 @@ impl Module {
     /// Whether it uses what others define and was not linked.
     pub fn has_imports(&self) -> bool {
         !self.built().undefined.is_empty()
+    }
+
+    /// Where a variable at program scope lies, and how many bytes it has. From then on its context knows the address.
+    ///
+    /// # Errors
+    /// If there is none of this name, or the module was not linked.
+    pub fn variable(&self, name: &str) -> Result<(usize, usize)> {
+        if self.has_imports() {
+            return Err(Error::INVALID_MODULE_UNLINKED);
+        }
+        let found = self.device.machine.variable(&self.built(), name).map_err(|e| {
+            envisa_runtime::log::print_warning(&format!("the module cannot be loaded: {e}"));
+            super::kernel::error_of_trouble(&e)
+        })?;
+        let (data, bytes) = found.ok_or(Error::INVALID_GLOBAL_NAME)?;
+        let start = data.address();
+        let mut known = self.data.lock().unwrap();
+        if !known.contains(&start) {
+            self.context.add(Kind::Device, Some(self.device.clone()), data, Origin::Module);
+            known.push(start);
+        }
+        Ok((start + bytes.start, bytes.len()))
+    }
+
+    /// The address by which its kernels call a function that others can see.
+    ///
+    /// # Errors
+    /// If there is none of this name, or the module was not linked.
+    pub fn function(&self, name: &str) -> Result<usize> {
+        if self.has_imports() {
+            return Err(Error::INVALID_MODULE_UNLINKED);
+        }
+        let found = self.device.machine.function_address(&self.built(), name);
+        let found = found.map_err(|e| super::kernel::error_of_trouble(&e))?;
+        found.map(|address| address as usize).ok_or(Error::INVALID_FUNCTION_NAME)
     }
 
     /// Links modules: what one uses, another defines. Gives what the compiler said.
@@ -205,8 +255,8 @@ mod tests {
         let o = super::options;
         assert_eq!(o("-ze-opt-disable  -DX=1"), "-cl-opt-disable -DX=1");
         assert_eq!(o("-ze-opt-large-register-file"), "-cl-intel-256-GRF-per-thread");
-        assert_eq!(o("-ze-opt-level=O2"), "");
-        assert_eq!(o("-ze-opt-level=0"), "-cl-opt-disable");
+        assert_eq!(o("-ze-opt-level=O2"), "-ze-opt-level=O2");
+        assert_eq!(o("-ze-opt-level=0"), "-ze-opt-level=O0 -cl-opt-disable");
         assert_eq!(o(""), "");
     }
 }

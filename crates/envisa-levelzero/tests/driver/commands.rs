@@ -342,3 +342,23 @@ fn threads_have_lists_of_their_own() {
         }
     });
 }
+
+#[test]
+fn an_event_of_a_list_does_not_wait_for_the_rest_of_it() {
+    let Some(d) = driver() else { return };
+    let add = d.kernel(d.program(TEXT), "add", 1);
+    let x = d.shared(&[0i32]);
+    d.arg(add, 0, x.as_ptr());
+    d.arg(add, 1, 0usize);
+    d.arg(add, 2, 1i32);
+    let (events, list, queue) = (d.events(2), regular(d), d.queue());
+    d.launch(list, add, 1, events[0], &[]);
+    d.launch(list, add, 1, 0, &[events[1]]);
+    d.ok("zeCommandListClose", &[list]);
+    d.ok("zeCommandQueueExecuteCommandLists", &[queue, 1, of(&list), 0]);
+    d.ok("zeEventHostSynchronize", &[events[0], FOREVER]);
+    assert_eq!(x[0], 1);
+    d.ok("zeEventHostSignal", &[events[1]]);
+    d.ok("zeCommandQueueSynchronize", &[queue, FOREVER]);
+    assert_eq!(x[0], 2);
+}

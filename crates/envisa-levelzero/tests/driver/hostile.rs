@@ -14,20 +14,34 @@ const HANDLES: &[&str] = &[
     "zeCommandListAppendMemAdvise",
     "zeCommandListAppendMemoryCopy",
     "zeCommandListAppendMemoryCopyRegion",
+    "zeCommandListAppendMemoryCopyWithParameters",
     "zeCommandListAppendMemoryFill",
+    "zeCommandListAppendMemoryFillWithParameters",
     "zeCommandListAppendMemoryPrefetch",
     "zeCommandListAppendQueryKernelTimestamps",
     "zeCommandListAppendSignalEvent",
     "zeCommandListAppendWriteGlobalTimestamp",
     "zeCommandListClose",
     "zeCommandListCreate",
+    "zeCommandListCreateCloneExp",
     "zeCommandListCreateImmediate",
     "zeCommandListDestroy",
+    "zeCommandListGetFlags",
+    "zeCommandListGetNextCommandIdExp",
+    "zeCommandListGetNextCommandIdWithKernelsExp",
     "zeCommandListHostSynchronize",
+    "zeCommandListImmediateGetFlags",
+    "zeCommandListImmediateGetMode",
+    "zeCommandListIsMutableExp",
     "zeCommandListReset",
+    "zeCommandListUpdateMutableCommandKernelsExp",
+    "zeCommandListUpdateMutableCommandSignalEventExp",
+    "zeCommandListUpdateMutableCommandWaitEventsExp",
+    "zeCommandListUpdateMutableCommandsExp",
     "zeCommandQueueCreate",
     "zeCommandQueueDestroy",
     "zeCommandQueueExecuteCommandLists",
+    "zeCommandQueueGetFlags",
     "zeCommandQueueSynchronize",
     "zeContextDestroy",
     "zeContextMakeMemoryResident",
@@ -37,43 +51,76 @@ const HANDLES: &[&str] = &[
     "zeDeviceGetMemoryProperties",
     "zeDeviceGetModuleProperties",
     "zeDeviceGetProperties",
+    "zeDevicePciGetPropertiesExt",
+    "zeDeviceSynchronize",
     "zeDriverGetApiVersion",
     "zeDriverGetExtensionProperties",
     "zeDriverGetProperties",
     "zeEventCreate",
     "zeEventDestroy",
+    "zeEventGetEventPool",
+    "zeEventGetSignalScope",
     "zeEventHostReset",
     "zeEventHostSignal",
     "zeEventHostSynchronize",
+    "zeEventPoolCloseIpcHandle",
     "zeEventPoolCreate",
     "zeEventPoolDestroy",
+    "zeEventPoolGetIpcHandle",
+    "zeEventPoolOpenIpcHandle",
+    "zeEventPoolPutIpcHandle",
     "zeEventQueryKernelTimestamp",
+    "zeEventQueryKernelTimestampsExt",
     "zeEventQueryStatus",
+    "zeFabricVertexGetExp",
     "zeFenceCreate",
     "zeFenceDestroy",
     "zeFenceHostSynchronize",
+    "zeImageGetMemoryPropertiesExp",
+    "zeImageViewCreateExt",
     "zeKernelCreate",
     "zeKernelDestroy",
     "zeKernelGetName",
     "zeKernelGetProperties",
+    "zeKernelSchedulingHintExp",
     "zeKernelSetArgumentValue",
     "zeKernelSetGroupSize",
     "zeKernelSetIndirectAccess",
     "zeKernelSuggestGroupSize",
+    "zeKernelSuggestMaxCooperativeGroupCount",
     "zeMemAllocDevice",
     "zeMemAllocHost",
     "zeMemAllocShared",
+    "zeMemCloseIpcHandle",
     "zeMemFree",
     "zeMemFreeExt",
     "zeMemGetAddressRange",
     "zeMemGetAllocProperties",
+    "zeMemGetFileDescriptorFromIpcHandleExp",
+    "zeMemGetIpcHandle",
+    "zeMemGetIpcHandleFromFileDescriptorExp",
+    "zeMemGetPitchFor2dImage",
+    "zeMemOpenIpcHandle",
+    "zeMemPutIpcHandle",
     "zeModuleBuildLogDestroy",
     "zeModuleBuildLogGetString",
     "zeModuleCreate",
     "zeModuleDestroy",
+    "zeModuleGetFunctionPointer",
+    "zeModuleGetGlobalPointer",
     "zeModuleGetKernelNames",
     "zeModuleGetNativeBinary",
     "zeModuleGetProperties",
+    "zePhysicalMemCreate",
+    "zePhysicalMemDestroy",
+    "zePhysicalMemGetProperties",
+    "zeVirtualMemFree",
+    "zeVirtualMemGetAccessAttribute",
+    "zeVirtualMemMap",
+    "zeVirtualMemQueryPageSize",
+    "zeVirtualMemReserve",
+    "zeVirtualMemSetAccessAttribute",
+    "zeVirtualMemUnmap",
 ];
 
 #[test]
@@ -92,7 +139,8 @@ fn null_and_foreign_handles_are_refused() {
         ] {
             let result = d.call(name, &[handle, 0, 0, 0, 0, 0, 0, 0]);
             assert!(result >= 0x7000_0000 && result != 0x7fff_fffe, "{name} of {what}: {result:#x}");
-            if handle == 0 && !name.contains("Kernel") && !name.contains("zeMem") {
+            let others = ["Kernel", "zeMem", "Virtual"];
+            if handle == 0 && !others.iter().any(|o| name.contains(o)) {
                 assert!(
                     result == NULL_HANDLE || result == NULL_POINTER || result == SIZE,
                     "{name}: {result:#x}"
@@ -106,7 +154,8 @@ fn null_and_foreign_handles_are_refused() {
 fn a_handle_of_another_kind_is_refused() {
     let Some(d) = driver() else { return };
     for name in HANDLES.iter().filter(|n| !n.starts_with("zeDevice") && !n.starts_with("zeContext")) {
-        let made_of_context = ["zeMem", "zeEventPoolCreate", "zeModuleCreate", "Create"];
+        let made_of_context =
+            ["zeMem", "zeEventPoolCreate", "zeModuleCreate", "Create", "zeVirtual", "zePhysical"];
         if made_of_context.iter().any(|m| name.contains(m)) {
             continue;
         }
@@ -135,7 +184,7 @@ fn absurd_numbers_are_refused() {
     };
     assert_eq!(
         (pool(0, 0), pool(0, 0xffff_ffff), pool(0x80, 1), pool(2, 1)),
-        (SIZE, SIZE, 0x7800_000c, UNSUPPORTED)
+        (SIZE, SIZE, 0x7800_000c, SUCCESS)
     );
     let queue = |what: [u64; 5]| {
         let mut to = 0usize;
@@ -177,14 +226,15 @@ fn what_is_not_there_says_so() {
     let Some(d) = driver() else { return };
     let module = d.program("kernel void f(global int *x) { x[0] = 1; }");
     let (name, mut to) = (c"f".as_ptr() as usize, 0usize);
-    assert_eq!(d.call("zeModuleGetFunctionPointer", &[module, name, at(&mut to)]), UNSUPPORTED);
-    let kernel = d.kernel(module, "f", 1);
-    let args = [d.immediate(0), kernel, of(&[2u32, 1, 1]), 0, 0, 0];
-    assert_eq!(
-        d.call("zeCommandListAppendLaunchCooperativeKernel", &args),
-        UNSUPPORTED,
-        "groups may wait for later ones"
+    let pointer = "zeModuleGetFunctionPointer";
+    assert_eq!(d.call(pointer, &[module, name, at(&mut to)]), 0x7800_0012, "it is a kernel");
+    assert_eq!(d.call(pointer, &[module, 0, at(&mut to)]), NULL_POINTER);
+    assert_eq!(d.call(pointer, &[module, name, 0]), NULL_POINTER);
+    let graph = d.call(
+        "zeDriverGetExtensionFunctionAddress",
+        &[d.driver, c"zeGraphCreateExt".as_ptr() as usize, at(&mut to)],
     );
+    assert_eq!(graph, INVALID);
     let args = [d.driver, c"zeMutableThings".as_ptr() as usize, at(&mut to)];
     assert_eq!(d.call("zeDriverGetExtensionFunctionAddress", &args), INVALID);
 }

@@ -3,8 +3,14 @@
 #![allow(unsafe_code, reason = "calls a C interface")]
 
 mod commands;
+mod cooperative;
 mod hostile;
 mod images;
+mod ipc;
 mod mistakes;
 mod modules;
+mod mutable;
+mod reserved;
+mod stress;
+mod variables;
 mod ze;

@@ -13,7 +13,6 @@ pub const SUCCESS: u32 = 0;
 pub const NOT_READY: u32 = 1;
 pub const LOST: u32 = 0x7000_0001;
 pub const BUILD_FAILURE: u32 = 0x7000_0004;
-pub const UNSUPPORTED: u32 = 0x7800_0003;
 pub const INVALID: u32 = 0x7800_0004;
 pub const NULL_HANDLE: u32 = 0x7800_0005;
 pub const NULL_POINTER: u32 = 0x7800_0007;
@@ -55,10 +54,11 @@ unsafe fn table(library: &libloading::Library, get: &str, index: usize) -> *cons
 
 /// Calls a function with numbers and pointers: all of them are passed in the same places as such numbers.
 unsafe fn call(function: *const c_void, args: &[usize]) -> u32 {
-    assert!(args.len() <= 13);
-    let mut a = [0; 13];
+    assert!(args.len() <= 14);
+    let mut a = [0; 14];
     a[..args.len()].copy_from_slice(args);
     type F = unsafe extern "C" fn(
+        usize,
         usize,
         usize,
         usize,
@@ -76,7 +76,7 @@ unsafe fn call(function: *const c_void, args: &[usize]) -> u32 {
     // SAFETY: whoever calls has what the function wants; more arguments than it has are left alone.
     unsafe {
         let f: F = std::mem::transmute(function);
-        f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12])
+        f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13])
     }
 }
 
@@ -162,6 +162,32 @@ impl Driver {
     /// Calls a function that must succeed.
     pub fn ok(&self, name: &str, args: &[usize]) {
         assert_eq!(self.call(name, args), SUCCESS, "{name}");
+    }
+
+    /// Calls a function that has 64 bytes as a value: they are on the stack, where the seventh number is, too.
+    pub fn call_with(&self, name: &str, numbers: &[usize], value: &[u64; 8]) -> u32 {
+        let mut args = [0; 14];
+        args[..numbers.len()].copy_from_slice(numbers);
+        for (to, word) in args[6..].iter_mut().zip(value) {
+            *to = *word as usize;
+        }
+        self.call(name, &args)
+    }
+
+    /// A regular list; what follows its description, if something does.
+    pub fn regular(&self, next: usize) -> usize {
+        self.make("zeCommandListCreate", &[self.context, self.device, of(&[0u64, next as u64, 0])])
+    }
+
+    /// A queue.
+    pub fn queue(&self) -> usize {
+        self.make("zeCommandQueueCreate", &[self.context, self.device, of(&[0u64, 0, 0, 2 << 32, 0])])
+    }
+
+    /// Executes a closed list, and waits for its end.
+    pub fn execute(&self, queue: usize, list: usize) {
+        self.ok("zeCommandQueueExecuteCommandLists", &[queue, 1, of(&list), 0]);
+        self.ok("zeCommandQueueSynchronize", &[queue, FOREVER]);
     }
 
     /// Makes an object: its handle comes back through the last argument.

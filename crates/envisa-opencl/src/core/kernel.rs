@@ -605,6 +605,7 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         args: &captured.values,
         shared: &captured.shared,
         unreadable: &captured.unreadable(),
+        all_at_once: false,
         source: kernel.program.text_for(device),
     };
     let report = launch.run(&device.machine, kernel.loaded(device)?).map_err(|e| match e {
