@@ -522,6 +522,15 @@ impl Machine {
         Ok(made)
     }
 
+    /// Makes memory reachable for all kernels, by pointers in memory, too.
+    ///
+    /// # Errors
+    /// If the device's memory is exhausted.
+    pub fn make_reachable(&self, backing: &Arc<Backing>) -> Result<(), Trouble> {
+        backing.on(&self.device, 0..0)?;
+        Ok(())
+    }
+
     /// The address by which kernels of a module call a function of it that others can see; `None` if there is none.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use crate::abi::{ContextDesc, DriverProperties, Extension, IpcProperties, text};
 use crate::core::device::{Device, Driver, driver, driver_uuid};
 use crate::core::error::{Error, Result};
 use crate::core::handle::{self, Handle};
+use crate::core::kernel::error_of_trouble;
 use crate::core::memory::Context;
 
 /// The version of the interface. From 1.17 on, handles would have to begin with tables.
@@ -156,7 +157,10 @@ entries! {
     }
 
     fn zeContextMakeMemoryResident(_c, context: Handle, device: Handle, start: usize, size: usize) {
-        accept_resident(context, device, start, size)
+        accept_resident(context, device, start, size)?;
+        let pointer = handle::get::<Context>(context)?.pointer_anywhere(start).ok_or(Error::INVALID_ARGUMENT)?;
+        let reachable = handle::get::<Device>(device)?.machine.make_reachable(&pointer.backing);
+        reachable.map_err(|e| error_of_trouble(&e))
     }
 
     fn zeContextEvictMemory(_c, context: Handle, device: Handle, start: usize, size: usize) {

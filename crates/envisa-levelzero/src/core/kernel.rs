@@ -11,7 +11,7 @@ use envisa_runtime::launch;
 use super::error::{Error, Result};
 use super::handle;
 use super::image::{Image, SamplerObject};
-use super::memory::Kind;
+use super::memory::{Kind, of_kinds};
 use super::module::Module;
 
 /// A kernel with its settings.
@@ -366,7 +366,7 @@ impl Launch {
         let wanted =
             |kind: Kind| INDIRECT.iter().any(|(flag, k)| *k == kind && self.settings.indirect & flag != 0);
         if self.settings.indirect != 0 {
-            shared.extend(kernel.module.context.of_kinds(wanted));
+            shared.extend(of_kinds(wanted));
         }
         let launch = launch::Launch {
             device: device.spec.name,

@@ -71,6 +71,12 @@ pub fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// The allocations of some kinds, of all contexts: a kernel's module may be of another one than its list.
+pub fn of_kinds(wanted: impl Fn(Kind) -> bool) -> Vec<Arc<Backing>> {
+    let all = ALL.lock().unwrap().clone();
+    all.iter().filter_map(Weak::upgrade).flat_map(|c| c.of_kinds(&wanted)).collect()
+}
+
 impl Context {
     /// A context of all devices.
     pub fn new() -> Arc<Context> {
@@ -177,8 +183,7 @@ impl Context {
         })
     }
 
-    /// The allocations of some kinds.
-    pub fn of_kinds(&self, wanted: impl Fn(Kind) -> bool) -> Vec<Arc<Backing>> {
+    fn of_kinds(&self, wanted: &impl Fn(Kind) -> bool) -> Vec<Arc<Backing>> {
         let pointers = self.pointers.lock().unwrap();
         pointers.values().filter(|p| wanted(p.kind)).map(|p| p.backing.clone()).collect()
     }
