@@ -617,7 +617,14 @@ impl Machine {
             given.push((ArgKey::Index(i as u32), self.argument_value(value, info.args.get(i))?));
         }
         let outcome = self.device.run(kernel, launch.args(given))?;
+        let wrong = outcome.fault.is_some() || outcome.findings.as_ref().is_some_and(|f| !f.is_empty());
+        let page = match wrong && crate::report::wants_page() {
+            true => crate::page::page(kernel, info, args, outcome.footprint.as_ref()),
+            false => serde_json::Value::Null,
+        };
+        let page = Arc::new(page);
         let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Told {
+            page: Arc::clone(&page),
             key: format!(
                 "{code}:{}:{}:{}:{other}:{:x}",
                 place.kernel, place.function, place.instruction, info.id

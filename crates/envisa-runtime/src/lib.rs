@@ -18,6 +18,7 @@ pub mod launch;
 pub mod lines;
 pub mod log;
 pub mod memory_in_use;
+mod page;
 pub mod pages;
 pub mod process;
 pub mod queue;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -33,6 +33,8 @@ pub struct Told {
     pub diagnostic: String,
     /// Its data.
     pub data: serde_json::Value,
+    /// For a page: the sources that it is in, and what was accessed of the launch's buffers; null if no page is wanted.
+    pub page: Arc<serde_json::Value>,
 }
 
 impl Told {
@@ -103,7 +105,8 @@ pub fn report_fault(told: &Told) {
         crate::log::line(told.shown());
     }
     append_json_line(&json!({
-        "kind": "fault", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "fault": told.data
+        "kind": "fault", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "fault": told.data,
+        "page": *told.page
     }));
 }
 
@@ -116,7 +119,8 @@ pub fn report_finding(told: &Told) {
         crate::log::line(told.shown());
     }
     append_json_line(&json!({
-        "kind": "finding", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "finding": told.data
+        "kind": "finding", "key": told.key, "text": told.text, "diagnostic": told.diagnostic, "finding": told.data,
+        "page": *told.page
     }));
 }
 
@@ -202,6 +206,11 @@ pub fn wants_hints() -> bool {
 /// Are kernels compiled for checks, rather than as they are (`ENVISA_CHECK=as-is`)?
 pub fn builds_for_checks() -> bool {
     is_checking() && !asks_for("as-is")
+}
+
+/// Is a page wanted of what is found (`ENVISA_CHECK=page`)?
+pub fn wants_page() -> bool {
+    check_settings().file.is_some() && asks_for("page")
 }
 
 /// Is it one of those that `ENVISA_CHECK` lists, separated by commas?

@@ -68,8 +68,8 @@ use copies::Copies;
 use defined::Stacks;
 pub use elements::{Elements, pointed_bytes};
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
-use group::Group;
 pub use group::RaceAccess;
+use group::{Group, is_several, known_channel};
 use handed::Handed;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
@@ -113,7 +113,7 @@ pub struct Checks {
     /// The current message's accesses.
     rows: Vec<Row>,
     /// What a message's atomics change of memory that other groups can access.
-    changed: Vec<u64>,
+    changed: Vec<(u64, u8)>,
     /// The dwords of a message that accesses them here and there.
     dwords: Vec<Dword>,
     /// What a row of accesses stores.
@@ -158,7 +158,7 @@ impl Checks {
         Checks {
             contents: Contents::new(&facts.fresh),
             launch: Arc::new(Launch::new(launch::SPARE_BYTES + 2 * facts.buffer_bytes)),
-            group: Group::of(Arc::clone(&budget)),
+            group: Group::of(Arc::clone(&budget), facts.sub_groups),
             budget,
             facts: Arc::new(facts),
             ..Checks::default()
@@ -190,8 +190,8 @@ impl Checks {
                 instruction,
                 function,
                 span,
-                channel: 0,
-                own: false,
+                channel: known_channel(race.first.by().channel).map_or(0, u32::from),
+                own: race.first.by().channel < 32,
                 thread,
                 group,
                 subject: self.sites.place(race.address),
@@ -203,7 +203,8 @@ impl Checks {
                         instruction: other_instruction,
                         function: other_function,
                         span: other_span,
-                        channel: None,
+                        channel: known_channel(race.second.by().channel).map(u32::from),
+                        several: is_several(race.second.by().channel),
                         thread: other_thread,
                         group: other_group,
                         orderings: None,
@@ -212,6 +213,8 @@ impl Checks {
                 )),
                 orderings: None,
                 copies: false,
+                absent: false,
+                with: None,
                 related: None,
                 calls: Vec::new(),
             });
@@ -290,6 +293,14 @@ impl Checks {
         subject: impl FnOnce(&Sites) -> String,
     ) -> &mut Finding {
         let sites = &self.sites;
+        let own = m.env.program.code().get(pc as usize).is_none_or(|i| i.channels > 1)
+            || m.t.mask == 1 << channel.min(31)
+            || kind == FindingKind::DivergentBarrier;
+        // What is done once for all active work-items is done for the first of them.
+        let channel = match own || m.t.mask >> channel.min(31) & 1 != 0 {
+            true => channel,
+            false => m.t.mask.trailing_zeros().min(31),
+        };
         let f = self.found.entry((pc, kind, other)).or_insert_with(|| {
             let (instruction, function, span) = sites.at(pc);
             Finding {
@@ -298,8 +309,7 @@ impl Checks {
                 function,
                 span,
                 channel,
-                own: m.env.program.code().get(pc as usize).is_none_or(|i| i.channels > 1)
-                    || m.t.mask == 1 << channel.min(31),
+                own,
                 thread: m.t.index,
                 group: m.group.id,
                 subject: subject(sites),
@@ -307,6 +317,8 @@ impl Checks {
                 race: None,
                 orderings: None,
                 copies: false,
+                absent: false,
+                with: None,
                 related: None,
                 calls: m.t.calls().take(MAX_CALLS).map(|pc| sites.call(pc)).collect(),
             }
@@ -327,7 +339,9 @@ impl Checks {
 
     /// Looks at what a message accessed.
     fn accesses(&mut self, m: &Machine<'_>, pc: u32, message: &Message, first: u32) {
-        if self.reports(m, pc, message, first) || self.scattered(m, pc, message, first) {
+        if self.reports(m, pc, message, first)
+            || !self.sites.has_shared_parts() && self.scattered(m, pc, message, first)
+        {
             return;
         }
         let mut rows = std::mem::take(&mut self.rows);
@@ -360,7 +374,7 @@ impl Observer for Checks {
             launch: Arc::clone(&self.launch),
             facts: Arc::clone(&self.facts),
             contents: self.contents.fork(),
-            group: Group::of(Arc::clone(&self.budget)),
+            group: Group::of(Arc::clone(&self.budget), self.facts.sub_groups),
             budget: Arc::clone(&self.budget),
             known: Arc::clone(&self.known),
             elsewhere: Arc::clone(&self.elsewhere),

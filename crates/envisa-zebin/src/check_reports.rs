@@ -74,7 +74,16 @@ pub enum Kind {
     /// A variable of a function may be used before it has a value: it begins at the value, and has as many bytes as the bound
     /// says. The bytes are those of an element; 0 if its elements have parts.
     Variable = 21,
+    /// A note: fences begin that are [`ALONE`] or [`FOR_GROUP`], as the bound says; they are over if it is neither.
+    Fences = 22,
+    /// A variable of the kernel in local memory: as [`Kind::Variable`], with all dimensions but the first behind its name.
+    LocalVariable = 23,
 }
+
+/// A fence for which the source has no barrier: it orders what a work-item does, and not what others do.
+pub const ALONE: u32 = 1;
+/// A fence of an atomic whose scope is the group, or less.
+pub const FOR_GROUP: u32 = 2;
 
 /// Local memory.
 pub const LOCAL: u32 = 1;
@@ -149,6 +158,8 @@ impl What {
             19 => Kind::Broadcasts,
             20 => Kind::Block,
             21 => Kind::Variable,
+            22 => Kind::Fences,
+            23 => Kind::LocalVariable,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

@@ -23,8 +23,16 @@ pub struct Finding {
     pub place: Place,
     /// The channel.
     pub channel: u32,
-    /// The work-item that this channel is, in kernels whose channels are work-items and where it is one's own matter.
+    /// The work-item that this channel is, in kernels whose channels are work-items.
     pub work_item: Option<WorkItem>,
+    /// Several work-items of the thread do it together, this one among them.
+    pub several: bool,
+    /// The work-item is one that does not come there.
+    pub absent: bool,
+    /// Of colliding stores: the other work-item.
+    pub with_work_item: Option<WorkItem>,
+    /// Of colliding stores: what the other one and this one store.
+    pub values: Option<[String; 2]>,
     /// The thread in its group.
     pub thread: u32,
     /// The group.
@@ -156,6 +164,8 @@ pub struct Race {
     pub other: Place,
     /// The other work-item, where it is known.
     pub other_work_item: Option<WorkItem>,
+    /// Several work-items of the other thread do it, this one among them.
+    pub other_several: bool,
     /// The other thread in its group.
     pub other_thread: u32,
     /// The finding's side is of an asynchronous copy of the group, and no work-item's own.
@@ -168,6 +178,30 @@ pub struct Race {
     pub orderings: Option<u32>,
     /// The same of the other one.
     pub other_orderings: Option<u32>,
+}
+
+/// Who is on a side of a race.
+struct Side {
+    copies: bool,
+    item: Option<WorkItem>,
+    several: bool,
+    thread: u32,
+    group: [u32; 3],
+}
+
+impl Side {
+    fn text(&self) -> String {
+        let ([x, y, z], thread) = (self.group, self.thread);
+        match self.item {
+            _ if self.copies => format!("an asynchronous copy of group ({x}, {y}, {z})"),
+            Some(item) if self.several => {
+                format!("{item} of group ({x}, {y}, {z}), like others of its sub-group,")
+            }
+            Some(item) => format!("{item} of group ({x}, {y}, {z})"),
+            None if self.several => format!("a work-item of sub-group {thread} of group ({x}, {y}, {z})"),
+            None => format!("thread {thread} of group ({x}, {y}, {z})"),
+        }
+    }
 }
 
 impl Finding {
@@ -196,7 +230,11 @@ impl Finding {
             subject: f.subject.clone(),
             place: Place::new(code, &f.function, f.instruction, f.span),
             channel: f.channel,
-            work_item: item(f.group, f.thread, Some(f.channel).filter(|_| f.own)),
+            work_item: item(f.group, f.thread, Some(f.channel).filter(|_| !f.copies)),
+            several: !f.own,
+            absent: f.absent,
+            with_work_item: f.with.as_ref().and_then(|(channel, _)| item(f.group, f.thread, Some(*channel))),
+            values: f.with.as_ref().map(|(_, values)| values.clone()),
             thread: f.thread,
             group: f.group,
             count: f.count,
@@ -206,6 +244,7 @@ impl Finding {
                 other_access: other.access.to_string(),
                 other: Place::new(code, &other.function, other.instruction, other.span),
                 other_work_item: item(other.group, other.thread, other.channel.filter(|_| !other.copies)),
+                other_several: other.several,
                 other_thread: other.thread,
                 by_copy: f.copies,
                 other_by_copy: other.copies,
@@ -239,8 +278,9 @@ impl Finding {
         match self.kind {
             FindingKind::UninitialisedRead => format!("reads {}, which nothing has written", self.subject),
             FindingKind::StoreConflict => {
+                let who = if self.work_item.is_some() { "work-items" } else { "channels" };
                 format!(
-                    "two channels store different values to {}: it is undefined which value remains",
+                    "two {who} store different values to {}: it is undefined which value remains",
                     self.subject
                 )
             }
@@ -272,6 +312,19 @@ impl Finding {
         self.calls.iter().fold(d, called)
     }
 
+    /// Who it is about, and what that does if that matters.
+    fn who(&self) -> String {
+        let Some(item) = self.work_item else { return format!("channel {}", self.channel) };
+        if let (Some(other), Some([theirs, mine])) = (self.with_work_item, &self.values) {
+            return format!("{other} stores {theirs}, and {item} stores {mine}");
+        }
+        match (self.absent, self.several) {
+            (true, _) => format!("{item} does not come here"),
+            (false, true) => format!("{item}, like others of its sub-group"),
+            (false, false) => item.to_string(),
+        }
+    }
+
     fn without_calls(&self) -> Diagnostic {
         let [x, y, z] = self.group;
         let times = if self.count == 1 { "once".to_owned() } else { format!("{} times in all", self.count) };
@@ -283,8 +336,7 @@ impl Finding {
         }
         let Some(race) = &self.race else {
             let many = if self.instructions.len() > 1 { "instructions" } else { "instruction" };
-            let who = self.work_item.map_or_else(|| format!("channel {}", self.channel), |w| w.to_string());
-            let mut d = place.mark(d, who);
+            let mut d = place.mark(d, self.who());
             if let Some(related) = &self.related {
                 d = related.place.mark_other(d, related.what);
             }
@@ -293,15 +345,24 @@ impl Finding {
                 self.thread
             ));
         };
-        let [u, v, w] = race.other_group;
-        let who = |copies: bool, item: Option<WorkItem>, thread: u32, group: String| match item {
-            _ if copies => format!("an asynchronous copy of group {group}"),
-            Some(item) => format!("{item} of group {group}"),
-            None => format!("thread {thread} of group {group}"),
+        let here = Side {
+            copies: race.by_copy,
+            item: self.work_item,
+            several: self.several,
+            thread: self.thread,
+            group: self.group,
         };
-        let here = who(race.by_copy, self.work_item, self.thread, format!("({x}, {y}, {z})"));
-        let there =
-            who(race.other_by_copy, race.other_work_item, race.other_thread, format!("({u}, {v}, {w})"));
+        let there = Side {
+            copies: race.other_by_copy,
+            item: race.other_work_item,
+            several: race.other_several,
+            thread: race.other_thread,
+            group: race.other_group,
+        };
+        // Of several that are one thread's with this one, it is another one.
+        let same = there.several && there.item == here.item;
+        let there = Side { item: there.item.filter(|_| !same), ..there };
+        let (here, there) = (here.text(), there.text());
         let here = format!("{here} {} it", race.access);
         let there = format!("{there} {} it", race.other_access);
         let d = race.other.mark_other(place.mark(d, here), there).note(format!(

@@ -396,8 +396,13 @@ fn execute_in_groups<O: Observer>(
 /// What the checks are told.
 pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
     let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
-    let (mut of_four, mut elements) = (Vec::new(), Vec::new());
+    let (mut of_four, mut elements, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     for (key, arg) in &launch.args {
+        match arg {
+            Arg::Within(buffer) => whole.push(buffer.address()),
+            Arg::Pointer(address) => whole.push(*address),
+            _ => {}
+        }
         let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key)) else {
             continue;
         };
@@ -436,6 +441,7 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
     let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
     let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
     let apart = |r: &Range<u64>| writable.iter().all(|w| w.end <= r.start || r.end <= w.start);
+    let parts = ranges.iter().map(|r| (r.0.clone(), r.2.clone())).collect();
     let constant = ranges.into_iter().filter(|r| r.1 && apart(&r.0)).map(|r| (r.0, r.2));
     LaunchFacts {
         arguments: code.arguments.iter().map(|a| a.name.clone()).collect(),
@@ -456,6 +462,8 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
         hints: launch.hints,
         checks_itself: launch.checks_itself,
         buffer_bytes,
+        parts,
+        whole,
         local_variables: local_variables.iter().map(variable).collect(),
         program: match launch.at_length {
             true => Arc::new(ProgramFacts::of(code.program(), true)),

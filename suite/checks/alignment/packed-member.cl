@@ -3,7 +3,6 @@ what = "a pointer to a member of a packed structure"
 finds = ["F0024", "F0010"]
 global = [16]
 local = [16]
-missed.pvc = "the pointer is cast in the caller of the function that reads by it"
 [args]
 a = "iota:u8:80"
 o = "zeros:i32:16"

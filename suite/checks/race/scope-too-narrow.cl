@@ -4,10 +4,6 @@ finds = ["F0004"]
 global = [32]
 local = [16]
 options = "-cl-std=CL2.0"
-missed.skl = "the compiler writes the same fence for both scopes"
-missed.tgllp = "the compiler writes the same fence for both scopes"
-missed.dg2 = "the compiler writes the same fence for both scopes"
-missed.pvc = "the compiler writes the same fence for both scopes"
 [args]
 value = "zeros:i32:1"
 flag = "zeros:i32:1"

@@ -1,6 +1,7 @@
 //! `envisa exec`: a program whose OpenCL and Level Zero devices are virtual GPUs.
 
 use super::findings::{FailOn, FindingArgs};
+use super::findings_page::{Buffer, Page, Source};
 use super::run::CheckBuildArg;
 use super::{Done, Exit, Failure, results};
 use crate::io;
@@ -60,6 +61,10 @@ pub struct Args {
     /// Write faults, findings, mistakes and launches as JSON (`docs/exec.schema.json`).
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// With --check, also write what was found as a page: the sources with findings in place, both sides of a race on a time
+    /// line, buffers as maps of the bytes that were read and written, and the program's mistakes.
+    #[arg(long, value_name = "FILE", requires = "check")]
+    report: Option<PathBuf>,
     /// Stop at a launch and debug it: by default the first launch, with KERNEL:N a kernel's N-th, and with `wrong` the first
     /// launch that has a fault or, with --check, a finding. The program waits until you leave the debugger.
     #[arg(
@@ -238,7 +243,8 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     }
     if args.looks_for_findings() {
         let as_is = args.check_build == CheckBuildArg::AsIs;
-        let also = [(args.leaks, "leaks"), (args.check_hints, "hints"), (as_is, "as-is")];
+        let page = args.report.is_some();
+        let also = [(args.leaks, "leaks"), (args.check_hints, "hints"), (as_is, "as-is"), (page, "page")];
         let asked: Vec<&str> = also.into_iter().filter_map(|(wanted, what)| wanted.then_some(what)).collect();
         command.env("ENVISA_CHECK", if asked.is_empty() { "1".to_owned() } else { asked.join(",") });
         // PyOpenCL keeps compiled programs: they are others, and know neither their lines nor their text.
@@ -261,6 +267,10 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
     report.remove_suppressed(&args.findings)?;
     let all = report.print_findings(args);
     report.write_reports(&args.findings)?;
+    if let Some(file) = &args.report {
+        io::write(file, report.page(&Path::new(name).display().to_string()).as_bytes())?;
+    }
+    report.remove_pages();
     if let Some(file) = &args.json {
         io::write(file, format!("{:#}\n", report.json(status.code(), args)).as_bytes())?;
     }
@@ -357,6 +367,57 @@ impl Report {
         self.findings.retain(|_| told.next().unwrap_or(true));
         self.suppressed = findings.len() - self.findings.len();
         Ok(())
+    }
+
+    /// What was found, as a page.
+    fn page(&self, program: &str) -> String {
+        let of_kernels =
+            self.findings.iter().map(|r| (r, "finding")).chain(self.faults.iter().map(|r| (r, "fault")));
+        let (mut diagnostics, mut findings) = (Vec::new(), Vec::new());
+        let (mut sources, mut buffers): (BTreeMap<&str, &str>, BTreeMap<String, Buffer>) = Default::default();
+        for (r, what) in of_kernels {
+            let said = r["diagnostic"].as_str().and_then(|d| serde_json::from_str::<Value>(d).ok());
+            diagnostics.push(said.unwrap_or_default());
+            findings.push(r[what].clone());
+            let kernel = r[what]["kernel"].as_str().unwrap_or_default();
+            for source in r["page"]["sources"].as_array().into_iter().flatten() {
+                if let (Some(name), Some(text)) = (source["name"].as_str(), source["text"].as_str()) {
+                    sources.insert(name, text);
+                }
+            }
+            for b in r["page"]["buffers"].as_array().into_iter().flatten() {
+                let name = format!("{kernel}, {}", b["name"].as_str().unwrap_or_default());
+                let ranges = |v: &Value| serde_json::from_value(v.clone()).unwrap_or_default();
+                let bytes = b["bytes"].as_u64().unwrap_or(0);
+                let buffer = || Buffer {
+                    name: name.clone(),
+                    bytes,
+                    read: ranges(&b["read"]),
+                    written: ranges(&b["written"]),
+                };
+                buffers.entry(name.clone()).or_insert_with(buffer);
+            }
+        }
+        let calls = |r: &Value| r["calls"].as_array().into_iter().flatten().cloned().collect::<Vec<_>>();
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+        let mistake = |r: &Value| (text(&r["text"]), calls(r).iter().map(text).collect());
+        let source = |(name, text): (&str, &str)| Source { name: name.into(), text: text.into() };
+        Page {
+            of: program,
+            diagnostics: &diagnostics,
+            findings: &findings,
+            mistakes: &self.mistakes.iter().map(mistake).collect::<Vec<_>>(),
+            sources: &sources.into_iter().map(source).collect::<Vec<_>>(),
+            buffers: &buffers.into_values().collect::<Vec<_>>(),
+        }
+        .html()
+    }
+
+    /// What was for the page alone is not for others.
+    fn remove_pages(&mut self) {
+        for r in self.findings.iter_mut().chain(&mut self.faults).filter_map(Value::as_object_mut) {
+            r.remove("page");
+        }
     }
 
     /// Writes what is wanted of faults, findings and mistakes for other tools.

@@ -1,7 +1,7 @@
 //! `envisa run`: kernels on the virtual GPU.
 
 use crate::cmd::findings::{FailOn, FindingArgs};
-use crate::cmd::findings_page::{Buffer, Page};
+use crate::cmd::findings_page::{Buffer, Page, clip, sources_of};
 use crate::cmd::interrupt::Interrupt;
 use crate::cmd::profile::ProfileArgs;
 use crate::cmd::results::{self, Results};
@@ -14,6 +14,7 @@ use envisa_harness::compare::Check;
 use envisa_harness::files;
 use envisa_harness::job::{ArgText, Job, JobError, MAX_JOBS, Output, Ready};
 use serde_json::Value;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -339,17 +340,21 @@ fn write_reports(args: &Args, report: &Report, ready: &Ready, outcome: &Outcome)
     let told: Vec<(&Value, &str)> = told.iter().map(|(f, said)| (f, said.as_str())).collect();
     args.findings.publish(&diagnostics, &told)?;
     let Some(file) = &args.report else { return Ok(()) };
-    let buffer = |(name, b, _): (&str, &envisa::Buffer, _)| Buffer {
-        name: name.to_owned(),
-        place: b.address()..b.address() + b.len(),
+    let footprint = outcome.footprint.as_ref();
+    let buffer = |(name, b, _): (&str, &envisa::Buffer, _)| {
+        let place = b.address()..b.address() + b.len();
+        let of = |all: Option<&Vec<Range<u64>>>| all.map_or_else(Vec::new, |all| clip(all, &place));
+        let (read, written) = (of(footprint.map(|f| &f.read)), of(footprint.map(|f| &f.written)));
+        Buffer { name: name.to_owned(), bytes: b.len(), read, written }
     };
+    let buffers: Vec<Buffer> = ready.buffers().map(buffer).collect();
     let page = Page {
-        kernel: ready.kernel().name(),
-        findings: outcome.findings.as_deref().unwrap_or_default(),
+        of: ready.kernel().name(),
+        findings: &outcome.findings.iter().flatten().map(json_of).collect::<Vec<_>>(),
         diagnostics: &diagnostics,
-        files: &report.files,
-        buffers: &ready.buffers().map(buffer).collect::<Vec<_>>(),
-        footprint: outcome.footprint.as_ref(),
+        mistakes: &[],
+        sources: &sources_of(&report.files),
+        buffers: if footprint.is_some() { &buffers } else { &[] },
     };
     io::write(file, page.html().as_bytes())
 }

@@ -18,7 +18,9 @@
 mod arithmetic;
 mod copies;
 mod debug_names;
+mod fences;
 mod images;
+mod local_names;
 mod pointer_origins;
 mod pointer_path;
 mod private_names;
@@ -68,6 +70,7 @@ mod op {
     pub const BITWISE_OR: u32 = 197;
     pub const BITWISE_AND: u32 = 199;
     pub const CONTROL_BARRIER: u32 = 224;
+    pub const MEMORY_BARRIER: u32 = 225;
     pub const GROUP_ALL: u32 = 261;
     pub const GROUP_BROADCAST: u32 = 263;
     pub const GROUP_S_MAX: u32 = 271;
@@ -118,6 +121,7 @@ pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
                 checking.optimise(i);
                 checking.begin(n);
                 checking.private_names(n);
+                checking.local_names(n);
             }
             op::FUNCTION_END => checking.end(),
             _ => {}
@@ -132,6 +136,7 @@ pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
         checking.copies(i);
         checking.together(i);
         checking.changes(i);
+        checking.fences(i);
         checking.of_sub_group(i);
         checking.of_image(i);
         checking.arithmetic(i);
@@ -198,8 +203,9 @@ struct Checking {
     origins: Origins,
     /// What is known for checks of arithmetic, if they are wanted.
     arithmetic: Option<Arithmetic>,
-    /// The functions that kernels are.
+    /// The functions that kernels are, and the parameters of all others.
     kernels: BTreeSet<u32>,
+    parameters: BTreeSet<u32>,
 }
 
 impl Checking {
@@ -229,6 +235,7 @@ impl Checking {
         };
         let variables = Variables::of(&module, &types);
         let kernels = copies::kernel_functions(&module);
+        let parameters = parameters_of_others(&module, &kernels);
         Checking {
             module,
             types,
@@ -245,6 +252,7 @@ impl Checking {
             origins: Origins::default(),
             arithmetic: None,
             kernels,
+            parameters,
         }
     }
 
@@ -371,7 +379,9 @@ impl Checking {
             let name = check_reports::name_words(&shorten_text(&path.text)).map(|word| self.constant(word));
             self.call_with(at, [offset, limit, what], &name);
         }
-        if path.cast_from < access.align && access.align.is_power_of_two() {
+        // Who calls a function may have cast what it is given; a kernel is given buffers as they are.
+        let given = self.parameters.contains(&path.root);
+        if (given || path.cast_from < access.align) && access.align > 1 && access.align.is_power_of_two() {
             let address = self.make(at, op::CONVERT_PTR_TO_U, &[access.pointer]);
             let mask = self.constant(access.align - 1);
             let beyond = self.make(at, op::BITWISE_AND, &[address, mask]);
@@ -601,6 +611,21 @@ impl Checking {
         m.put(end, op::RETURN, &[]);
         m.put(end, op::FUNCTION_END, &[]);
     }
+}
+
+/// The parameters of functions that are no kernels.
+fn parameters_of_others(module: &Rewriting, kernels: &BTreeSet<u32>) -> BTreeSet<u32> {
+    let (mut all, mut of_kernel) = (BTreeSet::new(), true);
+    for i in &module.all {
+        match (i.op, module.operands(i)) {
+            (op::FUNCTION, [_, id, ..]) => of_kernel = kernels.contains(id),
+            (op::FUNCTION_PARAMETER, [_, id]) if !of_kernel => {
+                all.insert(*id);
+            }
+            _ => {}
+        }
+    }
+    all
 }
 
 /// As much of a text's end as fits into a report.

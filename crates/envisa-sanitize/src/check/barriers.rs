@@ -32,12 +32,12 @@ impl Checks {
         }
         if i.op != Op::NamedBarrier && here != all && !told {
             let subject = || not_all(here.count_ones(), all.count_ones());
-            self.note(m, pc, kind, (all & !here).trailing_zeros(), subject);
+            self.note(m, pc, kind, (all & !here).trailing_zeros(), subject).absent = true;
         }
     }
 }
 
 /// What is said of a barrier that not all work-items of a thread come to.
 pub(super) fn not_all(came: u32, all: u32) -> String {
-    format!("{came} of the thread's {all} work-items come to a barrier")
+    format!("only {came} of the {all} work-items of a sub-group come to a barrier of the group")
 }

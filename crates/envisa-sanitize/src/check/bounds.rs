@@ -16,8 +16,13 @@ impl Checks {
     pub(super) fn is_inside(&self, m: &Machine<'_>, message: &Message, rows: &[Row]) -> bool {
         let regions = m.env.local_regions;
         let variables = matches!(message, Message::Simt(_)).then_some(&self.sites.local_variables);
+        let beside = |row: &Row| {
+            let place = row.access.place.filter(|_| self.sites.has_shared_parts());
+            place.is_some_and(|at| self.sites.beside_parts(at, row.bytes()).is_some())
+        };
         rows.iter().all(|row| {
             !row.access.outside
+                && !beside(row)
                 && (row.access.space != AccessSpace::Slm
                     || (regions.is_empty() || regions.iter().any(|r| row.is_in(r.start, r.bytes)))
                         && variables.is_none_or(|all| {
@@ -47,6 +52,7 @@ impl Checks {
                 || a.outside && (self.reads_unsampled(m, message) || self.reads_on(a, message))
                 || self.past_a_region(m, a)
                 || over.is_some()
+                || a.place.is_some_and(|at| self.sites.beside_parts(at, a.bytes.into()).is_some())
                 || matches!(message, Message::Simt(_)) && self.past_a_variable(a);
             let channel = 1 << (a.channel % 32);
             if part == 0 {
@@ -154,6 +160,19 @@ impl Checks {
                 None => format!("{does} {bytes} at byte {} of {name}, which has {has}", a.address),
             }
         };
+        if let Some((part, name, offset)) = a.place.and_then(|at| self.sites.beside_parts(at, a.bytes.into()))
+        {
+            let (has, element) = (part.end - part.start, self.sites.element(false, part.start, offset));
+            let where_it_is = match offset {
+                n if n < 0 => format!("{} bytes before the start of {name}", n.unsigned_abs()),
+                n if n as u64 == has => format!("right past the end of {name}, which has {has}"),
+                n if n as u64 > has => {
+                    format!("{} bytes past the end of {name}, which has {has}", n as u64 - has)
+                }
+                n => format!("at byte {n} of {name}, which has {has}"),
+            };
+            return format!("{does} {bytes} {where_it_is}{element}, in the buffer that it is a part of");
+        }
         match a.space {
             AccessSpace::Surface(bti) => {
                 let bound = m.env.surfaces.get(bti);
@@ -169,7 +188,11 @@ impl Checks {
                         format!("{}{}", at(name, b.len as u64), self.sites.element(false, start, offset))
                     }
                     Surface::Image(i) => {
-                        format!("{does} a texel outside of {name}, which has {} x {}", i.width, i.height)
+                        let depth = if i.depth > 1 { format!(" x {}", i.depth) } else { String::new() };
+                        format!(
+                            "{does} a texel outside of {name}, which has {} x {}{depth}",
+                            i.width, i.height
+                        )
                     }
                     Surface::None => {
                         let argument = self.facts.surfaces.iter().find(|s| s.0 == bti).map(|s| s.1 as usize);

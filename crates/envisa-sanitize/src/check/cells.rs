@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::group::{Map, RaceAccess};
 use super::numbers::{NOBODY, Numbers};
 use super::past::{BUT_PC, NONE, same_thread, word_at};
-pub(super) use super::past::{By, Making, Past, SEVERAL, WHOLE};
+pub(super) use super::past::{By, Making, Past, SEVERAL, WHOLE, is_several, known_channel, several_with};
 
 /// Bytes of a line.
 pub(super) const LINE: usize = 32;

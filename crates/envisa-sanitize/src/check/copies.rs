@@ -112,10 +112,12 @@ impl Checks {
         if came != all {
             let subject = || {
                 let (came, all) = (came.count_ones(), all.count_ones());
-                format!("{came} of the thread's {all} work-items come to an asynchronous copy")
+                format!(
+                    "only {came} of the {all} work-items of a sub-group come to an asynchronous copy of the group"
+                )
             };
             let missing = (all & !came).trailing_zeros();
-            self.note(m, pc, FindingKind::DivergentBarrier, missing, subject);
+            self.note(m, pc, FindingKind::DivergentBarrier, missing, subject).absent = true;
         }
     }
 

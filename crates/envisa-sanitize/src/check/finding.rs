@@ -77,6 +77,10 @@ pub struct LaunchFacts {
     pub elements: Vec<Elements>,
     /// Bytes of the buffers that the kernel is given.
     pub buffer_bytes: u64,
+    /// What buffers the kernel is given, and what they are called: of an allocation it may access these parts alone.
+    pub parts: Vec<(Range<u64>, String)>,
+    /// Addresses in allocations of which it may access everything.
+    pub whole: Vec<u64>,
     /// What is known of the program.
     pub program: Arc<ProgramFacts>,
     /// Nobody but the checks watches the launch: they are told of no more than they want.
@@ -109,8 +113,10 @@ pub struct Other {
     pub function: String,
     /// Place in the source.
     pub span: Span,
-    /// Its channel, where it is known: not of what several did together, and not of races between groups.
+    /// Its channel, where it is known.
     pub channel: Option<u32>,
+    /// Several channels did it, this one among them.
+    pub several: bool,
     /// Thread in its group.
     pub thread: u32,
     /// Group.
@@ -134,7 +140,7 @@ pub struct Finding {
     pub span: Span,
     /// Channel.
     pub channel: u32,
-    /// It is this channel's, and no other's.
+    /// It is this channel's, and no other's; else several did it together, this one among them.
     pub own: bool,
     /// Thread in its group.
     pub thread: u32,
@@ -150,6 +156,10 @@ pub struct Finding {
     pub orderings: Option<u32>,
     /// Of a race: this side is of an asynchronous copy of the group.
     pub copies: bool,
+    /// The channel is one that does not come there.
+    pub absent: bool,
+    /// Of colliding stores: the other channel, and what each of them stores.
+    pub with: Option<(u32, [String; 2])>,
     /// Another place that it is about.
     pub related: Option<Related>,
     /// The calls that led there, innermost first; of very deep ones the innermost. Not of races between groups.

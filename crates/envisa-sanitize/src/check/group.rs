@@ -16,7 +16,7 @@ use envisa_lower::{Op, fence};
 use envisa_machine::check_reports::{GLOBAL, LOCAL};
 
 use super::cells::{Budget, Cells, Making};
-pub(super) use super::cells::{By, Past, Run, SEVERAL, WHOLE as THREAD};
+pub(super) use super::cells::{By, Past, Run, WHOLE as THREAD, is_several, known_channel, several_with};
 use super::scattered::Dword;
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
@@ -131,8 +131,15 @@ struct Thread {
     signals: u32,
     waits: u32,
     joins: Option<Joins>,
-    /// By memory: from when on nothing has ordered its channels.
+    /// By memory: from when on nothing has ordered its channels; and from when on it would, if an atomic came after the
+    /// fence that was alone.
     since: [u32; MEMORIES.len()],
+    since_alone: [u32; MEMORIES.len()],
+    /// Up to when fences that are for more than its group cover what it did in global memory.
+    fenced_for_all: u32,
+    /// The fence that comes is one of which the source has no barrier, or one for its own group alone.
+    alone: bool,
+    for_group: bool,
     /// What it accesses is an asynchronous copy's.
     copying: Option<Copying>,
     /// What it accesses in shared local memory is an atomic's.
@@ -209,6 +216,8 @@ pub(super) struct Group {
     acquired: Acquired,
     /// Threads that know more once they go on.
     joining: u32,
+    /// The channels of a thread are in order among themselves.
+    in_step: bool,
     /// Some accesses were not remembered.
     pub overflowed: bool,
     /// Loads of what the same thread then compares and exchanges: a guess, which is sound whatever it reads.
@@ -228,9 +237,9 @@ pub(super) struct Now {
 }
 
 impl Group {
-    /// With cells that take of a budget.
-    pub fn of(budget: Arc<Budget>) -> Group {
-        Group { cells: Cells::of(budget), ..Group::default() }
+    /// With cells that take of a budget; the channels of a thread may be in order among themselves.
+    pub fn of(budget: Arc<Budget>, in_step: bool) -> Group {
+        Group { cells: Cells::of(budget), in_step, ..Group::default() }
     }
 
     fn thread(&mut self, thread: u32) -> &mut Thread {
@@ -285,14 +294,18 @@ impl Group {
         let done = t.clock;
         t.clock = done.saturating_add(1);
         for (m, _) in MEMORIES.iter().enumerate().filter(|(_, bit)| what & **bit != 0) {
-            (t.fenced[m], t.stored[m], t.since[m]) = (done, false, t.clock);
+            (t.fenced[m], t.stored[m]) = (done, false);
+            let since = if t.alone { &mut t.since_alone[m] } else { &mut t.since[m] };
+            *since = t.clock;
             if !t.told[m].0.is_empty() {
                 t.known[m].join(&t.told[m]);
                 t.told[m].0.clear();
             }
         }
         if what & fence::GLOBAL != 0 {
-            self.acquired = match (self.acquired, what & fence::GROUP != 0) {
+            let for_group = t.for_group;
+            t.fenced_for_all = if for_group { t.fenced_for_all } else { done };
+            self.acquired = match (self.acquired, for_group || what & fence::GROUP != 0) {
                 (Acquired::Told, false) => Acquired::Fenced,
                 (Acquired::Told, true) => Acquired::No,
                 (other, _) => other,
@@ -308,6 +321,30 @@ impl Group {
         for (since, _) in t.since.iter_mut().zip([GLOBAL, LOCAL]).filter(|(_, bit)| memories & bit != 0) {
             *since = t.clock;
         }
+    }
+
+    /// A fence begins of which the source has no barrier, or one is over: it orders the channels of its thread only if an
+    /// atomic comes after it.
+    pub fn fences_alone(&mut self, thread: u32, begins: bool) {
+        self.thread(thread).alone = begins;
+    }
+
+    /// An atomic begins that orders memory for the group alone, or is over.
+    pub fn fences_for_group(&mut self, thread: u32, begins: bool) {
+        self.thread(thread).for_group = begins;
+    }
+
+    /// How far its threads are covered by fences, as a thread tells other groups of it.
+    pub fn covered(&self, thread: u32) -> Vec<u32> {
+        let Some(t) = self.threads.get(thread as usize) else { return Vec::new() };
+        let mut covered = t.known[memory(0)].clone();
+        covered.set(thread, t.fenced_for_all);
+        covered.0
+    }
+
+    /// How far a thread has come.
+    pub fn clock(&self, thread: u32) -> u32 {
+        self.threads.get(thread as usize).map_or(0, |t| t.clock)
     }
 
     /// A thread begins an atomic of which it makes several accesses to shared local memory, or is done with it.
@@ -374,6 +411,7 @@ impl Group {
     pub fn synchronise(&mut self, thread: u32, key: u64, changes: bool, given: bool) {
         self.thread(thread);
         let t = &mut self.threads[thread as usize];
+        t.since.iter_mut().zip(t.since_alone).for_each(|(since, alone)| *since = alone.max(*since));
         let tells = changes && t.fenced != [0; MEMORIES.len()];
         let known = self.syncs.len();
         let there = match self.syncs.get_mut(&key) {
@@ -435,7 +473,7 @@ impl Group {
         // They are all in one memory.
         let m = dwords.first().map_or(0, |d| memory(d.key));
         me.stored[m] |= access == RaceAccess::Write;
-        let Some(mut making) = me.making((thread, pc), access, m) else {
+        let Some(mut making) = me.making((thread, pc), access, m, self.in_step) else {
             self.overflowed = true;
             return;
         };
@@ -459,7 +497,7 @@ impl Group {
         let mut guess = None;
         let of_copy = Run { by: By::one(THREAD), ..*run };
         let run = if me.copying.is_some() { &of_copy } else { run };
-        let done = me.making((thread, pc), access, m).and_then(|mut making| {
+        let done = me.making((thread, pc), access, m, self.in_step).and_then(|mut making| {
             (making.loads, making.compares) = (loads, compares);
             cells.access(run, &mut making, &mut guess, &mut races).ok()
         });
@@ -472,11 +510,18 @@ impl Group {
 
 impl Thread {
     /// What is known of an access that it makes to memory, for itself or for a copy; `None` if it cannot be remembered.
-    fn making(&self, (thread, pc): (u32, u32), access: RaceAccess, memory: usize) -> Option<Making<'_>> {
+    fn making(
+        &self,
+        (thread, pc): (u32, u32),
+        access: RaceAccess,
+        memory: usize,
+        in_step: bool,
+    ) -> Option<Making<'_>> {
         match &self.copying {
             None => {
                 let past = Past { thread, pc, clock: self.clock, channel: 0 };
-                Making::new(past, access, &self.known[memory].0, self.since[memory])
+                let since = if in_step { u32::MAX } else { self.since[memory] };
+                Making::new(past, access, &self.known[memory].0, since)
             }
             Some(copy) => {
                 let past = Past { thread: copy.thread, pc, clock: copy.clock, channel: 0 };

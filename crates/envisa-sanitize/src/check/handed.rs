@@ -1,14 +1,14 @@
 //! What groups access after an atomic and a fence told them that others are done: was it theirs?
 //!
-//! Groups count their atomics that change something, and know up to which of the others' they were told of what those did
-//! before: by the atomics that gave them a value, one place after the other. An access of another group that they do not
-//! know of races with theirs. Of two accesses before anything was told, `launch` knows.
+//! An atomic that changes something tells what fences of its thread cover, and what barriers told that thread of others of
+//! its group. Who is given a value knows of it, and tells it on, one place after the other. An access of another group
+//! that a group does not know of races with its own. Of two accesses before anything was told, `launch` knows.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 use super::cells::number;
-use super::group::{Map, RaceAccess, Run};
+use super::group::{By, Map, RaceAccess, Run};
 use super::launch::{Race, Who};
 
 /// Most places that are kept, and most groups that one is told of.
@@ -17,20 +17,17 @@ const MOST_KNOWN: usize = 1 << 10;
 /// Most reads of a place since it was written.
 const MOST_READS: usize = 8;
 
-/// Up to which of the atomics of groups somebody knows what they did.
-type Known = HashMap<u64, u32>;
+/// Most clocks of groups that are kept of all places together.
+const MOST_CLOCKS: usize = 1 << 20;
 
-#[derive(Debug, Default)]
-struct Group {
-    changes: u32,
-    known: Known,
-}
+/// How far the threads of groups are known to have come.
+type Known = HashMap<u64, Vec<u32>>;
 
-/// An access: after how many atomics of its group it was made.
+/// An access, and how far its thread had come.
 #[derive(Clone, Copy, Debug)]
 struct Note {
     who: Who,
-    changes: u32,
+    clock: u32,
     value: u32,
     /// Something had been told its group by then.
     told: bool,
@@ -46,7 +43,8 @@ struct Place {
 struct State {
     /// By dword: what those have told who changed it by atomics.
     told: Map<Known>,
-    groups: Map<Group>,
+    clocks: usize,
+    groups: Map<Known>,
     places: Map<Place>,
     races: Map<Race>,
     /// There was too much to be kept: nothing more is said.
@@ -58,10 +56,24 @@ struct State {
 pub(super) struct Handed(Mutex<State>);
 
 fn join(known: &mut Known, told: &Known) {
-    for (group, changes) in told {
-        let known = known.entry(*group).or_default();
-        *known = (*known).max(*changes);
+    for (group, clock) in told {
+        join_clock(known.entry(*group).or_default(), clock);
     }
+}
+
+fn join_clock(known: &mut Vec<u32>, told: &[u32]) {
+    if known.len() < told.len() {
+        known.resize(told.len(), 0);
+    }
+    known.iter_mut().zip(told).for_each(|(known, told)| *known = (*known).max(*told));
+}
+
+/// Who accesses, whether its group had been told something by then, and how far its thread had come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Accessing {
+    pub who: Who,
+    pub told: bool,
+    pub clock: u32,
 }
 
 impl State {
@@ -71,26 +83,27 @@ impl State {
         self.races.entry(pair).or_insert(new).count += 1;
     }
 
-    fn dword(&mut self, key: u64, (who, told): (Who, bool), access: RaceAccess, value: u32) {
+    fn dword(&mut self, key: u64, by: Accessing, access: RaceAccess, value: u32) {
+        let Accessing { who, told, clock } = by;
         if self.places.len() >= MOST_PLACES && !self.places.contains_key(&key) {
             return;
         }
         let group = self.groups.entry(who.group()).or_default();
         // A plain load of what others change by atomics is a mistake of its own.
         if let Some(there) = self.told.get(&key).filter(|_| access == RaceAccess::Read) {
-            join(&mut group.known, there);
+            join(group, there);
         }
-        let new = Note { who, changes: group.changes, value, told };
-        let (mine, known) = (who.group(), &group.known);
+        let new = Note { who, clock, value, told };
+        let (mine, known) = (who.group(), &*group);
+        let came = |n: &Note| known.get(&n.who.group())?.get(n.who.thread() as usize).copied();
         let races = |n: &Note| {
-            (told || n.told)
-                && n.who.group() != mine
-                && known.get(&n.who.group()).is_none_or(|up_to| *up_to <= n.changes)
+            (told || n.told) && n.who.group() != mine && came(n).is_none_or(|up_to| up_to < n.clock)
         };
         let place = self.places.entry(key).or_default();
         let written = place.write.filter(&races);
         if access == RaceAccess::Read {
-            if !place.reads.iter().any(|n| n.who.group() == mine && n.changes == new.changes) {
+            let same = |n: &Note| (n.who.group(), n.who.thread(), n.clock) == (mine, who.thread(), clock);
+            if !place.reads.iter().any(same) {
                 place.reads.truncate(MOST_READS - 1);
                 place.reads.push(new);
             }
@@ -115,34 +128,37 @@ impl Handed {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// A group was at a dword with an atomic that changes it, or not, and was given a value, or not.
-    pub fn atomic(&self, group: u64, key: u64, changes: bool, given: bool) {
-        let State { told, groups, full, .. } = &mut *self.state();
+    /// A group was at a dword with an atomic, and was given a value, or not. One that changes it tells how far fences cover
+    /// what the threads of the group did.
+    pub fn atomic(&self, group: u64, key: u64, covers: Option<&[u32]>, given: bool) {
+        let State { told, clocks, groups, full, .. } = &mut *self.state();
         if *full {
             return;
         }
-        let group_of = groups.entry(group).or_default();
+        let known = groups.entry(group).or_default();
         if let Some(told) = told.get(&key).filter(|_| given) {
-            join(&mut group_of.known, told);
+            join(known, told);
         }
-        if changes {
-            group_of.changes += 1;
+        if let Some(covers) = covers {
+            join_clock(known.entry(group).or_default(), covers);
             let there = told.entry(key).or_default();
-            join(there, &group_of.known);
-            there.insert(group, group_of.changes);
-            *full = there.len() > MOST_KNOWN || told.len() > MOST_PLACES;
+            let before = there.len();
+            join(there, known);
+            *clocks += there.len() - before;
+            *full = there.len() > MOST_KNOWN || told.len() > MOST_PLACES || *clocks > MOST_CLOCKS;
         }
     }
 
-    /// Notes accesses of a group, which was told something by then or not.
-    pub fn access(&self, run: &Run<'_>, who: (Who, bool), access: RaceAccess) {
+    /// Notes accesses.
+    pub fn access(&self, run: &Run<'_>, by: Accessing, access: RaceAccess) {
         let mut state = self.state();
         // Parts of dwords are left to others.
         if state.full || (run.key | u64::from(run.bytes)) & 3 != 0 {
             return;
         }
         for at in (0..run.bytes).step_by(4) {
-            state.dword(run.key + u64::from(at), who, access, number(run.values, at, 4));
+            let by = Accessing { who: by.who.with(By::one(run.by.channel(at))), ..by };
+            state.dword(run.key + u64::from(at), by, access, number(run.values, at, 4));
         }
     }
 
@@ -163,22 +179,25 @@ mod tests {
 
     const LOCK: u64 = 64;
 
-    fn at(handed: &Handed, group: u64, access: RaceAccess, value: u8) {
+    /// What a thread did up to its first fence.
+    const FENCED: Option<&[u32]> = Some(&[1]);
+
+    fn at(handed: &Handed, group: u64, (access, value): (RaceAccess, u8), (told, clock): (bool, u32)) {
         let who = Who::new(group, 0, access as u32).expect("small");
-        let run = Run { key: 0, bytes: 4, by: super::super::group::By::one(0), values: &[value; 4] };
-        handed.access(&run, (who, true), access);
+        let run = Run { key: 0, bytes: 4, by: By::one(0), values: &[value; 4] };
+        handed.access(&run, Accessing { who, told, clock }, access);
     }
 
     /// A group takes a lock, adds to what it guards, and gives it back: before its store, or behind it.
     fn adds(handed: &Handed, group: u64, early: bool) {
-        handed.atomic(group, LOCK, true, true);
-        at(handed, group, Read, 0);
+        handed.atomic(group, LOCK, Some(&[]), true);
+        at(handed, group, (Read, 0), (true, 1));
         if early {
-            handed.atomic(group, LOCK, true, false);
+            handed.atomic(group, LOCK, FENCED, false);
         }
-        at(handed, group, Write, group as u8);
+        at(handed, group, (Write, group as u8), (true, 1 + u32::from(early)));
         if !early {
-            handed.atomic(group, LOCK, true, false);
+            handed.atomic(group, LOCK, FENCED, false);
         }
     }
 
@@ -198,37 +217,44 @@ mod tests {
     #[test]
     fn what_is_told_goes_on_over_several_places() {
         let handed = Handed::default();
-        at(&handed, 0, Write, 1);
-        handed.atomic(0, LOCK, true, false);
-        handed.atomic(1, LOCK, false, true);
-        handed.atomic(1, LOCK + 4, true, false);
-        handed.atomic(2, LOCK + 4, false, true);
-        at(&handed, 2, Write, 2);
+        at(&handed, 0, (Write, 1), (true, 1));
+        handed.atomic(0, LOCK, FENCED, false);
+        handed.atomic(1, LOCK, None, true);
+        handed.atomic(1, LOCK + 4, Some(&[]), false);
+        handed.atomic(2, LOCK + 4, None, true);
+        at(&handed, 2, (Write, 2), (true, 1));
         assert!(handed.races().is_empty());
-        at(&handed, 3, Read, 0);
+        at(&handed, 3, (Read, 0), (true, 1));
         assert_eq!(handed.races().len(), 1, "nobody told it");
     }
 
     #[test]
+    fn what_no_fence_covers_is_not_told() {
+        for covers in [&[1][..], &[], &[0, 9]] {
+            let handed = Handed::default();
+            at(&handed, 0, (Write, 1), (false, 1));
+            handed.atomic(0, LOCK, Some(covers), true);
+            handed.atomic(1, LOCK, Some(&[]), true);
+            at(&handed, 1, (Read, 0), (true, 1));
+            assert_eq!(handed.races().len(), usize::from(covers != [1]), "{covers:?}");
+        }
+    }
+
+    #[test]
     fn what_is_stored_behind_the_flag_races_with_who_saw_that() {
-        let access = |handed: &Handed, group: u64, access: RaceAccess, told: bool| {
-            let who = Who::new(group, 0, access as u32).expect("small");
-            let run = Run { key: 0, bytes: 4, by: super::super::group::By::one(0), values: &[7; 4] };
-            handed.access(&run, (who, told), access);
-        };
         for early in [false, true] {
             let handed = Handed::default();
             if early {
-                handed.atomic(0, LOCK, true, false);
+                handed.atomic(0, LOCK, FENCED, false);
             }
-            access(&handed, 0, Write, false);
+            at(&handed, 0, (Write, 7), (false, 1 + u32::from(early)));
             if !early {
-                handed.atomic(0, LOCK, true, false);
+                handed.atomic(0, LOCK, FENCED, false);
             }
-            access(&handed, 1, Read, false);
+            at(&handed, 1, (Read, 7), (false, 1));
             assert!(handed.races().is_empty(), "another looks at these");
-            handed.atomic(2, LOCK, false, true);
-            access(&handed, 2, Read, true);
+            handed.atomic(2, LOCK, None, true);
+            at(&handed, 2, (Read, 7), (true, 1));
             assert_eq!(handed.races().len(), usize::from(early));
         }
     }

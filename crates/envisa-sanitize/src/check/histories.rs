@@ -225,7 +225,7 @@ fn groups_are_noted_by_lines_as_by_dwords() {
             }
             each(s, |at, bytes, dword| {
                 let values = s.values.get(at as usize..(at + bytes) as usize).unwrap_or_default();
-                let by = if dword { By::one(0) } else { s.by };
+                let by = if dword { By::one(s.by.channel(at)) } else { s.by.from(at).unwrap_or(s.by) };
                 launch.access(&Run { key: s.key + u64::from(at), bytes, by, values }, who, s.access);
             });
         };

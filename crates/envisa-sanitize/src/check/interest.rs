@@ -67,7 +67,7 @@ impl Elsewhere {
 impl Checks {
     /// Says what is wanted, if nobody else has said it for this launch.
     pub(super) fn select(&mut self, m: &Machine<'_>) {
-        self.selects = self.facts.alone && !self.facts.hints;
+        self.selects = self.facts.alone && !self.facts.hints && !self.sites.has_shared_parts();
         if self.selects {
             m.env.interest.get_or_init(|| self.interest(m));
         }

@@ -22,20 +22,23 @@ const PAGE: u64 = (LINE * LINES) as u64;
 const SHARDS: usize = 64;
 
 const NONE: u64 = u64::MAX;
-/// Bits of a key, from the lowest: what the cell holds, the instruction, the thread, the group.
+/// Bits of a key, from the lowest: what the cell holds, the channels ([`By`]), the instruction, the thread, the group.
 const TAG: u64 = 3;
-const PC: u32 = 2;
-const THREAD: u32 = 22;
-const GROUP: u32 = 32;
+const BY: u32 = 2;
+const PC: u32 = 10;
+const THREAD: u32 = 30;
+const GROUP: u32 = 37;
+const BY_BITS: u64 = 0xff << BY;
 
-/// Who accessed: ordered by group, thread, instruction.
+/// Who accessed: ordered by group, thread, instruction, channels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Who(u64);
 
 impl Who {
     /// `None` if one of them is too large to be told apart.
     pub fn new(group: u64, thread: u32, pc: u32) -> Option<Who> {
-        let fits = group < u32::MAX as u64 && thread < 1 << 10 && pc < 1 << 20;
+        let fits =
+            group < (1 << (64 - GROUP)) - 1 && thread < 1 << (GROUP - THREAD) && pc < 1 << (THREAD - PC);
         fits.then_some(Who(group << GROUP | (thread as u64) << THREAD | (pc as u64) << PC))
     }
 
@@ -44,11 +47,27 @@ impl Who {
     }
 
     pub fn thread(self) -> u32 {
-        (self.0 >> THREAD) as u32 & 0x3ff
+        (self.0 >> THREAD) as u32 & 0x7f
     }
 
     pub fn pc(self) -> u32 {
         (self.0 >> PC) as u32 & 0xf_ffff
+    }
+
+    /// These channels of it.
+    pub fn with(self, by: By) -> Who {
+        Who(self.0 & !BY_BITS | u64::from(by.code()) << BY)
+    }
+
+    /// Its channels.
+    pub fn by(self) -> By {
+        By::of_code((self.0 >> BY) as u8)
+    }
+
+    /// Of the bytes of a line the one at this place.
+    fn at(word: u64, byte: u32) -> u64 {
+        let by = Who(word).by();
+        word & !BY_BITS | u64::from(By::one(by.channel(byte)).code()) << BY
     }
 }
 
@@ -149,9 +168,23 @@ impl Part {
 /// Bits of the second word of what one group stored, above the value: its own lowest read, thread and instruction;
 /// whether there is one; whether its stores differ.
 const OWN_READ: u32 = 32;
-const OWN_BITS: u64 = (1 << (GROUP - PC)) - 1;
+const OWN_BITS: u64 = (1 << 30) - 1;
 const HAS_READ: u64 = 1 << 62;
 const DIFFERS: u64 = 1 << 63;
+/// In there, the thread is above the instruction, of which there is room for so many bits, and that above the channels.
+const OWN_PC_BITS: u32 = 15;
+
+/// A word without its group; `None` if its instruction is too far back in the program.
+fn own_part(who: u64) -> Option<u64> {
+    let (thread, rest) = (who >> THREAD & 0x7f, who >> BY & ((1 << (THREAD - BY)) - 1));
+    (rest >> (PC - BY + OWN_PC_BITS) == 0).then_some(thread << (PC - BY + OWN_PC_BITS) | rest)
+}
+
+/// The word of a group and what [`own_part`] gave.
+fn whole_word(group_of: u64, own: u64) -> u64 {
+    let low = PC - BY + OWN_PC_BITS;
+    group_of >> GROUP << GROUP | (own >> low) << THREAD | (own & ((1 << low) - 1)) << BY
+}
 
 impl Default for Cell {
     fn default() -> Cell {
@@ -176,7 +209,7 @@ impl Cell {
                 true
             }
             (READS, RaceAccess::Write) if same_group && self.1 == NONE => {
-                let read = self.0 >> PC & OWN_BITS;
+                let Some(read) = own_part(self.0) else { return false };
                 *self = Cell(who | WRITE, read << OWN_READ | HAS_READ | u64::from(value));
                 true
             }
@@ -186,7 +219,7 @@ impl Cell {
                 true
             }
             (WRITE, RaceAccess::Read) if same_group => {
-                let read = who >> PC & OWN_BITS;
+                let Some(read) = own_part(who) else { return false };
                 let known = self.1 >> OWN_READ & OWN_BITS;
                 if self.1 & HAS_READ == 0 || read < known {
                     self.1 = self.1 & !(OWN_BITS << OWN_READ) | HAS_READ | read << OWN_READ;
@@ -194,6 +227,33 @@ impl Cell {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Of a line: did the same instruction of the same thread access it by other parts? Which channel is the lowest differs
+    /// from byte to byte then.
+    fn mixes(&self, who: u64) -> bool {
+        let mixes = |known: u64| (known ^ who) >> PC == 0 && !Who(known).by().is_alike(Who(who).by());
+        let second = match self.0 & TAG {
+            READS => self.1,
+            WRITE if self.1 & HAS_READ != 0 => whole_word(self.0, self.1 >> OWN_READ & OWN_BITS),
+            _ => NONE,
+        };
+        mixes(self.0) || second != NONE && mixes(second)
+    }
+
+    /// Of a line: as it is of one of its bytes, but for the value.
+    fn at(self, byte: u32) -> Cell {
+        match self.0 & TAG {
+            READS if self.0 | TAG == NONE => self,
+            READS => Cell(Who::at(self.0, byte), if self.1 == NONE { NONE } else { Who::at(self.1, byte) }),
+            WRITE if self.1 & HAS_READ != 0 => {
+                let read = whole_word(self.0, self.1 >> OWN_READ & OWN_BITS);
+                let read = own_part(Who::at(read, byte)).unwrap_or(0);
+                Cell(Who::at(self.0, byte), self.1 & !(OWN_BITS << OWN_READ) | read << OWN_READ)
+            }
+            WRITE => Cell(Who::at(self.0, byte), self.1),
+            _ => self,
         }
     }
 }
@@ -247,7 +307,7 @@ impl Page {
                 full.value = cell.1 as u32;
                 full.differ = if cell.1 & DIFFERS != 0 { u32::MAX } else { 0 };
                 if cell.1 & HAS_READ != 0 {
-                    full.reads.0[0] = cell.0 >> GROUP << GROUP | (cell.1 >> OWN_READ & OWN_BITS) << PC;
+                    full.reads.0[0] = whole_word(cell.0, cell.1 >> OWN_READ & OWN_BITS);
                 }
             }
             _ => full = self.full.get(cell.1 as usize).copied().unwrap_or(full),
@@ -260,7 +320,7 @@ impl Page {
     #[inline]
     fn whole(&mut self, line: usize, who: u64, access: RaceAccess, values: &[u8]) -> bool {
         let mut cell = self.line(line);
-        if cell.0 & TAG == PARTS || access == RaceAccess::Atomic {
+        if cell.0 & TAG == PARTS || access == RaceAccess::Atomic || cell.mixes(who) {
             return false;
         }
         if access == RaceAccess::Read {
@@ -300,13 +360,14 @@ impl Page {
         inside: u32,
         run: &Run<'_>,
         (at, bytes): (u32, u32),
-        noted: (u64, RaceAccess),
+        (who, access): (Who, RaceAccess),
     ) {
         let narrow = (run.key as u32 | inside | bytes) & 3 != 0 || run.by.is_narrow();
         let part = self.part(line, narrow);
         let step = if narrow { 1 } else { 4 };
         for n in (0..bytes).step_by(step as usize) {
             let (first, value) = (inside + n, number(run.values, at + n, step));
+            let noted = (who.with(By::one(run.by.channel(at + n))).0, access);
             if !part.bytes {
                 self.add(part.start + first as usize / 4, noted, value);
                 continue;
@@ -363,14 +424,14 @@ impl Page {
             return cut;
         }
         let step = if bytes { 1 } else { 4 };
-        let one = |at: u32| match cell.0 & TAG {
-            WRITE => {
+        let one = |at: u32| match (cell.0 & TAG, cell.at(at)) {
+            (WRITE, here) => {
                 let value = number(&self.values, line as u32 * LINE as u32 + at, step);
                 let differs = cell.1 >> at & ((1 << step) - 1) != 0;
-                let rest = cell.1 >> OWN_READ << OWN_READ;
-                Cell(cell.0, rest | u64::from(value) | if differs { DIFFERS } else { 0 })
+                let rest = here.1 >> OWN_READ << OWN_READ;
+                Cell(here.0, rest | u64::from(value) | if differs { DIFFERS } else { 0 })
             }
-            _ => cell,
+            (_, here) => here,
         };
         let part = Part { start: self.parts.len(), bytes };
         let cells: [Cell; LINE] = std::array::from_fn(|n| match n < part.cells() {
@@ -459,7 +520,7 @@ impl Launch {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// Notes accesses, whose channels nobody asks for.
+    /// Notes accesses.
     pub fn access(&self, run: &Run<'_>, who: Who, access: RaceAccess) {
         let mut at = 0;
         while at < run.bytes {
@@ -472,8 +533,10 @@ impl Launch {
                     let (line, inside) = (inside as usize / LINE, inside as u32 % LINE as u32);
                     let bytes = (LINE as u32 - inside).min(here - done);
                     let values = run.values.get((at + done) as usize..).unwrap_or_default();
-                    if bytes as usize != LINE || !page.whole(line, who.0, access, values) {
-                        page.apart(line, inside, run, (at + done, bytes), (who.0, access));
+                    let by = run.by.from(at + done);
+                    let whole = by.filter(|_| bytes as usize == LINE);
+                    if !whole.is_some_and(|by| page.whole(line, who.with(by).0, access, values)) {
+                        page.apart(line, inside, run, (at + done, bytes), (who, access));
                     }
                     done += bytes;
                 }
@@ -482,28 +545,28 @@ impl Launch {
         }
     }
 
-    /// Notes accesses of so many bytes each, which store nothing that is asked for.
-    pub fn accesses(&self, keys: &[u64], bytes: u32, who: Who, access: RaceAccess) {
+    /// Notes accesses of channels, of so many bytes each, which store nothing that is asked for.
+    pub fn accesses(&self, keys: &[(u64, u8)], bytes: u32, who: Who, access: RaceAccess) {
         let mut rest = keys;
-        while let Some(first) = rest.first() {
+        while let Some((first, channel)) = rest.first() {
             let shard = (first / PAGE) as usize % SHARDS;
             let here =
-                |key: &u64| (key / PAGE) as usize % SHARDS == shard && key % PAGE + u64::from(bytes) <= PAGE;
-            let (together, others) = rest.split_at(rest.iter().take_while(|key| here(key)).count());
+                |key: u64| (key / PAGE) as usize % SHARDS == shard && key % PAGE + u64::from(bytes) <= PAGE;
+            let (together, others) = rest.split_at(rest.iter().take_while(|(key, _)| here(*key)).count());
             if together.is_empty() {
-                self.access(&Run { key: *first, bytes, by: By::one(0), values: &[] }, who, access);
+                self.access(&Run { key: *first, bytes, by: By::one(*channel), values: &[] }, who, access);
                 rest = &rest[1..];
                 continue;
             }
             let mut pages = self.shards[shard].lock().unwrap_or_else(|e| e.into_inner());
-            for key in together {
-                let run = Run { key: *key, bytes, by: By::one(0), values: &[] };
+            for (key, channel) in together {
+                let run = Run { key: *key, bytes, by: By::one(*channel), values: &[] };
                 self.change_in(&mut pages, key / PAGE, |page| {
                     let (line, inside) = ((key % PAGE) as usize / LINE, (key % LINE as u64) as u32);
                     let here = bytes.min(LINE as u32 - inside);
-                    page.apart(line, inside, &run, (0, here), (who.0, access));
+                    page.apart(line, inside, &run, (0, here), (who, access));
                     if here < bytes {
-                        page.apart(line + 1, 0, &run, (here, bytes - here), (who.0, access));
+                        page.apart(line + 1, 0, &run, (here, bytes - here), (who, access));
                     }
                 });
             }
@@ -517,9 +580,10 @@ impl Launch {
         while let Some(first) = dwords.next() {
             let number = first.key / PAGE;
             self.change(number, |page| {
-                page.dword(first, (who.0, access));
+                let noted = |d: &Dword| (who.with(By::one(d.by)).0, access);
+                page.dword(first, noted(first));
                 while let Some(next) = dwords.next_if(|d| d.key / PAGE == number) {
-                    page.dword(next, (who.0, access));
+                    page.dword(next, noted(next));
                 }
             });
         }

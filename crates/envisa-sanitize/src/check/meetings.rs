@@ -61,10 +61,10 @@ impl Checks {
                 match bound {
                     check_reports::BARRIER => barriers::not_all(came, all),
                     check_reports::OF_GROUP => format!(
-                        "{came} of the thread's {all} work-items come to a function that all of the group have to call"
+                        "only {came} of the {all} work-items of a sub-group come to a function that all of the group have to call"
                     ),
                     _ => format!(
-                        "{came} of the sub-group's {all} work-items come to a function that all of them have to call"
+                        "only {came} of the {all} work-items of a sub-group come to a function that all of them have to call"
                     ),
                 }
             };
@@ -72,7 +72,7 @@ impl Checks {
                 self.short.insert(m.t.index, m.t.mask);
             }
             let missing = (all & !came).trailing_zeros();
-            self.note(m, pc, FindingKind::DivergentBarrier, missing, subject);
+            self.note(m, pc, FindingKind::DivergentBarrier, missing, subject).absent = true;
         }
     }
 

@@ -11,8 +11,10 @@ pub(super) struct Past {
     pub channel: u8,
 }
 
-/// In place of a channel: several of a thread.
+/// In place of a channel: several of a thread, of which none is known.
 pub(super) const SEVERAL: u8 = 63;
+/// From here on: several of a thread, among them the channel that comes to lie here.
+const AMONG: u8 = 32;
 /// In place of a channel: the thread as such.
 pub(super) const WHOLE: u8 = 62;
 
@@ -54,9 +56,28 @@ impl Past {
     }
 }
 
+/// In place of a channel: several of a thread, among them this one.
+pub(super) fn several_with(channel: u8) -> u8 {
+    if channel < WHOLE - AMONG { AMONG + channel } else { SEVERAL }
+}
+
+/// Is it in place of a channel, for several?
+pub(super) fn is_several(channel: u8) -> bool {
+    channel >= AMONG && channel != WHOLE
+}
+
+/// A channel: this one, or one that is known of several.
+pub(super) fn known_channel(channel: u8) -> Option<u8> {
+    match channel {
+        0..AMONG => Some(channel),
+        AMONG..WHOLE => Some(channel - AMONG),
+        _ => None,
+    }
+}
+
 /// Are there two channels, one of each, that are not the same?
 fn are_apart(a: u8, b: u8) -> bool {
-    a != b || a == SEVERAL
+    a != b || is_several(a)
 }
 
 /// Are two words of one thread?
@@ -86,6 +107,27 @@ impl By {
     pub fn each(channel: u8, bytes: u32) -> Option<By> {
         (bytes.is_power_of_two() && bytes <= 16)
             .then_some(By { channel, shift: bytes.trailing_zeros() as u8 })
+    }
+
+    /// As eight bits.
+    pub fn code(self) -> u8 {
+        match self.shift {
+            By::ONE => self.channel & 0x3f,
+            shift => 64 + shift * AMONG + self.channel % AMONG,
+        }
+    }
+
+    /// Of a code.
+    pub fn of_code(code: u8) -> By {
+        match code.checked_sub(64) {
+            None => By::one(code),
+            Some(code) => By { channel: code % AMONG, shift: code / AMONG },
+        }
+    }
+
+    /// Does it have as many bytes for each channel as another?
+    pub fn is_alike(self, other: By) -> bool {
+        self.shift == other.shift
     }
 
     /// Do channels have less than a dword each?
@@ -254,6 +296,12 @@ mod tests {
         assert_eq!([0, 7, 8, 31].map(|byte| by.channel(byte)), [3, 3, 4, 6]);
         assert_eq!((by.from(8), by.from(4)), (By::each(4, 8), None));
         assert_eq!(By::one(9).from(5), Some(By::one(9)));
+        for by in [by, By::one(9), By::one(SEVERAL), By::one(several_with(3)), By::each(31, 1).expect("one")]
+        {
+            assert_eq!(By::of_code(by.code()), by);
+        }
+        assert_eq!([3, several_with(3), SEVERAL, WHOLE].map(known_channel), [Some(3), Some(3), None, None]);
+        assert_eq!(several_with(31), SEVERAL);
         let past = Past { thread: 7, pc: 5, clock: 9, channel: 0 };
         let making = Making::new(past, RaceAccess::Read, &[], 0).expect("small");
         let mark = making.mark(by);

@@ -5,7 +5,10 @@ use envisa_machine::memory::Hint;
 use envisa_machine::messages::{compares, leaves};
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
-use super::group::{By, Now, Past, RaceAccess, Run, SEVERAL, SLM, THREAD, is_copy};
+use super::group::{
+    By, Now, Past, RaceAccess, Run, SLM, THREAD, is_copy, is_several, known_channel, several_with,
+};
+use super::handed::Accessing;
 use super::interest::Class;
 use super::launch::Who;
 use super::rows::Row;
@@ -61,7 +64,7 @@ impl Checks {
     /// all active work-items do: they load and change it together, and of what they store one value was picked. With one
     /// active work-item it is that one's.
     fn channel_of_all(&self, m: &Machine<'_>, pc: u32, message: &Message, rows: &[Row]) -> Option<u8> {
-        if self.facts.in_step || self.facts.sub_groups {
+        if self.facts.in_step {
             return Some(THREAD);
         }
         let simd = m.env.program.simd();
@@ -77,7 +80,7 @@ impl Checks {
         Some(match (m.t.mask.count_ones(), writes) {
             (1, _) => m.t.mask.trailing_zeros() as u8,
             (_, true) => THREAD,
-            (_, false) => SEVERAL,
+            (_, false) => several_with(m.t.mask.trailing_zeros() as u8),
         })
     }
 
@@ -99,8 +102,9 @@ impl Checks {
             AccessKind::Write => RaceAccess::Write,
         };
         let atomic = access == RaceAccess::Atomic;
+        let told = self.group.has_acquired();
         let handed = who.filter(|_| self.facts.program.hands_over());
-        let who = who.filter(|_| !self.group.has_acquired());
+        let who = who.filter(|_| !told);
         let compares = matches!(message, Message::Atomic(a) if compares(a));
         let now = |loads| Now { thread: m.t.index, pc, access, loads, compares };
         // What several channels read is read once.
@@ -110,7 +114,7 @@ impl Checks {
         let by = match (own, accesses) {
             _ if atomic => None,
             (Some(channel), _) => Some(By::one(channel)),
-            _ if row.same && row.count > 1 => Some(By::one(SEVERAL)),
+            _ if row.same && row.count > 1 => Some(By::one(several_with(row.access.channel))),
             _ if row.one => By::each(row.access.channel, row.parts * bytes),
             (_, [a]) => Some(By::one(a.first.channel)),
             (_, all) => channels_of(all).and_then(|parts| By::each(row.access.channel, parts * bytes)),
@@ -125,7 +129,8 @@ impl Checks {
             let run = Run { key, bytes, by, values };
             self.race_run(m, (pc, row.access.channel), &run, now(false), who);
             if let Some(handed) = handed {
-                self.handed.access(&run, (handed, who.is_none()), access);
+                let by = Accessing { who: handed, told, clock: self.group.clock(m.t.index) };
+                self.handed.access(&run, by, access);
             }
             self.stored = buffer;
             return;
@@ -149,13 +154,14 @@ impl Checks {
             let run = Run { key, bytes, by, values };
             let who = who.filter(|_| !loads);
             if batch && who.is_some() {
-                self.changed.push(key);
+                self.changed.push((key, own.unwrap_or(a.channel)));
             }
             self.race_run(m, (pc, a.channel), &run, now(loads), who.filter(|_| !batch));
             if atomic {
                 self.group.synchronise(m.t.index, key & !3, !loads, gives(message));
                 if let Some(handed) = handed {
-                    self.handed.atomic(handed.group(), key & !3, !loads, gives(message));
+                    let covers = (!loads).then(|| self.group.covered(m.t.index));
+                    self.handed.atomic(handed.group(), key & !3, covers.as_deref(), gives(message));
                 }
             }
         }
@@ -179,7 +185,7 @@ impl Checks {
         let mut found = Vec::new();
         self.group.access(run, now, |at, channel, race| found.push((at, channel, race)));
         for (at, channel, race) in found {
-            let channel = if channel == THREAD || channel == SEVERAL { first } else { channel };
+            let channel = known_channel(channel).unwrap_or(first);
             self.race(m, (pc, now.access, channel), at, race);
         }
         if let Some(who) = who {
@@ -198,7 +204,7 @@ impl Checks {
     ) {
         let (instruction, function, span) = self.sites.at(past.pc);
         let (thread, group, copies) = (past.thread, m.group.id, is_copy(past.thread));
-        let channel_there = Some(u32::from(past.channel)).filter(|c| *c < 32);
+        let channel_there = known_channel(past.channel).map(u32::from);
         let orderings = Some(past.clock.saturating_sub(1));
         let other = Other {
             access: with,
@@ -206,6 +212,7 @@ impl Checks {
             function,
             span,
             channel: channel_there,
+            several: is_several(past.channel),
             thread,
             group,
             orderings: orderings.filter(|_| !copies),

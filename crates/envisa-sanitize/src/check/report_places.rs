@@ -1,7 +1,7 @@
 //! Where instructions and memory are, for reports.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use envisa_isa::Span;
 use envisa_isa::predefined::var;
@@ -103,6 +103,9 @@ fn hands_over(p: &Program) -> bool {
     p.messages().iter().any(given) && p.code().iter().any(wide)
 }
 
+/// The bits of a pointer into shared local memory that are an offset: compilers set one above them, so that it is not null.
+const LOCAL_OFFSET: u64 = (1 << 28) - 1;
+
 /// Where instructions and memory are.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
@@ -118,9 +121,31 @@ pub(super) struct Sites {
     local_arguments: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
     elements: Vec<Elements>,
+    /// Allocations of which the kernel may access parts alone: their places, and those of the parts.
+    shared_parts: Vec<(Range<u64>, Vec<(Range<u64>, String)>)>,
+    /// Variables in shared local memory of which the kernel tells itself.
+    told_local: RwLock<Vec<Elements>>,
 }
 
 impl Sites {
+    /// The kernel tells where a variable of its own in shared local memory begins, its bytes, those of an element, and its
+    /// name with all dimensions but the first: `tile[16]`.
+    pub fn tell_local(&self, at: u64, (bytes, element): (u64, u64), text: &str) {
+        let range = at & LOCAL_OFFSET..(at & LOCAL_OFFSET).saturating_add(bytes);
+        if self.told_local.read().is_ok_and(|all| all.iter().any(|e| e.range == range)) {
+            return;
+        }
+        let mut parts = text.split(['[', ']']).filter(|part| !part.is_empty());
+        let name = parts.next().unwrap_or_default().to_owned();
+        let inner: Vec<u64> = parts.filter_map(|n| n.parse().ok()).collect();
+        let inside = inner.iter().product::<u64>().saturating_mul(element).max(1);
+        let first = Some(bytes / inside).filter(|n| *n > 1 || !inner.is_empty());
+        let dimensions = first.into_iter().chain(inner).collect();
+        if let Ok(mut all) = self.told_local.write() {
+            all.push(Elements { local: true, range, name, bytes: element.max(1), dimensions });
+        }
+    }
+
     pub fn of(m: &Machine<'_>, facts: &LaunchFacts) -> Sites {
         let (local_arguments, arrays): (Vec<_>, Vec<_>) = local_arguments(m.env.local_regions, facts).unzip();
         Sites {
@@ -135,6 +160,8 @@ impl Sites {
                 .collect(),
             local_variables: facts.local_variables.clone(),
             elements: facts.elements.iter().cloned().chain(arrays.into_iter().flatten()).collect(),
+            shared_parts: shared_parts(m, facts),
+            told_local: RwLock::default(),
         }
     }
 
@@ -171,6 +198,24 @@ impl Sites {
     /// The kernel's own variable at an offset in shared local memory.
     pub fn local_variable(&self, at: u64) -> Option<&(Range<u64>, String)> {
         self.local_variables.iter().find(|(range, _)| range.contains(&at))
+    }
+
+    /// Are there allocations of which the kernel may access parts alone?
+    pub fn has_shared_parts(&self) -> bool {
+        !self.shared_parts.is_empty()
+    }
+
+    /// Bytes beside all parts of their allocation that the kernel may access: the part that is nearest, its name, and how
+    /// many bytes of it the first of them is behind its start.
+    pub fn beside_parts(&self, at: u64, bytes: u64) -> Option<(&Range<u64>, &str, i64)> {
+        let (_, parts) = self.shared_parts.iter().find(|(r, _)| r.contains(&at))?;
+        let end = at.saturating_add(bytes);
+        if parts.iter().any(|(r, _)| r.start <= at && end <= r.end) {
+            return None;
+        }
+        let apart = |r: &Range<u64>| if at < r.start { r.start - at } else { at.saturating_sub(r.end - 1) };
+        let (range, name) = parts.iter().min_by_key(|(r, _)| apart(r))?;
+        Some((range, name, at.wrapping_sub(range.start) as i64))
     }
 
     /// What an instruction is looked at for.
@@ -229,7 +274,16 @@ impl Sites {
             if let Some((range, name)) = self.local_arguments.iter().find(|(range, _)| range.contains(&at)) {
                 return format!("local argument {name} at byte {:#x}", at - range.start);
             }
-            return format!("shared local memory at {:#x}", key & !SLM);
+            let told = self.told_local.read();
+            let found = told.as_ref().ok().and_then(|all| all.iter().find(|e| e.range.contains(&at)));
+            return match found {
+                Some(e) => {
+                    let offset = at - e.range.start;
+                    let element = e.at(offset as i64);
+                    format!("local variable {} at byte {offset:#x} ({element})", e.name)
+                }
+                None => format!("shared local memory at {at:#x}"),
+            };
         }
         let i = self.memory.partition_point(|a| a.0 <= key);
         match i.checked_sub(1).and_then(|i| self.memory.get(i)) {
@@ -237,6 +291,23 @@ impl Sites {
             _ => format!("{key:#x}"),
         }
     }
+}
+
+/// The allocations of which the kernel is given no more than parts, with these.
+fn shared_parts(m: &Machine<'_>, facts: &LaunchFacts) -> Vec<(Range<u64>, Vec<(Range<u64>, String)>)> {
+    let of = |range: &Range<u64>| {
+        let inside = |r: &Range<u64>| range.start <= r.start && r.end <= range.end && r.start < r.end;
+        let parts: Vec<_> = facts.parts.iter().filter(|(r, _)| inside(r)).cloned().collect();
+        let mut ranges: Vec<&Range<u64>> = parts.iter().map(|(r, _)| r).collect();
+        ranges.sort_by_key(|r| r.start);
+        let covered = ranges.iter().fold(range.start, |to, r| if r.start <= to { to.max(r.end) } else { to });
+        let open =
+            parts.is_empty() || covered >= range.end || facts.whole.iter().any(|at| range.contains(at));
+        (!open).then_some(parts)
+    };
+    let all = m.env.memory.iter().filter(|a| !a.private);
+    let ranges = all.map(|a| a.base..a.base.saturating_add(a.block.len() as u64));
+    ranges.filter_map(|range| of(&range).map(|parts| (range, parts))).collect()
 }
 
 /// The arguments in shared local memory with their places, and as arrays if their elements are known.

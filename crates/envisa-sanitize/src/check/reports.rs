@@ -58,6 +58,10 @@ impl Checks {
                     self.meets(m, pc, noted, 0);
                 }
                 Kind::Meets => self.meets(m, pc, noted, what.bound),
+                Kind::Fences => {
+                    self.group.fences_alone(m.t.index, what.bound & check_reports::ALONE != 0);
+                    self.group.fences_for_group(m.t.index, what.bound & check_reports::FOR_GROUP != 0);
+                }
                 Kind::Changes | Kind::Changed => self.group.changes(m.t.index, what.kind == Kind::Changes),
                 _ => {}
             }
@@ -87,6 +91,12 @@ impl Checks {
                     let name = std::array::from_fn(|n| fields[1 + n]);
                     let bytes = (what.bound.into(), what.bytes.into());
                     self.private_names.add(m.t.index, fields[FIELDS - 1], bytes, name);
+                }
+                Some(what) if what.kind == Kind::LocalVariable => {
+                    if n == 0 {
+                        let (at, name) = (fields[FIELDS - 1], check_reports::name(&fields[1..FIELDS - 1]));
+                        self.sites.tell_local(at, (what.bound.into(), what.bytes.into()), &name);
+                    }
                 }
                 Some(what) if what.kind == Kind::Waits && n == 0 => self.waits(m, pc, *k, fields[FIELDS - 1]),
                 Some(_) | None => self.reported(m, pc, *k, fields),
@@ -118,7 +128,9 @@ impl Checks {
             | Kind::Block
             | Kind::Changes
             | Kind::Changed
-            | Kind::Variable => return,
+            | Kind::Variable
+            | Kind::Fences
+            | Kind::LocalVariable => return,
         };
         self.note(m, pc, kind, channel, || sentence(&what, &name, value));
     }

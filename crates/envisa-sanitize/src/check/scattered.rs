@@ -7,7 +7,8 @@ use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
 use super::Checks;
 use super::cells::LINE;
 use super::content::RowHome;
-use super::group::{By, Now, RaceAccess, Run, SEVERAL, SLM};
+use super::group::{By, Now, RaceAccess, Run, SLM, several_with};
+use super::handed::Accessing;
 use super::interest::Class;
 use super::launch::Who;
 use super::rows::Row;
@@ -120,7 +121,7 @@ impl Checks {
                 (2.., _) => None,
                 (_, Some((start, n, same))) if start == key && !s.write && (same || n == 1) => {
                     let one = dwords.len().saturating_sub(a.bytes as usize / 4);
-                    dwords[one..].iter_mut().for_each(|d| d.by = SEVERAL);
+                    dwords[one..].iter_mut().for_each(|d| d.by = several_with(d.told));
                     together = Some((start, n + 1, true));
                     continue;
                 }
@@ -138,7 +139,7 @@ impl Checks {
             let mut key = key;
             for n in 0..channels {
                 let told = a.channel.wrapping_add(n as u8);
-                let by = if several { SEVERAL } else { told };
+                let by = if several { several_with(told) } else { told };
                 let channel = u32::from(told).saturating_sub(first);
                 for part in row.part..row.part + row.parts.max(1) {
                     if !all && !self.sites.wanted(message, a, part) {
@@ -226,7 +227,8 @@ impl Checks {
             for d in dwords {
                 let values = &d.value.to_le_bytes();
                 let run = Run { key: d.key, bytes: 4, by: By::one(d.by), values };
-                self.handed.access(&run, (who, told), access);
+                let by = Accessing { who, told, clock: self.group.clock(m.t.index) };
+                self.handed.access(&run, by, access);
             }
         }
     }

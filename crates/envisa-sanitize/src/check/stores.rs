@@ -80,12 +80,12 @@ impl Checks {
                     (AccessSpace::Slm, _) => Some(SLM | a.address),
                     (_, place) => place,
                 };
-                let (address, [one, other]) = (a.address, values.map(|v| number(&v)));
-                let subject = |sites: &Sites| {
-                    let place = place.map_or_else(|| format!("{address:#x}"), |key| sites.place(key));
-                    format!("{place} ({one} and {other})")
-                };
-                self.note_pair(m, (pc, u32::MAX), FindingKind::StoreConflict, a.channel as u32, subject);
+                let (address, [theirs, mine]) = (a.address, values.map(|v| number(&v)));
+                let subject =
+                    |sites: &Sites| place.map_or_else(|| format!("{address:#x}"), |key| sites.place(key));
+                let kind = FindingKind::StoreConflict;
+                let f = self.note_pair(m, (pc, u32::MAX), kind, a.channel as u32, subject);
+                f.with.get_or_insert((u32::from(other), [theirs.clone(), mine.clone()]));
             }
         }
     }

@@ -7,7 +7,7 @@
 use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::super::frames::behind_variables;
-use super::types::Shape;
+use super::types::{Shape, Type};
 use super::{Checking, FUNCTION, op};
 
 const VARIABLE: u32 = 59;
@@ -28,25 +28,41 @@ impl Checking {
             let ty = pointee.and_then(|to| self.types.get(to));
             let Some(ty) = ty.filter(|t| !matches!(t.shape, Shape::Other)) else { continue };
             let Some(name) = self.types.name(variable).map(str::to_owned) else { continue };
-            let element = match ty.shape {
-                Shape::Number | Shape::Pointer(..) => Some(ty.bytes),
-                Shape::Array(of, _) => {
-                    let of = self.types.get(of);
-                    of.filter(|t| !matches!(t.shape, Shape::Array(..) | Shape::Struct(_))).map(|t| t.bytes)
-                }
-                _ => None,
-            };
-            let what = What {
-                kind: Kind::Variable,
-                does: Does::Reads,
-                bytes: element.and_then(|n| u16::try_from(n).ok()).unwrap_or(0),
-                bound: u32::try_from(ty.bytes).unwrap_or(u32::MAX),
-            };
-            let address = self.make(at, op::CONVERT_PTR_TO_U, &[variable]);
-            let name = check_reports::name_words(&name).map(|word| self.constant(word));
-            let (none, what) = (self.constant(0), self.constant(what.pack()));
-            self.call_with(at, [address, none, what], &name);
+            let (kind, bytes, element) = (Kind::Variable, ty.bytes, self.element_bytes(ty));
+            self.tell_variable(at, variable, (kind, bytes, element), &name);
         }
+    }
+
+    /// Bytes of an element of an array, or of the whole if it has no parts; `None` if its elements have parts.
+    pub(super) fn element_bytes(&self, ty: &Type) -> Option<u64> {
+        match ty.shape {
+            Shape::Number | Shape::Pointer(..) => Some(ty.bytes),
+            Shape::Array(of, _) => {
+                let of = self.types.get(of);
+                of.filter(|t| !matches!(t.shape, Shape::Array(..) | Shape::Struct(_))).map(|t| t.bytes)
+            }
+            _ => None,
+        }
+    }
+
+    /// A variable tells where it is, its bytes and those of an element, and its name.
+    pub(super) fn tell_variable(
+        &mut self,
+        at: usize,
+        variable: u32,
+        (kind, bytes, element): (Kind, u64, Option<u64>),
+        name: &str,
+    ) {
+        let what = What {
+            kind,
+            does: Does::Reads,
+            bytes: element.and_then(|n| u16::try_from(n).ok()).unwrap_or(0),
+            bound: u32::try_from(bytes).unwrap_or(u32::MAX),
+        };
+        let address = self.make(at, op::CONVERT_PTR_TO_U, &[variable]);
+        let name = check_reports::name_words(name).map(|word| self.constant(word));
+        let (none, what) = (self.constant(0), self.constant(what.pack()));
+        self.call_with(at, [address, none, what], &name);
     }
 
     /// Has a type bytes that belong to no member?
