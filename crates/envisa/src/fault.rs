@@ -3,9 +3,11 @@
 use crate::kernel::Code;
 use crate::observe::Space;
 use crate::source::in_a_line;
+use crate::work_items::{WorkItem, WorkItems};
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Span;
 use envisa_machine::thread::Status;
+use envisa_sanitize::Elements;
 use envisa_machine::trap::{self, Cause, Trap};
 use serde::Serialize;
 use std::fmt;
@@ -27,6 +29,8 @@ pub struct Fault {
     pub place: Place,
     /// The channel that caused the fault, if it was one channel.
     pub channel: Option<u32>,
+    /// The work-item that this channel is, in kernels whose channels are work-items.
+    pub work_item: Option<WorkItem>,
     /// The active channels, as a mask.
     pub active_channels: u32,
     /// The thread in its group.
@@ -331,6 +335,7 @@ impl Fault {
             access,
             place: place(&trap.function, trap.instruction, trap.span),
             channel: trap.channel,
+            work_item: None,
             active_channels: trap.mask,
             thread: trap.thread,
             group: trap.group,
@@ -342,9 +347,35 @@ impl Fault {
         }
     }
 
+    /// With the work-item that is to blame, and the element of a buffer or array near which its access was.
+    pub(crate) fn with(mut self, items: Option<&WorkItems>, elements: &[Elements]) -> Fault {
+        // What all of a thread access together is also the first one's that is active.
+        let first = self.active_channels.trailing_zeros().min(31);
+        let active = |c: &u32| self.active_channels >> c.min(&31) & 1 != 0;
+        let channel = self.channel.map(|c| Some(c).filter(active).unwrap_or(first));
+        self.work_item = channel.and_then(|channel| Some(items?.at(self.group, self.thread, channel)));
+        if let (Some(access), FaultKind::OutOfBounds) = (&self.access, self.kind)
+            && access.space == Space::Global
+            && let Some(near) = access.nearest.as_ref().filter(|near| near.distance != 0)
+        {
+            let beside = |e: &&Elements| match near.distance {
+                n if n > 0 => e.range.end == access.address.wrapping_sub(n.unsigned_abs() - 1),
+                n => e.range.start == access.address.wrapping_add(n.unsigned_abs()),
+            };
+            if let Some(e) = elements.iter().filter(|e| !e.local).find(beside) {
+                let element = e.at(access.address.wrapping_sub(e.range.start) as i64);
+                self.message.push_str(&format!(" ({element})"));
+            }
+        }
+        self
+    }
+
     /// The fault as a diagnostic, which refers to the [files](crate::Kernel::files) of its kernel.
     pub fn diagnostic(&self) -> Diagnostic {
-        let label = self.channel.map_or(String::new(), |c| format!("channel {c}"));
+        let label = match (self.work_item, self.channel) {
+            (Some(item), _) => item.to_string(),
+            (None, channel) => channel.map_or(String::new(), |c| format!("channel {c}")),
+        };
         let mut d = self.place.mark(Diagnostic::error(self.code, self.message.clone()), label);
         let [x, y, z] = self.group;
         d = d.note(format!(

@@ -370,8 +370,15 @@ fn execute_in_groups<O: Observer>(
             .for_each(|trap| trap.locate_in_requested_groups(regrouped));
     }
     let printed = prepared.printed().unwrap_or_default();
+    let own_items = work_items(code, launch, prepared);
+    // Where groups were made anew, channels are told as they ran.
+    let known = own_items.as_ref().filter(|_| prepared.regrouped.is_none());
+    let fault = |trap| {
+        let elements = facts(code, launch).elements;
+        Box::new(Fault::new(code, trap, &done.others).with(known, &elements))
+    };
     let outcome = Outcome {
-        fault: done.trap.as_ref().map(|trap| Box::new(Fault::new(code, trap, &done.others))),
+        fault: done.trap.as_deref().map(fault),
         printed: printed.text,
         printed_incomplete: printed.incomplete,
         work_items: items(prepared, launch, code),
@@ -384,7 +391,6 @@ fn execute_in_groups<O: Observer>(
         profile: None,
         registers: Vec::new(),
     };
-    let items = work_items(code, launch, prepared);
     let regrouped = prepared.regrouped.is_some();
     // What checks had is not another launch's.
     if let (None, ToRun::Compiled(ready), 0) = (&done.trap, ready, red_zone) {

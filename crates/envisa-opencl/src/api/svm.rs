@@ -41,7 +41,7 @@ pub(super) fn allocate_svm(
     }
     let address = backing.address();
     let pointer: *mut c_void = backing.pointer().cast();
-    let entry = Pointer { backing, kind, device, flags, size };
+    let entry = Pointer { backing, kind, device, flags, size, mapped: std::sync::Mutex::default() };
     context.pointers.lock().unwrap().insert(address, Arc::new(entry));
     Ok(pointer)
 }
@@ -295,6 +295,10 @@ command! {
         if flags & !cl::CL_MAP_READ != 0 {
             // A buffer may lie there, too.
             place.note_write();
+            if let Some(p) = queue.context.pointer(svm_ptr as usize).filter(|p| p.kind == PointerKind::Svm) {
+                let start = svm_ptr as usize;
+                p.mapped.lock().unwrap().push(start..start.saturating_add(size));
+            }
         }
         Ok(Box::new(|| Ok(())))
     }
@@ -302,6 +306,9 @@ command! {
     fn clEnqueueSVMUnmap(c, queue, svm_ptr: *mut c_void; cl::CL_COMMAND_SVM_UNMAP) {
         if svm_ptr.is_null() {
             return Err(Error::INVALID_VALUE);
+        }
+        if let Some(p) = queue.context.pointer(svm_ptr as usize) {
+            p.mapped.lock().unwrap().retain(|part| part.start != svm_ptr as usize);
         }
         Ok(Box::new(|| Ok(())))
     }

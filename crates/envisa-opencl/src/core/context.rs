@@ -38,6 +38,8 @@ pub struct Pointer {
     pub flags: u64,
     /// Bytes asked for.
     pub size: usize,
+    /// Parts that the application has mapped for writing and not unmapped, of memory of `clSVMAlloc`.
+    pub mapped: Mutex<Vec<std::ops::Range<usize>>>,
 }
 
 /// Kinds of shared memory.

@@ -318,6 +318,9 @@ impl Kernel {
                         let offset = address - pointer.backing.address();
                         let value = Value::Shared(pointer.backing.clone(), offset);
                         pointer.note();
+                        if pointer.mapped.lock().unwrap().iter().any(|part| part.contains(address)) {
+                            report_mapped_launch(info, at);
+                        }
                         captured.shared.push(pointer.backing.clone());
                         value
                     }
@@ -527,13 +530,18 @@ fn is_free(mem: &Arc<Mem>, info: &KernelInfo, argument: usize) {
     report_mapped_changes(&mem.region);
     for mem in std::iter::once(mem).chain(&mem.parent) {
         if mem.maps.writes() == Some(true) {
-            let (what, name) = (info.argument(argument), &info.name);
-            crate::report::report_host_mistake(
-                "map",
-                &format!("kernel `{name}` is launched while {what} is mapped for writing and not unmapped"),
-            );
+            report_mapped_launch(info, argument);
         }
     }
+}
+
+/// Tells of it.
+fn report_mapped_launch(info: &KernelInfo, argument: usize) {
+    let (what, name) = (info.argument(argument), &info.name);
+    crate::report::report_host_mistake(
+        "map",
+        &format!("kernel `{name}` is launched while {what} is mapped for writing and not unmapped"),
+    );
 }
 
 /// Tells of a launch that accesses memory as the application said that kernels do not.

@@ -39,6 +39,50 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
     if does("write-only") {
         write_only(s, program, does);
     }
+    if does("shared-mapped") {
+        shared_mapped(s, program, does("right"));
+    }
+    if does("part") {
+        part(s, program, does("right"));
+    }
+}
+
+/// A launch is given shared memory that is mapped for writing, or was.
+fn shared_mapped(s: &Session, program: cl_program, right: bool) {
+    let at: *mut i32 = call!(s, clSVMAlloc(s.context, CL_MEM_READ_WRITE, 256, 0)).cast();
+    let unmap = || call!(s, clEnqueueSVMUnmap(s.queue, at.cast(), 0, null(), null_mut()));
+    call!(s, clEnqueueSVMMap(s.queue, CL_TRUE, CL_MAP_WRITE, at.cast(), 256, 0, null(), null_mut()));
+    for i in 0..64 {
+        // SAFETY: it has 256 bytes.
+        unsafe { at.add(i).write_volatile(1) };
+    }
+    if right {
+        unmap();
+    }
+    let twice = s.kernel(program, "twice");
+    call!(s, clSetKernelArgSVMPointer(twice, 0, at.cast()));
+    assert_eq!(s.launch(twice, 64, None), CL_SUCCESS);
+    call!(s, clFinish(s.queue));
+    if !right {
+        unmap();
+        call!(s, clFinish(s.queue));
+    }
+    call!(s, clReleaseKernel(twice));
+    call!(s, clSVMFree(s.context, at.cast()));
+}
+
+/// A kernel is given 256 bytes in the midst of a buffer, and goes beyond them, or does not.
+fn part(s: &Session, program: cl_program, right: bool) {
+    let whole = s.buffer(&[1i32; 192]);
+    let (origin, kind) = ([256usize, 256], CL_BUFFER_CREATE_TYPE_REGION);
+    let part = make!(s, clCreateSubBuffer(whole, 0, kind, std::ptr::from_ref(&origin).cast()));
+    let twice = s.kernel(program, "twice");
+    s.arg(twice, 0, &part);
+    assert_eq!(s.launch(twice, if right { 64 } else { 66 }, None), CL_SUCCESS);
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseKernel(twice));
+    call!(s, clReleaseMemObject(part));
+    call!(s, clReleaseMemObject(whole));
 }
 
 /// A kernel and the program read memory of which a part was never written.
@@ -402,4 +446,47 @@ fn a_component_that_is_put_back_has_no_content() {
         err.contains("kernel `copied`") && err.ends_with("0 faults, 1 finding, 0 mistakes of the program\n"),
         "{err}"
     );
+}
+
+#[test]
+fn shared_memory_that_is_mapped_is_not_a_kernels() {
+    let Some((code, _, err)) = exec(&["--check"], "shared-mapped right") else { return };
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = exec(&["--check"], "shared-mapped").expect("as before");
+    let says = "kernel `twice` is launched while argument 0 (`x`) is mapped for writing and not unmapped";
+    assert!(code == 1 && err.contains(says), "{err}");
+}
+
+/// On devices whose kernels reach buffers by surfaces, and on one whose kernels reach them by addresses.
+#[test]
+fn a_part_of_a_buffer_ends_where_the_program_says() {
+    for device in ["dg2", "pvc"] {
+        let Some((code, _, err)) = exec(&["--check", "--device", device], "part right") else { return };
+        assert_eq!(code, 0, "{err}");
+        let (code, _, err) = exec(&["--check", "--device", device], "part").expect("as before");
+        let says = "reads 4 bytes right past the end of buffer x, which has 256 (x[64] of 64)";
+        assert!(code == 1 && err.contains(says) && err.contains("work-item 64"), "{device}: {err}");
+    }
+}
+
+#[test]
+fn what_is_found_is_written_as_a_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("page.html");
+    let name = file.to_str().expect("text");
+    let Some((code, _, err)) = exec(&["--check", "--report", name], "race shared-mapped") else { return };
+    assert_eq!(code, 1, "{err}");
+    let page = std::fs::read_to_string(&file).expect("a page");
+    for part in [
+        "<h2>F0004: a data race for",
+        "<svg class=\"race\"",
+        "l[i] = x[i];",
+        "data-buffer=\"race, buffer x\"",
+        "<section class=\"mistake\">\n<h2>kernel `twice` is launched while",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let Some((code, _, _)) = exec(&["--check", "--report", name], "") else { return };
+    assert_eq!(code, 0);
+    assert!(std::fs::read_to_string(&file).expect("a page").contains("Nothing was found."));
 }
