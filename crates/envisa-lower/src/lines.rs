@@ -15,7 +15,12 @@ pub struct SourceLine {
     pub file: u16,
     /// Line, from 1.
     pub line: u32,
+    /// Column, from 1; 0 if it is not known: in vISA there are columns only where kernels were compiled for checks.
+    pub column: u32,
 }
+
+/// From this bit of the number in a `LOC` on, kernels that are compiled for checks have the column.
+const COLUMN: u32 = 20;
 
 /// The entries of an object, by instruction, and the files that they name, which join `files`.
 pub(crate) fn of_object(o: &Object, files: &mut Vec<String>) -> Vec<LineEntry> {
@@ -55,7 +60,8 @@ impl Function {
     pub fn line(&self, instruction: u32) -> Option<SourceLine> {
         let after = self.lines.partition_point(|e| e.instruction <= instruction);
         let entry = self.lines.get(after.checked_sub(1)?)?;
-        (entry.line != 0).then_some(SourceLine { file: entry.file, line: entry.line })
+        let (line, column) = (entry.line & ((1 << COLUMN) - 1), entry.line >> COLUMN);
+        (line != 0).then_some(SourceLine { file: entry.file, line, column })
     }
 }
 

@@ -7,6 +7,11 @@ use std::ops::Range;
 
 /// Where reports go, in the address space of the device. No memory is ever there.
 pub const ADDRESS: u64 = 0x3fff_f000_0000;
+/// Lines of the source that are told have their columns from this bit on, where these are known and fit.
+pub const COLUMN: u32 = 20;
+/// Bits of a column.
+pub const COLUMN_BITS: u32 = 12;
+
 /// Bytes of a field.
 pub const FIELD_BYTES: u64 = 8;
 /// Fields: what it is ([`What`]), a name ([`name_words`]), and the value that is wrong.

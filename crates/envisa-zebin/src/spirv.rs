@@ -81,7 +81,8 @@ pub fn functions(bytes: &[u8]) -> Result<SourceFunctions, String> {
             (LINE, [file, number, ..]) => {
                 let next = used.len() as u32;
                 let file = *used.entry(*file).or_insert(next);
-                line = (*number > 0).then_some((file, *number));
+                let number = *number & ((1 << crate::check_reports::COLUMN) - 1);
+                line = (number > 0).then_some((file, number));
             }
             (NO_LINE, _) => line = None,
             (FUNCTION, [_, id, ..]) => {

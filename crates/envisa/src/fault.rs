@@ -7,8 +7,8 @@ use crate::work_items::{WorkItem, WorkItems};
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Span;
 use envisa_machine::thread::Status;
-use envisa_sanitize::Elements;
 use envisa_machine::trap::{self, Cause, Trap};
+use envisa_sanitize::Elements;
 use serde::Serialize;
 use std::fmt;
 

@@ -391,7 +391,7 @@ pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
     let site = |place: &Place| -> Site {
         let function = functions.get(place.function.as_str()).copied().unwrap_or_default();
         if let Some(line) = program.functions().get(function).and_then(|f| f.line(place.instruction)) {
-            return Site::Line(function, line);
+            return Site::Line(function, envisa_lower::SourceLine { column: 0, ..line });
         }
         let mut lead = place.instruction;
         let before = |of: u32| {

@@ -396,7 +396,7 @@ fn execute_in_groups<O: Observer>(
     if let (None, ToRun::Compiled(ready), 0) = (&done.trap, ready, red_zone) {
         code.remembered.keep(ready);
     }
-    Ok(Done { outcome, trap: done.trap, left, items, regrouped })
+    Ok(Done { outcome, trap: done.trap, left, items: own_items, regrouped })
 }
 
 /// What the checks are told.

@@ -7,6 +7,7 @@ use crate::fault::{Inlined, SourceLine};
 use crate::kernel::Code;
 use envisa_diag::{FileId, Files, Span};
 use envisa_zebin::spirv::{self, SourceFunctions};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A text that a module was compiled from, for reports to quote.
@@ -64,7 +65,58 @@ pub(crate) fn line_of(
     let function = program.functions().iter().find(|f| f.name == function)?;
     let line = function.line(instruction)?;
     let recorded = program.source_files().get(usize::from(line.file))?;
-    Some(shown(code, Some(usize::from(line.file)), recorded, line.line))
+    let (shown, quoted) = shown(code, Some(usize::from(line.file)), recorded, line.line);
+    Some((shown, quoted.map(|(file, span)| (file, narrowed(code, file, span, (line.line, line.column))))))
+}
+
+/// What of a line a column of it is about, if it is known: an element or a call from there on, else the statement around it.
+fn narrowed(code: &Code, file: FileId, whole: Span, (line, column): (u32, u32)) -> Span {
+    let part = || {
+        let text = code.files.get(file)?;
+        let blanks = u32::try_from(text.line_text(line).find(|c: char| !c.is_whitespace())?).ok()?;
+        let at = usize::try_from(column.checked_sub(1)?.checked_sub(blanks)?).ok()?;
+        let part = part_of(&text.lossy(whole), at)?;
+        Some(Span::new(whole.start + part.start as u32, whole.start + part.end as u32))
+    };
+    part().unwrap_or(whole)
+}
+
+/// What of a line the character at a place is about.
+fn part_of(text: &str, at: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let first = bytes.get(at)?;
+    if !text.is_ascii() {
+        return None;
+    }
+    if !is_name(first) {
+        let ends = |b: &u8| matches!(b, b';' | b'{' | b'}');
+        let start = bytes[..at].iter().rposition(ends).map_or(0, |n| n + 1);
+        let end = bytes[at..].iter().position(ends).map_or(text.len(), |n| at + n);
+        let blanks = bytes[start..end].iter().take_while(|b| b.is_ascii_whitespace()).count();
+        return Some(start + blanks..start + blanks + text[start + blanks..end].trim_end().len());
+    }
+    let mut end = at;
+    loop {
+        end += bytes[end..].iter().take_while(|b| is_name(b)).count();
+        match bytes.get(end) {
+            Some(b'[' | b'(') => {
+                let mut depth = 0usize;
+                let closes = |b: &u8| {
+                    match b {
+                        b'[' | b'(' => depth += 1,
+                        b']' | b')' => depth -= 1,
+                        _ => {}
+                    }
+                    depth == 0
+                };
+                end += bytes[end..].iter().position(closes)? + 1;
+            }
+            Some(b'.') => end += 1,
+            Some(b'-') if bytes.get(end + 1) == Some(&b'>') => end += 2,
+            _ => return Some(at..end),
+        }
+    }
 }
 
 /// An instruction's text as it is shown: in one line, and not without end.
@@ -135,6 +187,22 @@ pub(crate) fn inlined(code: &Code, function: &str, instruction: u32) -> Vec<Inli
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_are_about_parts_of_lines() {
+        let of = |text: &'static str, at: &str| {
+            part_of(text, text.find(at).expect("there")).map(|part| &text[part])
+        };
+        let sum = "for (int j = 0; j < n; j++) s += t[j] * v[i].w[2]; // a sum";
+        assert_eq!(of(sum, "t["), Some("t[j]"));
+        assert_eq!(of(sum, "v["), Some("v[i].w[2]"));
+        assert_eq!(of(sum, "+="), Some("s += t[j] * v[i].w[2]"));
+        assert_eq!(of("if (x) { p->n = f(a[1], b); }", "p"), Some("p->n"));
+        assert_eq!(of("if (x) { p->n = f(a[1], b); }", "f(a"), Some("f(a[1], b)"));
+        assert_eq!(of("if (x) { p->n = f(a[1], b); }", "= "), Some("p->n = f(a[1], b)"));
+        assert_eq!(of("t[i = g(a,", "t"), None, "it goes on in the next line");
+        assert_eq!(part_of("a", 1), None);
+    }
 
     #[test]
     fn names_fit_by_their_ends() {

@@ -44,6 +44,7 @@ use variables::Variables;
 mod op {
     pub const NAME: u32 = 5;
     pub const ENTRY_POINT: u32 = 15;
+    pub const LINE: u32 = 8;
     pub const EXT_INST: u32 = 12;
     pub const CAPABILITY: u32 = 17;
     pub const TYPE_VOID: u32 = 19;
@@ -117,6 +118,7 @@ pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
     for (n, i) in all.iter().enumerate() {
         match i.op {
             op::LABEL => checking.known.clear(),
+            op::LINE => checking.column(i),
             op::FUNCTION => {
                 checking.optimise(i);
                 checking.begin(n);
@@ -304,6 +306,15 @@ impl Checking {
         let (_, pointee) = self.types.pointer(pointer)?;
         let bytes = self.types.get(pointee)?.bytes * elements;
         Some(Access { pointer, does, bytes, align: 1, bits: None, times: Some(offset) })
+    }
+
+    /// The number of a line gets its column, which compilers do not hand on.
+    fn column(&mut self, i: &Instruction) {
+        let &[_, line, column] = self.module.operands(i) else { return };
+        let fits = line >> check_reports::COLUMN == 0 && column >> check_reports::COLUMN_BITS == 0;
+        if let Some(word) = self.module.words.get_mut(i.at + 2).filter(|_| fits) {
+            *word = line | column << check_reports::COLUMN;
+        }
     }
 
     /// A function that the first half left as it is written may be optimised by the second.
