@@ -619,7 +619,7 @@ impl Machine {
         let outcome = self.device.run(kernel, launch.args(given))?;
         let wrong = outcome.fault.is_some() || outcome.findings.as_ref().is_some_and(|f| !f.is_empty());
         let page = match wrong && crate::report::wants_page() {
-            true => crate::page::page(kernel, info, args, outcome.footprint.as_ref()),
+            true => page(kernel, info, args, outcome.footprint.as_ref()),
             false => serde_json::Value::Null,
         };
         let page = Arc::new(page);
@@ -697,6 +697,25 @@ impl Machine {
 }
 
 /// An image as envisa describes it.
+/// What a page needs of a launch.
+fn page(
+    kernel: &Kernel,
+    info: &KernelInfo,
+    args: &[Value],
+    footprint: Option<&Footprint>,
+) -> serde_json::Value {
+    let buffers = args.iter().enumerate().filter_map(|(i, value)| {
+        let source = info.args.get(i).and_then(|a| a.source.as_ref());
+        let name = source.map_or_else(|| format!("argument {i}"), |s| format!("buffer {}", s.name));
+        match value {
+            Value::Memory(backing, offset, bytes) => Some((name, backing, *offset, *bytes)),
+            Value::Shared(backing, offset) => Some((name, backing, *offset, backing.len() - *offset)),
+            _ => None,
+        }
+    });
+    crate::page::page(kernel.files(), buffers, footprint)
+}
+
 fn image_desc(image: &ImageValue) -> ImageDesc {
     let [width, height, depth] = image.size;
     ImageDesc {

@@ -141,6 +141,9 @@ pub struct Nearest {
     pub distance: i64,
 }
 
+/// So many bytes beside a buffer, an access is one of an element that it does not have.
+const NEAR: u64 = 1 << 20;
+
 /// A place in a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
@@ -356,7 +359,8 @@ impl Fault {
         self.work_item = channel.and_then(|channel| Some(items?.at(self.group, self.thread, channel)));
         if let (Some(access), FaultKind::OutOfBounds) = (&self.access, self.kind)
             && access.space == Space::Global
-            && let Some(near) = access.nearest.as_ref().filter(|near| near.distance != 0)
+            && let Some(near) =
+                access.nearest.as_ref().filter(|near| (1..NEAR).contains(&near.distance.unsigned_abs()))
         {
             let beside = |e: &&Elements| match near.distance {
                 n if n > 0 => e.range.end == access.address.wrapping_sub(n.unsigned_abs() - 1),

@@ -166,6 +166,8 @@ pub struct Race {
     pub other_work_item: Option<WorkItem>,
     /// Several work-items of the other thread do it, this one among them.
     pub other_several: bool,
+    /// The first and the last work-item of the other thread.
+    pub other_range: Option<[WorkItem; 2]>,
     /// The other thread in its group.
     pub other_thread: u32,
     /// The finding's side is of an asynchronous copy of the group, and no work-item's own.
@@ -184,6 +186,7 @@ pub struct Race {
 struct Side {
     copies: bool,
     item: Option<WorkItem>,
+    range: Option<[WorkItem; 2]>,
     several: bool,
     thread: u32,
     group: [u32; 3],
@@ -198,8 +201,16 @@ impl Side {
                 format!("{item} of group ({x}, {y}, {z}), like others of its sub-group,")
             }
             Some(item) => format!("{item} of group ({x}, {y}, {z})"),
-            None if self.several => format!("a work-item of sub-group {thread} of group ({x}, {y}, {z})"),
-            None => format!("thread {thread} of group ({x}, {y}, {z})"),
+            None => match self.range.filter(|_| self.several) {
+                Some([from, to]) => {
+                    let to = to.to_string().replace("work-item ", "");
+                    format!(
+                        "one of the {} to {to} of group ({x}, {y}, {z})",
+                        from.to_string().replacen("work-item", "work-items", 1)
+                    )
+                }
+                None => format!("thread {thread} of group ({x}, {y}, {z})"),
+            },
         }
     }
 }
@@ -245,6 +256,7 @@ impl Finding {
                 other: Place::new(code, &other.function, other.instruction, other.span),
                 other_work_item: item(other.group, other.thread, other.channel.filter(|_| !other.copies)),
                 other_several: other.several,
+                other_range: items.map(|items| items.of_thread(other.group, other.thread)),
                 other_thread: other.thread,
                 by_copy: f.copies,
                 other_by_copy: other.copies,
@@ -348,6 +360,7 @@ impl Finding {
         let here = Side {
             copies: race.by_copy,
             item: self.work_item,
+            range: None,
             several: self.several,
             thread: self.thread,
             group: self.group,
@@ -355,6 +368,7 @@ impl Finding {
         let there = Side {
             copies: race.other_by_copy,
             item: race.other_work_item,
+            range: race.other_range,
             several: race.other_several,
             thread: race.other_thread,
             group: race.other_group,

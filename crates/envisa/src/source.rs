@@ -90,11 +90,7 @@ fn part_of(text: &str, at: usize) -> Option<Range<usize>> {
         return None;
     }
     if !is_name(first) {
-        let ends = |b: &u8| matches!(b, b';' | b'{' | b'}');
-        let start = bytes[..at].iter().rposition(ends).map_or(0, |n| n + 1);
-        let end = bytes[at..].iter().position(ends).map_or(text.len(), |n| at + n);
-        let blanks = bytes[start..end].iter().take_while(|b| b.is_ascii_whitespace()).count();
-        return Some(start + blanks..start + blanks + text[start + blanks..end].trim_end().len());
+        return Some(statement_around(text, at));
     }
     let mut end = at;
     loop {
@@ -117,6 +113,45 @@ fn part_of(text: &str, at: usize) -> Option<Range<usize>> {
             _ => return Some(at..end),
         }
     }
+}
+
+/// The statement around a character of a line: what is in front of it may be another one, or the head of a loop or a branch.
+fn statement_around(text: &str, at: usize) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut start, mut next) = (0usize, 0, b' ');
+    for (n, b) in bytes[..at].iter().enumerate().rev() {
+        let begins = match b {
+            b';' | b'{' | b'}' => depth == 0,
+            b'(' => depth == 0,
+            // A head ends: an identifier comes right behind it.
+            b')' => depth == 0 && (next.is_ascii_alphabetic() || next == b'_'),
+            _ => false,
+        };
+        if begins {
+            start = n + 1;
+            break;
+        }
+        match b {
+            b')' => depth += 1,
+            b'(' => depth -= 1,
+            _ => {}
+        }
+        next = if b.is_ascii_whitespace() { next } else { *b };
+    }
+    depth = 0;
+    let ends = |b: &u8| {
+        match b {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return true,
+            b')' => depth -= 1,
+            b';' | b'{' | b'}' => return depth == 0,
+            _ => {}
+        }
+        false
+    };
+    let end = bytes[at..].iter().position(ends).map_or(text.len(), |n| at + n);
+    start += bytes[start..end].iter().take_while(|b| b.is_ascii_whitespace()).count();
+    start..start + text[start..end].trim_end().len()
 }
 
 /// An instruction's text as it is shown: in one line, and not without end.
@@ -197,6 +232,10 @@ mod tests {
         assert_eq!(of(sum, "t["), Some("t[j]"));
         assert_eq!(of(sum, "v["), Some("v[i].w[2]"));
         assert_eq!(of(sum, "+="), Some("s += t[j] * v[i].w[2]"));
+        let loops = "for (int i = l; i < n; i += 4) t[i] = (float)a[i];";
+        assert_eq!(of(loops, "+="), Some("i += 4"));
+        assert_eq!(of(loops, "= (f"), Some("t[i] = (float)a[i]"));
+        assert_eq!(of("if (f(x) < 3) *p += 2;", "+="), Some("if (f(x) < 3) *p += 2"));
         assert_eq!(of("if (x) { p->n = f(a[1], b); }", "p"), Some("p->n"));
         assert_eq!(of("if (x) { p->n = f(a[1], b); }", "f(a"), Some("f(a[1], b)"));
         assert_eq!(of("if (x) { p->n = f(a[1], b); }", "= "), Some("p->n = f(a[1], b)"));

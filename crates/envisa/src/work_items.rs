@@ -59,6 +59,19 @@ impl WorkItems {
         }
     }
 
+    /// The first and the last work-item of a thread of a group.
+    pub fn of_thread(&self, group: [u32; 3], thread: u32) -> [WorkItem; 2] {
+        let start = [0, 1, 2].map(|d| u64::from(group[d]) * u64::from(self.local[d]));
+        let sizes = (0..3).map(|d| {
+            let left = self.global[d].saturating_sub(start[d]).max(1);
+            u64::from(self.local[d]).min(left)
+        });
+        let first = u64::from(thread) * u64::from(self.threads.simd);
+        let there =
+            sizes.product::<u64>().saturating_sub(first).clamp(1, u64::from(self.threads.simd).max(1));
+        [0, there as u32 - 1].map(|channel| self.at(group, thread, channel))
+    }
+
     /// The work-item that is this channel of this thread of a group.
     pub fn at(&self, group: [u32; 3], thread: u32, channel: u32) -> WorkItem {
         let start = [0, 1, 2].map(|d| u64::from(group[d]) * u64::from(self.local[d]));
@@ -85,6 +98,8 @@ mod tests {
         let one = items.at([1, 1, 0], 1, 3);
         assert_eq!((one.global, one.local), ([111, 6, 0], [3, 2, 0]));
         assert_eq!(one.to_string(), "work-item (111, 6) (local id (3, 2))");
+        assert_eq!(items.of_thread([1, 1, 0], 1).map(|w| w.local), [[0, 2, 0], [7, 3, 0]]);
+        assert_eq!(items.of_thread([2, 0, 0], 0).map(|w| w.local), [[0, 0, 0], [3, 3, 0]]);
         // The last group in x has four work-items in a row.
         assert_eq!(items.at([2, 0, 0], 0, 5).local, [1, 1, 0]);
     }

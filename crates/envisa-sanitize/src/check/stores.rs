@@ -81,8 +81,10 @@ impl Checks {
                     (_, place) => place,
                 };
                 let (address, [theirs, mine]) = (a.address, values.map(|v| number(&v)));
-                let subject =
-                    |sites: &Sites| place.map_or_else(|| format!("{address:#x}"), |key| sites.place(key));
+                let subject = |sites: &Sites| {
+                    let place = place.map_or_else(|| format!("{address:#x}"), |key| sites.place(key));
+                    format!("{place} ({theirs} and {mine})")
+                };
                 let kind = FindingKind::StoreConflict;
                 let f = self.note_pair(m, (pc, u32::MAX), kind, a.channel as u32, subject);
                 f.with.get_or_insert((u32::from(other), [theirs.clone(), mine.clone()]));
