@@ -134,6 +134,39 @@ impl Checks {
         row.iter().filter(|a| a.address >= range.end).map(over).collect()
     }
 
+    /// Where an access is that begins in a variable in shared local memory and goes on behind it.
+    fn past_its_variable(&self, a: &Access) -> String {
+        let found = self.sites.local_variable(a.address);
+        let (range, name) = found.map_or((0..0, ""), |(r, n)| (r.clone(), n.as_str()));
+        let (at, has) = (a.address - range.start, range.end - range.start);
+        let element = self.sites.element(true, range.start, at as i64);
+        format!("at byte {at} of local variable {name}, which has {has}{element}")
+    }
+
+    /// A surface without memory: the argument that it is, if there is one.
+    fn where_nothing_is_bound(&self, bti: u32) -> String {
+        let argument = self.facts.surfaces.iter().find(|s| s.0 == bti).map(|s| s.1 as usize);
+        match argument.and_then(|i| self.facts.arguments.get(i)) {
+            Some(name) => format!("by argument `{name}`, which is null"),
+            None => format!("of surface {bti}, where nothing is bound"),
+        }
+    }
+
+    /// Where an access is that leads from the part of a buffer that the kernel is given into the rest; `None` if it does not.
+    fn beside_a_part(&self, a: &Access) -> Option<String> {
+        let (part, name, offset) = self.sites.beside_parts(a.place?, a.bytes.into())?;
+        let (has, element) = (part.end - part.start, self.sites.element(false, part.start, offset));
+        let place = match offset {
+            n if n < 0 => format!("{} bytes before the start of {name}", n.unsigned_abs()),
+            n if n as u64 == has => format!("right past the end of {name}, which has {has}"),
+            n if n as u64 > has => {
+                format!("{} bytes past the end of {name}, which has {has}", n as u64 - has)
+            }
+            n => format!("at byte {n} of {name}, which has {has}"),
+        };
+        Some(format!("{place}{element}, in the buffer that it is a part of"))
+    }
+
     /// `writes 4 bytes at byte 260 of buffer a, which has 256`.
     fn out_of_bounds(&self, m: &Machine<'_>, a: &Access) -> String {
         let does = match a.kind {
@@ -160,18 +193,8 @@ impl Checks {
                 None => format!("{does} {bytes} at byte {} of {name}, which has {has}", a.address),
             }
         };
-        if let Some((part, name, offset)) = a.place.and_then(|at| self.sites.beside_parts(at, a.bytes.into()))
-        {
-            let (has, element) = (part.end - part.start, self.sites.element(false, part.start, offset));
-            let where_it_is = match offset {
-                n if n < 0 => format!("{} bytes before the start of {name}", n.unsigned_abs()),
-                n if n as u64 == has => format!("right past the end of {name}, which has {has}"),
-                n if n as u64 > has => {
-                    format!("{} bytes past the end of {name}, which has {has}", n as u64 - has)
-                }
-                n => format!("at byte {n} of {name}, which has {has}"),
-            };
-            return format!("{does} {bytes} {where_it_is}{element}, in the buffer that it is a part of");
+        if let Some(beside) = self.beside_a_part(a) {
+            return format!("{does} {bytes} {beside}");
         }
         match a.space {
             AccessSpace::Surface(bti) => {
@@ -194,21 +217,11 @@ impl Checks {
                             i.width, i.height
                         )
                     }
-                    Surface::None => {
-                        let argument = self.facts.surfaces.iter().find(|s| s.0 == bti).map(|s| s.1 as usize);
-                        match argument.and_then(|i| self.facts.arguments.get(i)) {
-                            Some(name) => format!("{does} {bytes} by argument `{name}`, which is null"),
-                            None => format!("{does} {bytes} of surface {bti}, where nothing is bound"),
-                        }
-                    }
+                    Surface::None => format!("{does} {bytes} {}", self.where_nothing_is_bound(bti)),
                 }
             }
             AccessSpace::Slm if self.past_a_variable(a) => {
-                let found = self.sites.local_variable(a.address);
-                let (range, name) = found.map_or((0..0, ""), |(r, n)| (r.clone(), n.as_str()));
-                let (at, has) = (a.address - range.start, range.end - range.start);
-                let element = self.sites.element(true, range.start, at as i64);
-                format!("{does} {bytes} at byte {at} of local variable {name}, which has {has}{element}")
+                format!("{does} {bytes} {}", self.past_its_variable(a))
             }
             AccessSpace::Slm => {
                 let regions = m.env.local_regions;

@@ -103,6 +103,9 @@ fn hands_over(p: &Program) -> bool {
     p.messages().iter().any(given) && p.code().iter().any(wide)
 }
 
+/// Parts of an allocation: their places and names.
+type Parts = Vec<(Range<u64>, String)>;
+
 /// The bits of a pointer into shared local memory that are an offset: compilers set one above them, so that it is not null.
 const LOCAL_OFFSET: u64 = (1 << 28) - 1;
 
@@ -122,7 +125,7 @@ pub(super) struct Sites {
     /// Arrays and buffers whose elements are known.
     elements: Vec<Elements>,
     /// Allocations of which the kernel may access parts alone: their places, and those of the parts.
-    shared_parts: Vec<(Range<u64>, Vec<(Range<u64>, String)>)>,
+    shared_parts: Vec<(Range<u64>, Parts)>,
     /// Variables in shared local memory of which the kernel tells itself.
     told_local: RwLock<Vec<Elements>>,
 }
@@ -294,10 +297,10 @@ impl Sites {
 }
 
 /// The allocations of which the kernel is given no more than parts, with these.
-fn shared_parts(m: &Machine<'_>, facts: &LaunchFacts) -> Vec<(Range<u64>, Vec<(Range<u64>, String)>)> {
+fn shared_parts(m: &Machine<'_>, facts: &LaunchFacts) -> Vec<(Range<u64>, Parts)> {
     let of = |range: &Range<u64>| {
         let inside = |r: &Range<u64>| range.start <= r.start && r.end <= range.end && r.start < r.end;
-        let parts: Vec<_> = facts.parts.iter().filter(|(r, _)| inside(r)).cloned().collect();
+        let parts: Parts = facts.parts.iter().filter(|(r, _)| inside(r)).cloned().collect();
         let mut ranges: Vec<&Range<u64>> = parts.iter().map(|(r, _)| r).collect();
         ranges.sort_by_key(|r| r.start);
         let covered = ranges.iter().fold(range.start, |to, r| if r.start <= to { to.max(r.end) } else { to });
