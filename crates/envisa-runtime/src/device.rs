@@ -713,7 +713,7 @@ fn page(
             _ => None,
         }
     });
-    crate::page::page(kernel.files(), buffers, footprint)
+    crate::report_page::page(kernel.files(), buffers, footprint)
 }
 
 fn image_desc(image: &ImageValue) -> ImageDesc {
