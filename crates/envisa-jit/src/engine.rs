@@ -494,7 +494,7 @@ impl Native {
         let facts = (key.full, &self.modes);
         let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
         deferred.leave_out(&zero_halves.skipped, &Set::default());
-        let facts = (key.full, &deferred, &zero_halves);
+        let facts = (key.full, &deferred, &zero_halves.skipped);
         let known = Known::new(p, &self.flow, &self.cells, live, &shapes, facts);
         deferred.leave_out(&known.skipped, &known.readers);
         passes.over("deferral");

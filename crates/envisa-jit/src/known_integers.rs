@@ -11,7 +11,6 @@ use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use crate::deferred::{Deferred, block_ends, by_lanes};
 use crate::number_maps::{Map, Set};
 use crate::shape::Shapes;
-use crate::zero_halves::ZeroHalves;
 
 /// Most vectors that are known at once.
 const MOST: usize = 64;
@@ -121,7 +120,7 @@ impl Known {
         cells: &Cells,
         live: &Liveness,
         shapes: &Shapes,
-        (full, deferred, zero_halves): (bool, &Deferred, &ZeroHalves),
+        (full, deferred, unmade): (bool, &Deferred, &Set<Pc>),
     ) -> Known {
         let ends = block_ends(p, flow);
         let mut s = Search {
@@ -131,7 +130,7 @@ impl Known {
             live,
             shapes,
             deferred,
-            zero_halves,
+            unmade,
             full,
             open: Vec::new(),
             out: Known::default(),
@@ -156,7 +155,8 @@ struct Search<'a> {
     live: &'a Liveness,
     shapes: &'a Shapes,
     deferred: &'a Deferred,
-    zero_halves: &'a ZeroHalves,
+    /// Instructions without code, which read nothing.
+    unmade: &'a Set<Pc>,
     full: bool,
     /// Spans that are still what they were made.
     open: Vec<usize>,
@@ -350,7 +350,7 @@ impl Search<'_> {
         // Who reads known bytes, and how.
         let may = self.out.picked.contains_key(&pc) || self.takes(pc, i);
         let mut read = Vec::new();
-        if !self.zero_halves.skipped.contains(&pc) {
+        if !self.unmade.contains(&pc) {
             i.reads(p, &mut |t| read.push(t.range(n)));
         }
         if let Some(other) = self.deferred.inst(pc) {

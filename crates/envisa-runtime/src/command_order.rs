@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::call_sites::{self, CallSite};
-use crate::{memory_in_use, unchanged_memory};
+use crate::{guarded_host_memory, memory_in_use};
 
 /// Commands that are kept, at most: races with older ones are not found.
 const MOST: usize = 2048;
@@ -148,7 +148,7 @@ pub fn name(what: impl FnOnce() -> String) {
 /// The command that runs on this thread reads memory of a device, or writes it.
 pub fn touch(range: Range<u64>, write: bool) {
     if write {
-        unchanged_memory::forget_range(&range);
+        guarded_host_memory::forget_range(&range);
     }
     with_touched_memory(|c| {
         if let Some(c) = c {
@@ -488,7 +488,7 @@ pub fn begin(number: u64) {
 
 /// Memory was freed that commands may have touched.
 pub fn freed(range: Range<u64>) {
-    unchanged_memory::forget_range(&range);
+    guarded_host_memory::forget_range(&range);
     LEDGER.lock().unwrap().free(range);
 }
 

@@ -1,4 +1,4 @@
-//! Memory that the application changed although it was to leave it alone ([`unchanged_memory`]): by what the memory was.
+//! Memory that the application changed although it was to leave it alone ([`guarded_host_memory`]): by what the memory was.
 //!
 //! Nothing else can have changed it if no command runs while it is looked at, before and now.
 
@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::command_order;
+use crate::guarded_host_memory;
 use crate::host_memory::{Backing, Region};
-use crate::unchanged_memory;
 
 /// Bytes, and what they were.
 #[derive(Debug)]
@@ -27,21 +27,21 @@ pub fn watch_for_changes(region: &Region, why: &'static str) {
     let begun = command_order::begun_if_only_this_runs();
     let (Some(backing), range) = (region.backing(), region.range()) else { return };
     // Whoever writes while the bytes are read has the number forgotten.
-    let Some(number) = unchanged_memory::add(&range) else { return };
+    let Some(number) = guarded_host_memory::add(&range) else { return };
     let then = region.digest();
     let (Some(then), true) = (then, begun.is_some() && command_order::begun_if_only_this_runs() == begun)
     else {
-        unchanged_memory::remove(number);
+        guarded_host_memory::remove(number);
         return;
     };
     let mut all = ALL.lock().unwrap();
-    all.retain(|number, _| unchanged_memory::is_watched(*number));
+    all.retain(|number, _| guarded_host_memory::is_watched(*number));
     all.insert(number, Left { backing: Arc::downgrade(backing), range, then, why });
 }
 
 /// Memory among these bytes that the application has changed all the same, and what is said of it; it is told once.
 pub fn take_changed(range: &Range<u64>) -> Vec<(Region, &'static str)> {
-    unchanged_memory::overlapping_numbers(range).into_iter().filter_map(changed_memory).collect()
+    guarded_host_memory::overlapping_numbers(range).into_iter().filter_map(changed_memory).collect()
 }
 
 /// The memory of a number, if the application has changed it.
@@ -56,11 +56,11 @@ fn changed_memory(number: u64) -> Option<(Region, &'static str)> {
         backing.region().part(start, (range.end - range.start) as usize)
     });
     let Some(part) = part else {
-        unchanged_memory::remove(number);
+        guarded_host_memory::remove(number);
         return None;
     };
     let begun = command_order::begun_if_only_this_runs()?;
     let same = part.digest() == Some(then);
-    (!same && command_order::begun_if_only_this_runs() == Some(begun) && unchanged_memory::remove(number))
+    (!same && command_order::begun_if_only_this_runs() == Some(begun) && guarded_host_memory::remove(number))
         .then_some((part, why))
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
 use crate::pages::{Mapping, Pages, Reservation, put_zeros};
-use crate::{memory_in_use, unchanged_memory, undefined_content};
+use crate::{guarded_host_memory, memory_in_use, undefined_content};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
 pub const PAGE: usize = 4096;
@@ -460,14 +460,14 @@ impl Region {
                 command_order::touch(self.range(), true);
                 backing.wrote(self.range());
             }
-            None => unchanged_memory::forget_range(&self.range()),
+            None => guarded_host_memory::forget_range(&self.range()),
         }
     }
 
     /// So many bytes are copied here: what was never written stays so.
     fn note_copy(&self, from: &Region, bytes: u64) {
         let (source, target) = (from.start as u64, self.start as u64);
-        unchanged_memory::forget_range(&(target..target + bytes));
+        guarded_host_memory::forget_range(&(target..target + bytes));
         if let Some(backing) = &from.keep {
             command_order::touch(source..source + bytes, false);
             let written = backing.written(&(source..source + bytes));

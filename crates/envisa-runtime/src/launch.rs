@@ -101,7 +101,7 @@ impl Launch<'_> {
         }
         match &report.footprint {
             Some(footprint) => account_memory_use(self, footprint, &report),
-            None if crate::report::is_checking() => crate::unchanged_memory::forget_all(),
+            None if crate::report::is_checking() => crate::guarded_host_memory::forget_all(),
             None => {}
         }
         if let Some(what) = &report.not_checked {

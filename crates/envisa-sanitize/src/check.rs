@@ -13,6 +13,7 @@
 //! **Content.** Bits of registers and memory that nothing gave a value are followed (`defined`); what depends on them is
 //! complained of.
 
+mod adjacent_accesses;
 mod barriers;
 mod bounds;
 mod cells;
@@ -41,7 +42,6 @@ mod races;
 mod registers;
 mod report_places;
 mod reports;
-mod rows;
 mod scattered;
 mod spread;
 mod steps;
@@ -62,6 +62,7 @@ use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
 use crate::footprint::{Accessed, Footprint, in_order};
+use adjacent_accesses::Row;
 use cells::Budget;
 use content::Contents;
 use copies::Copies;
@@ -78,7 +79,6 @@ use private_names::PrivateNames;
 pub use report_places::ProgramFacts;
 use report_places::Sites;
 use reports::Begun;
-use rows::Row;
 use scattered::Dword;
 use steps::{Partial, Registers};
 use uninitialised::{Shadow, is_data};
@@ -345,7 +345,7 @@ impl Checks {
             return;
         }
         let mut rows = std::mem::take(&mut self.rows);
-        rows::of(m, pc, message, &self.sites, &mut rows);
+        adjacent_accesses::of(m, pc, message, &self.sites, &mut rows);
         if !self.is_inside(m, message, &rows) {
             self.bounds(m, pc, message);
         }
@@ -356,7 +356,7 @@ impl Checks {
         if !self.has_content(m, message, &rows) {
             self.content(m, pc, message, first);
         }
-        if !rows::are_apart(&rows) {
+        if !adjacent_accesses::are_apart(&rows) {
             self.conflicts(m, pc, message, first);
         }
         self.races(m, pc, message, first, &rows);

@@ -4,7 +4,8 @@ use envisa_isa::desc::{Family, Role, SlotKind};
 use envisa_isa::{Exec, Inst, Op, Operand};
 
 use crate::context::Ctx;
-use crate::operand::{dst_extent, region_extent, scalar_operands};
+use crate::operand::{dst_extent, region_extent};
+use crate::operand_types::scalar_operands;
 
 /// Bytes of a root variable that an operand touches, in the smallest register size asked for.
 #[derive(Clone, Copy, Debug)]

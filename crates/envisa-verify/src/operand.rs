@@ -9,23 +9,9 @@ use envisa_isa::{
 };
 
 use crate::context::{Ctx, SIZES, WIDE};
-use crate::operand_types::{check_operand_type, check_type_combination};
+use crate::operand_types::{check_operand_type, check_type_combination, scalar_operands};
 use crate::page_rules::page_traits;
 use crate::{Code, Finding};
-
-/// Vector operands of these families are scalars: only the first element counts.
-pub(crate) fn scalar_operands(f: Family) -> bool {
-    !matches!(
-        f,
-        Family::Arithmetic
-            | Family::Math
-            | Family::Logic
-            | Family::Move
-            | Family::Compare
-            | Family::Address
-            | Family::Systolic
-    )
-}
 
 pub(crate) fn check(ctx: &mut Ctx, inst: &Inst, desc: &'static InstDesc) {
     if ctx.on == Platforms::NONE {

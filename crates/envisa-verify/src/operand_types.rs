@@ -1,13 +1,26 @@
 //! Types of operands: each against its slot, and all of an instruction together.
 
-use envisa_isa::desc::{Classes, InstDesc, Role, Slot, SlotKind, TypeMap};
+use envisa_isa::desc::{Classes, Family, InstDesc, Role, Slot, SlotKind, TypeMap};
 use envisa_isa::{Inst, Op, Operand, Platforms, SlotName, Span, Type, TypeSet};
 
 use crate::context::Ctx;
 use crate::finding::{platform_names, type_names};
-use crate::operand::scalar_operands;
 use crate::page_rules::page_traits;
 use crate::{Code, Finding};
+
+/// Vector operands of these families are scalars: only the first element counts.
+pub(crate) fn scalar_operands(f: Family) -> bool {
+    !matches!(
+        f,
+        Family::Arithmetic
+            | Family::Math
+            | Family::Logic
+            | Family::Move
+            | Family::Compare
+            | Family::Address
+            | Family::Systolic
+    )
+}
 
 /// Packed immediates stand for vectors of another type.
 fn type_set_admits(set: TypeSet, ty: Type) -> bool {

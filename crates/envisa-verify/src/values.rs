@@ -258,7 +258,7 @@ fn record_indirect_accesses(ctx: &mut Ctx, inst: &Inst, points: &HashMap<u16, Po
         let index = usize::from(grf == 64);
         let size = ty.size();
         // With an address for each row only the first row's place is known.
-        let bytes = if crate::operand::scalar_operands(inst.desc().family) {
+        let bytes = if crate::operand_types::scalar_operands(inst.desc().family) {
             size
         } else if slot.role == Role::Write {
             crate::operand::dst_extent(region, exec, size)

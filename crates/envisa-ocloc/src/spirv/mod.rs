@@ -1,7 +1,7 @@
 //! SPIR-V as words, to be rewritten between the two halves of the compiler (the format: SPIR-V specification, 2.3).
 
 pub mod checks;
-pub mod frames;
+pub mod debugger_frames;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -147,7 +147,7 @@ fn text(words: &[u32]) -> String {
 /// What is made of a module between the two halves of the compiler.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rewrite {
-    /// Every function has a frame: see [`frames`].
+    /// Every function has a frame: see [`debugger_frames`].
     Frames,
     /// Accesses stay as they are written, and hold themselves against the types that they are of: see [`checks`].
     Checks,
@@ -172,7 +172,7 @@ impl Rewrite {
     /// The module so; `None` if it is none that this can be made of.
     pub fn of(self, spirv: &[u8]) -> Option<Vec<u8>> {
         match self {
-            Rewrite::Frames => frames::with_calls(spirv),
+            Rewrite::Frames => debugger_frames::with_calls(spirv),
             Rewrite::Checks => checks::with_checks(spirv, false),
             Rewrite::Hints => checks::with_checks(spirv, true),
         }

@@ -21,9 +21,9 @@ use crate::api::note_reason;
 use crate::device::{
     self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
 };
+use envisa_runtime::guarded_host_memory;
 use envisa_runtime::launch::{self, Launch};
 use envisa_runtime::memory_in_use::{self, Use};
-use envisa_runtime::unchanged_memory;
 
 /// A kernel with its arguments.
 pub struct Kernel {
@@ -480,7 +480,7 @@ impl Lent {
             // This one has begun.
             if now != *then && command_order::commands_begun() == self.begun + 1 {
                 memory_in_use::is_told(&region.range());
-                unchanged_memory::forget_range(&region.range());
+                guarded_host_memory::forget_range(&region.range());
                 crate::report::report_host_mistake(
                     "host memory",
                     &format!(

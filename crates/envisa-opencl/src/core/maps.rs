@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use envisa_runtime::{host_changes, memory_in_use, unchanged_memory, undefined_content};
+use envisa_runtime::{guarded_host_memory, host_changes, memory_in_use, undefined_content};
 
 use super::host_memory::Region;
 use crate::report::{is_checking, report_host_mistake};
@@ -61,7 +61,7 @@ impl Maps {
             OPEN.lock().unwrap().push(region.range());
         }
         if is_checking() && writes {
-            unchanged_memory::open(region.range());
+            guarded_host_memory::open(region.range());
         }
         let region = region.clone();
         let mapping = Mapping { address, writes, began: false, discards, before: None, region };
@@ -104,7 +104,7 @@ impl Maps {
             let range = mapping.region.range();
             mapping.restore();
             if mapping.writes {
-                unchanged_memory::close(&range);
+                guarded_host_memory::close(&range);
             }
             report_changes(&range);
             if mapping.writes {
@@ -143,13 +143,13 @@ impl Maps {
             return;
         }
         if bytes.backing().is_some_and(|b| b.is_lent()) {
-            unchanged_memory::forget_range(&bytes.range());
+            guarded_host_memory::forget_range(&bytes.range());
         }
         report_mapped_changes(bytes);
         for mapping in self.open.lock().unwrap().iter() {
             let range = mapping.region.range();
             if mapping.writes {
-                unchanged_memory::close(&range);
+                guarded_host_memory::close(&range);
             }
             OPEN.lock().unwrap().retain(|r| *r != range);
         }

@@ -8,7 +8,7 @@ use envisa_machine::memory::Surface;
 use envisa_machine::sampler::Sampler;
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
-use super::rows::Row;
+use super::adjacent_accesses::Row;
 use super::{Checks, FindingKind};
 
 impl Checks {

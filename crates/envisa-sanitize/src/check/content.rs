@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use envisa_lower::{Message, Space};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
+use super::adjacent_accesses::Row;
 use super::defined::{Origin, Origins};
 use super::group::Map;
 use super::registers::words;
-use super::rows::Row;
 
 /// Where the bytes of an access are, if their content is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,13 +5,13 @@ use envisa_machine::memory::Hint;
 use envisa_machine::messages::{compares, leaves};
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
+use super::adjacent_accesses::Row;
 use super::group::{
     By, Now, Past, RaceAccess, Run, SLM, THREAD, is_copy, is_several, known_channel, several_with,
 };
 use super::handed::Accessing;
 use super::interest::Class;
 use super::launch::Who;
-use super::rows::Row;
 use super::{Checks, FindingKind, Other};
 
 impl Checks {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
+use super::adjacent_accesses::Row;
 use super::group::SLM;
 use super::report_places::Sites;
-use super::rows::Row;
 use super::uninitialised::is_data;
 use super::{Checks, FindingKind};
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 use envisa_machine::thread::{Access, AccessKind, Machine, Mask};
 
+use super::adjacent_accesses::Row;
 use super::content::{self, Home, RowHome};
 use super::defined::{Flags, Origin, Origins, Source};
 use super::registers::Written;
 use super::report_places::Sites;
-use super::rows::Row;
 use super::{Checks, FindingKind, Related, channels};
 
 /// What is known of a thread's registers.

@@ -3,7 +3,7 @@
 
 use envisa_zebin::check_reports::Kind;
 
-use super::super::frames::behind_variables;
+use super::super::debugger_frames::behind_variables;
 use super::types::Shape;
 use super::{Checking, WORKGROUP, op};
 

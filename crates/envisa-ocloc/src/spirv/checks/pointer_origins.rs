@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Instruction;
-use super::super::frames::behind_variables;
+use super::super::debugger_frames::behind_variables;
 use super::types::Shape;
 use super::{Access, Checking, FUNCTION, GENERIC, WORKGROUP, op, pointer_path};
 

@@ -6,7 +6,7 @@
 
 use envisa_zebin::check_reports::{self, Does, Kind, What};
 
-use super::super::frames::behind_variables;
+use super::super::debugger_frames::behind_variables;
 use super::types::{Shape, Type};
 use super::{Checking, FUNCTION, op};
 

@@ -5,7 +5,7 @@
 //! to local memory in a module that nowhere loads of it: so there is a load, which is never executed.
 
 use super::super::Instruction;
-use super::super::frames::behind_variables;
+use super::super::debugger_frames::behind_variables;
 use super::{ALIGNED, Access, CROSS_WORKGROUP, Checking, FUNCTION, VOLATILE, WORKGROUP, op};
 
 mod own {
