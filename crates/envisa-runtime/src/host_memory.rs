@@ -15,7 +15,7 @@ use crate::pages::{Mapping, Pages, Reservation, put_zeros};
 use crate::{guarded_host_memory, memory_in_use, undefined_content};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
-pub const PAGE: usize = 4096;
+pub use crate::pages::PAGE;
 
 /// Bytes behind each allocation that belong to nobody, while mistakes are looked for: they are never touched, so they
 /// cost addresses rather than memory.

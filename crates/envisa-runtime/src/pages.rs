@@ -15,7 +15,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::host_memory::PAGE;
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
 
 /// What nobody may do with files of pages: change their sizes, or what may be done.
 const SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;

@@ -378,7 +378,7 @@ mod tests {
             (of("{'shape': (1,), 'fortran_order': False, 'descr': '<i4'} x"), "goes on"),
             (of(""), "`{` at its end"),
             (refusal_of(b"\x93NUMPY\x04\0\x10\0\0\0"), "version 4"),
-            (refusal_of(b"\x93NUMPY\x02\0\xff\xff\xff\xff"), "claims 4294967295 bytes"),
+            (refusal_of(b"\x93NUMPY\x02\0\xff\xff\xff\xff"), "claims to have 4294967295 bytes"),
             (refusal_of(b"\x93NUMPY\x01\0\x10\0{}"), "truncated"),
             (refusal_of(b"\x93NUMPX\x01\0\x10\0{}"), "magic"),
             (refusal_of(b"\x93NUMPY\x01\0\x01\0\xff"), "not text"),

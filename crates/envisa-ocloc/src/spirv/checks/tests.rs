@@ -5,6 +5,8 @@ const VOID: u32 = 1;
 const INT: u32 = 2;
 const LONG: u32 = 3;
 const KIND: u32 = 20;
+/// The execution model of kernels.
+const KERNEL: u32 = 6;
 
 fn module(body: &[Vec<u32>]) -> Vec<u8> {
     let mut words = vec![MAGIC, 0x1_0400, 0, 100, 0];
@@ -14,12 +16,19 @@ fn module(body: &[Vec<u32>]) -> Vec<u8> {
 
 /// A kernel `f(global int *a, ulong i)` with `local int t[4][8]`, and this body.
 fn kernel(inner: &[Vec<u32>]) -> Vec<u8> {
+    let operands: Vec<u32> = [KERNEL, 40].into_iter().chain(string_operands("f")).collect();
+    function(instruction(op::ENTRY_POINT, &operands), inner)
+}
+
+/// The same of a function that is a kernel if the entry point says so.
+fn function(entry_point: Vec<u32>, inner: &[Vec<u32>]) -> Vec<u8> {
     let name = |id: u32, name: &str| {
         let operands: Vec<u32> = std::iter::once(id).chain(string_operands(name)).collect();
         instruction(op::NAME, &operands)
     };
     let mut body = vec![
         instruction(op::CAPABILITY, &[CAPABILITY_INT64]),
+        entry_point,
         name(30, "f.t"),
         name(31, "a"),
         name(33, "sum"),
@@ -131,7 +140,11 @@ fn casts_are_held_against_alignment() {
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, Does::Reads, 16, 16)));
     // As `vload4` has it.
-    assert_eq!(calls(&kernel(&[element, cast, load(4)])), []);
+    assert_eq!(calls(&kernel(&[element.clone(), cast.clone(), load(4)])), []);
+    // What a function is given may have been cast before.
+    let found = calls(&function(Vec::new(), &[element, cast, load(4)]));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, Does::Reads, 16, 4)));
 }
 
 #[test]
