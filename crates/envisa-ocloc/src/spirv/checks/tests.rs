@@ -67,8 +67,14 @@ fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
     super::with_checks(spirv, false)
 }
 
-/// What the calls report, as it is told: value, limit, what and text.
+/// What the calls report, as it is told: value, limit, what and text; without where variables in local memory are.
 fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
+    let mut all = all_calls(spirv);
+    all.retain(|c| c.2.kind != Kind::LocalVariable);
+    all
+}
+
+fn all_calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
     let changed = with_checks(spirv).expect("a module");
     let module = Rewriting::of(&changed).expect("it is still one");
     let types = Types::of(&module);
@@ -117,6 +123,16 @@ fn offsets_are_held_against_variables() {
     // Of a buffer nothing is known.
     let element = instruction(67, &[12, 51, 31, 32]);
     assert_eq!(calls(&kernel(&[element, instruction(op::LOAD, &[INT, 52, 51])])), []);
+}
+
+#[test]
+fn kernels_tell_where_variables_in_local_memory_are() {
+    let first = instruction(70, &[9, 50, 30, 4, 4, 4]);
+    let body = [first, instruction(op::LOAD, &[INT, 52, 50])];
+    let found = all_calls(&kernel(&body));
+    let [(_, _, told, text)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((*told, text.as_str()), (what(Kind::LocalVariable, Does::Reads, 4, 4 * 4 * 8), "t[8]"));
+    assert_eq!(all_calls(&function(Vec::new(), &body)), []);
 }
 
 #[test]
