@@ -174,6 +174,7 @@ fn is_operand_safe(i: &Instruction, known: Known, sizes: &Sizes, code: usize) ->
         Register::RBP if (index == Register::RSI || found) && at == i64::from(sizes.ends.start) => {
             i.memory_index_scale() == 4 && !sizes.ends.is_empty() && end == at + 4
         }
+        // By the number of a column of two tiles, or of a cache of rows.
         Register::RBP if index == Register::RSI && i.memory_index_scale() == 1 => ahead(2 * TILE - 4 * ROWS),
         Register::RBP => inside(sizes.context),
         Register::R12 => inside(sizes.sites),

@@ -24,6 +24,7 @@ use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::bounds::Fitting;
 use crate::deferred::Deferred;
+use crate::emit::row_caches::RowCaches;
 use crate::emit::{Compiled, Emit};
 use crate::float_modes::{Modes, keeps_mode};
 use crate::group_order::Walk;
@@ -37,7 +38,7 @@ use crate::passes::{Making, Passes};
 use crate::shape::Shapes;
 use crate::sites::{self, Of};
 use crate::zero_halves::ZeroHalves;
-use envisa_native_layout::{HELP, MESSAGE, RENEW, SITE, Site, at, exit};
+use envisa_native_layout::{HELP, MESSAGE, RENEW, ROW_CACHE, SITE, Site, at, exit};
 use functions::Functions;
 use launch_key::{Key, Tails};
 use runner::{Host, Runner, Spare, budget_per_turn, callback, step, stop_at_limit};
@@ -49,6 +50,7 @@ mod backend;
 mod functions;
 mod launch_key;
 mod observed;
+mod row_cache_moves;
 mod runner;
 mod thread_context;
 mod turns;
@@ -508,6 +510,11 @@ impl Native {
 }
 
 impl Variant {
+    /// The caches of rows that its code has, and where they are in a context.
+    fn row_caches(&self) -> (&RowCaches, u32) {
+        (&self.compiled.row_caches.0, self.compiled.row_caches.1)
+    }
+
     /// Of code that starts threads so, if it does.
     fn new(p: &Program, mut compiled: Compiled, start: Option<&Start>) -> Result<Variant, String> {
         let sizes = Sizes {

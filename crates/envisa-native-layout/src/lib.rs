@@ -237,6 +237,8 @@ pub const MESSAGE: u32 = 1 << 30;
 /// In the number of an instruction that calls: it is none, but the number of what is computed lane by lane, from and to
 /// [`at::HELP`].
 pub const HELP: u32 = 1 << 29;
+/// Of what a callback is called with: it is about caches of rows, of which the lower bits say the access.
+pub const ROW_CACHE: u32 = 1 << 28;
 
 /// What generated code returns.
 pub mod exit {

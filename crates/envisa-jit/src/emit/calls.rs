@@ -7,7 +7,8 @@ impl<'a> Emit<'a> {
     pub fn stopping_at(self, stops: &'a [bool]) -> Emit<'a> {
         let blocks = crate::deferred::blocks_between(self.p, self.flow, stops);
         let (streams, lines, rows) = Default::default();
-        Emit { stops, blocks, streams, lines, rows, keeps_channels: false, ..self }
+        let row_caches = RowCaches::default();
+        Emit { stops, blocks, streams, row_caches, lines, rows, keeps_channels: false, ..self }
     }
 }
 

@@ -283,6 +283,9 @@ impl Emit<'_> {
         }
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
+        if looked_at == 0 {
+            self.access_row_cache(pc, i, s, form, &parts, (data, done), entry)?;
+        }
         let led = if looked_at == 0 {
             self.take_by_scalar_index(pc, i, s, form, &parts, data, done)?
         } else {
@@ -611,7 +614,7 @@ impl Emit<'_> {
     }
 
     /// Leaves the bits that count of places, which [`Self::way`] put into a register of their own.
-    fn counting_bits(&mut self, form: Form, part: &Part, v: V) {
+    pub(super) fn counting_bits(&mut self, form: Form, part: &Part, v: V) {
         if let Some(and) = form.cut() {
             let and = self.literal(and);
             self.a.v3(VPANDD, part.width, v, v, Opd::Bcast(and), Lanes::All);

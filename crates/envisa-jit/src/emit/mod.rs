@@ -35,9 +35,12 @@ mod predicate_moves;
 mod prefetch;
 mod quads;
 mod row;
+mod row_cache_accesses;
+pub(crate) mod row_caches;
 pub(crate) mod row_streams;
 mod scalar;
 mod select;
+pub(crate) mod site_reach;
 mod source_operand;
 mod stream_loads;
 mod strided;
@@ -63,6 +66,7 @@ use envisa_sem::{FpMode, Rounding};
 use iced_x86::{Code, Register, RoundingControl};
 
 use self::atomic_prefetch::{Line, lines, rows};
+use self::row_caches::{RowCaches, find_row_caches};
 use self::row_streams::{STREAM, Stream, find_streams};
 use crate::active::Active;
 use crate::alloc::Allocation;
@@ -133,6 +137,8 @@ pub(crate) struct Compiled {
     pub together: bool,
     /// Where in a context what is loaded ahead is.
     pub ahead: Range<u32>,
+    /// The caches of rows, and where in the context they are.
+    pub row_caches: (RowCaches, u32),
     /// Where in a context the ends of variables are that addresses name.
     pub ends: Range<u32>,
 }
@@ -283,6 +289,8 @@ pub(crate) struct Emit<'a> {
     now: Pc,
     /// Loads that are done ahead.
     streams: Vec<Stream>,
+    /// Accesses that go through caches.
+    row_caches: RowCaches,
     /// Loads of places that locked operations go to.
     lines: Map<Pc, Line>,
     /// What the program writes, once that is asked for.
@@ -315,6 +323,10 @@ impl<'a> Emit<'a> {
         let labels = (0..=flow.end()).map(|_| a.label()).collect();
         let [stub, done, leave, out, next, turn, over] = std::array::from_fn(|_| a.label());
         let amd = Level::tuned_for_amd();
+        let row_caches = match cells.are_shared() {
+            true => RowCaches::default(),
+            false => find_row_caches(p, flow, cells, shapes),
+        };
         let waits = flow.all_waiting_labels().into_iter().zip((at::WAITS..).step_by(4)).collect();
         Emit {
             p,
@@ -385,7 +397,8 @@ impl<'a> Emit<'a> {
             tiles: None,
             moved: [0; 2],
             now: 0,
-            streams: find_streams(p, flow, cells, shapes),
+            streams: find_streams(p, flow, cells, shapes, |pc| row_caches.access(pc).is_some()),
+            row_caches,
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
             multiples: OnceCell::new(),
@@ -399,7 +412,7 @@ impl<'a> Emit<'a> {
 
     /// First byte of the pool in a context.
     fn pool_at(&self) -> u32 {
-        self.streams_at() + STREAM * self.streams.len() as u32
+        self.row_caches_at() + self.row_caches.bytes()
     }
 
     /// Where in a context the addresses of the program's symbols begin.
@@ -553,6 +566,7 @@ impl<'a> Emit<'a> {
         let mut context = (pool_at + 4 * self.pool.len() as u32).next_multiple_of(64);
         let (image, symbols, record) = (self.image(), self.symbols_at(), self.record_bytes());
         let (ahead, ends) = (self.streams_at()..pool_at, self.ends_range());
+        let row_caches = (std::mem::take(&mut self.row_caches), self.row_caches_at());
         let (mut behind, mut end) = (behind, end);
         passes.over("emission");
         if self.level == Level::Avx2 {
@@ -590,6 +604,7 @@ impl<'a> Emit<'a> {
             record,
             together: self.together,
             ahead,
+            row_caches,
             ends,
             waits: self.waits,
             whole: self
@@ -621,6 +636,7 @@ impl<'a> Emit<'a> {
             self.a.bind(label);
         }
         self.a.mark(pc);
+        self.close_row_caches(pc);
         self.one(pc)?;
         self.within_bounds()
     }

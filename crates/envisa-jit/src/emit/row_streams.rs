@@ -85,23 +85,27 @@ pub(crate) struct ScalarIndex {
     pub scalar: RegOffset,
 }
 
-/// A program's loads of this kind.
-pub(crate) fn find_streams(p: &Program, flow: &Flow, cells: &Cells, shapes: &Shapes) -> Vec<Stream> {
+/// A program's loads of this kind, but for those that go through caches.
+pub(crate) fn find_streams(
+    p: &Program,
+    flow: &Flow,
+    cells: &Cells,
+    shapes: &Shapes,
+    cached: impl Fn(Pc) -> bool,
+) -> Vec<Stream> {
     let mut all = Vec::new();
-    let (loops, mut last) = (find_loops(p, flow), None);
     let (edges, ends) = (control_edges(p, flow), crate::deferred::block_ends(p, flow));
-    for at in &loops {
-        // By where they end: those inside of this one come before it.
-        let inner = last.is_some_and(|last| last >= *at.start());
-        last = last.max(Some(*at.start()));
-        if inner || !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
+    for at in &innermost_loops(p, flow) {
+        if !at.clone().any(|pc| goes_on(p, cells, shapes, at, pc).is_some()) {
             continue;
         }
-        let Some(stores) = few_stores(p, at).filter(|_| closed(p, &edges, at)) else { continue };
+        let stores = stores_in_loop(p, at).filter(|all| all.len() <= STORES);
+        let Some(stores) = stores.filter(|_| closed(p, &edges, at)) else { continue };
         let mut loaded = loaded_cells(p, cells, at);
         for pc in at.clone() {
             if let Some(column) = loop_column(p, cells, shapes, at, pc, &loaded)
                 && all.len() < MOST
+                && !cached(pc)
             {
                 let led = scalar_led_index(p, &ends, cells, at, pc);
                 all.push(Stream { pc, column, head: *at.start(), led, stores: stores.clone() });
@@ -205,8 +209,21 @@ pub(super) fn find_loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
     all
 }
 
+/// The loops in which there is no other one.
+pub(super) fn innermost_loops(p: &Program, flow: &Flow) -> Vec<RangeInclusive<Pc>> {
+    let mut all = find_loops(p, flow);
+    let mut last = None;
+    // By where they end: those inside of a loop come before it.
+    all.retain(|at| {
+        let around = last.is_some_and(|last| last >= *at.start());
+        last = last.max(Some(*at.start()));
+        !around
+    });
+    all
+}
+
 /// Where the thread goes by branches and returns, and from where; sorted.
-fn control_edges(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
+pub(super) fn control_edges(p: &Program, flow: &Flow) -> Vec<(Pc, Pc)> {
     let goes = |pc: &Pc| matches!(p.code()[*pc as usize].op, Op::Goto | Op::Ret);
     let mut all = Vec::new();
     for pc in (0..flow.end()).filter(goes) {
@@ -233,8 +250,8 @@ fn elements(p: &Program, pc: Pc) -> Option<&Simt> {
     }
 }
 
-/// The stores in there, if they are few and nothing else writes memory or waits for those who do.
-fn few_stores(p: &Program, at: &RangeInclusive<Pc>) -> Option<Vec<Pc>> {
+/// The stores in a loop, if nothing else in it writes memory or waits for those who do.
+pub(super) fn stores_in_loop(p: &Program, at: &RangeInclusive<Pc>) -> Option<Vec<Pc>> {
     let mut all = Vec::new();
     for pc in at.clone() {
         let i = &p.code()[pc as usize];
@@ -253,11 +270,11 @@ fn few_stores(p: &Program, at: &RangeInclusive<Pc>) -> Option<Vec<Pc>> {
             all.push(pc);
         }
     }
-    (all.len() <= STORES).then_some(all)
+    Some(all)
 }
 
 /// Is it come to from the instruction before its first one, and from nowhere else?
-fn closed(p: &Program, edges: &[(Pc, Pc)], at: &RangeInclusive<Pc>) -> bool {
+pub(super) fn closed(p: &Program, edges: &[(Pc, Pc)], at: &RangeInclusive<Pc>) -> bool {
     let inside = edges.partition_point(|e| e.0 < *at.start())..edges.partition_point(|e| e.0 <= *at.end());
     edges[inside].iter().filter(|(_, from)| !at.contains(from)).all(|(to, from)| {
         let i = &p.code()[*from as usize];
@@ -266,7 +283,7 @@ fn closed(p: &Program, edges: &[(Pc, Pc)], at: &RangeInclusive<Pc>) -> bool {
 }
 
 /// What comes from memory where an iteration begins. Registers serve for this and that: what is written over does not.
-fn loaded_cells(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>) -> Vec<CellId> {
+pub(super) fn loaded_cells(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>) -> Vec<CellId> {
     let mut all: Vec<CellId> = Vec::new();
     loop {
         let before = all.clone();
@@ -283,7 +300,7 @@ fn loaded_cells(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>) -> Vec<Cell
 }
 
 /// What comes from memory behind an instruction, by what does before it.
-fn load(p: &Program, cells: &Cells, pc: Pc, all: &mut Vec<CellId>) {
+pub(super) fn load(p: &Program, cells: &Cells, pc: Pc, all: &mut Vec<CellId>) {
     let mut from = p.code()[pc as usize].op == Op::Message;
     cells.accesses(p.parts(), pc, &mut |a| from |= !a.write && all.contains(&a.cell));
     cells.accesses(p.parts(), pc, &mut |a| {
@@ -296,7 +313,7 @@ fn load(p: &Program, cells: &Cells, pc: Pc, all: &mut Vec<CellId>) {
 }
 
 /// Is it written in there?
-fn is_written_in_loop(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, cell: CellId) -> bool {
+pub(super) fn is_written_in_loop(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, cell: CellId) -> bool {
     at.clone().any(|pc| {
         let mut found = false;
         cells.accesses(p.parts(), pc, &mut |a| found |= a.write && a.cell == cell);

@@ -1,12 +1,13 @@
 //! Gathers that load ahead: see [`super::row_streams`].
 
-use super::memory::{Form, PTR, Way, as_quads};
+use super::memory::{Form, PTR, Way};
 use super::row_streams::{
     BEHIND, COLUMNS, Column, NEXT, ROWS, SCALAR, SHIFT, STREAM, ScalarIndex, Stream, TILE, TILES, USED,
 };
+use super::site_reach::{SiteReach, site_reach};
 use super::*;
 use crate::asm::SlowPath;
-use envisa_lower::{Message, Simt};
+use envisa_lower::Simt;
 use envisa_native_layout::site;
 
 const FETCHED: u32 = 128;
@@ -317,23 +318,16 @@ impl Emit<'_> {
         let [begin, end] = [Register::R9, Register::R10];
         if !stores.is_empty() {
             let element = self.streams[k].column.element;
-            self.reached(i, (site::COUNT, form.scale, element), [begin, end]);
+            let of = SiteReach { count: site::COUNT, scale: form.scale, bytes: element };
+            self.reached(i, of, [begin, end]);
         }
         for pc in stores {
             let i = *self.inst(pc);
-            let of = match self.p.messages().get(i.aux as usize) {
-                Some(Message::Simt(s)) => {
-                    let s = &as_quads(s);
-                    let bytes = (64 - s.elements.leading_zeros()) * u32::from(s.element);
-                    match super::memory::address_form(self.p, s) {
-                        Ok(form) if form.wide => (site::SPAN, 1, bytes),
-                        Ok(form) => (site::COUNT, form.scale, bytes),
-                        // The machine does it.
-                        Err(_) => continue,
-                    }
-                }
-                Some(Message::Block(b)) => (site::WIDE, 1, b.bytes),
-                _ => return Err("no store"),
+            let Some(of) = self.p.messages().get(i.aux as usize) else { return Err("no store") };
+            let of = match site_reach(self.p, of) {
+                Ok(of) => of,
+                // The machine does it.
+                Err(_) => continue,
             };
             let apart = self.a.label();
             self.reached(&i, of, [Register::RAX, Register::RSI]);
@@ -346,9 +340,9 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// The first byte that accesses by a site may reach and the one behind the last, given the field that says how many
-    /// indices pass, the bytes from one to the next and those from one on.
-    fn reached(&mut self, i: &Inst, (count, scale, bytes): (u32, u32, u32), [begin, end]: [Register; 2]) {
+    /// The first byte that accesses by a site may reach and the one behind the last.
+    fn reached(&mut self, i: &Inst, of: SiteReach, [begin, end]: [Register; 2]) {
+        let SiteReach { count, scale, bytes } = of;
         let (pointer, count_at) = (self.site(i, site::POINTER), self.site(i, count));
         match count {
             site::COUNT => self.a.rm(Code::Mov_r32_rm32, end.full_register32(), count_at),

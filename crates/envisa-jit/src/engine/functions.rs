@@ -333,6 +333,7 @@ impl Between<'_> {
             machine: m,
             rest: &*self.functions.rest,
             help: &[],
+            row_caches: one.variant.row_caches(),
             base: one.base,
             sites: &mut self.sites,
             stop,

@@ -46,6 +46,8 @@ pub(super) struct Host<'a, 'm> {
     pub(super) machine: &'a mut Machine<'m>,
     pub(super) rest: &'a dyn Instructions,
     pub(super) help: &'a [Help],
+    /// Its caches of rows.
+    pub(super) row_caches: (&'a RowCaches, u32),
     /// The program's instruction that the code's first one is.
     pub(super) base: Pc,
     pub(super) sites: &'a mut [Site],
@@ -169,6 +171,7 @@ impl Native {
             machine: m,
             rest: &*self.rest,
             help: &variant.help,
+            row_caches: variant.row_caches(),
             base: 0,
             sites,
             stop,
@@ -184,6 +187,7 @@ impl Native {
         // context, which are as large as it was told and live until it returns, guest memory that a site lets
         // pass, and `host` in callbacks, which nothing else uses meanwhile.
         let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
+        row_cache_moves::close_returned(context, variant.row_caches());
         let spent = host.spent(context.get64(at::BUDGET));
         let pc = context.get(at::PC);
         let left = host.observed.as_ref().is_some_and(|o| o.left);
@@ -293,6 +297,7 @@ impl Run for Runner<'_> {
             machine: m,
             rest: &*self.native.rest,
             help: &variant.help,
+            row_caches: variant.row_caches(),
             base: 0,
             sites,
             stop,
@@ -308,6 +313,7 @@ impl Run for Runner<'_> {
             // SAFETY: as in `run`; beside that it touches the payloads of the row's threads, of which there are as
             // many and which are as large as it was told.
             let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) };
+            row_cache_moves::close_returned(context, variant.row_caches());
             let mut how = how as i32;
             if how == exit::DONE {
                 left -= at_once;
@@ -356,6 +362,11 @@ pub(super) fn stop_at_limit(m: &mut Machine<'_>, v: &Variant, context: &Context,
     m.fault(base + pc, None, Cause::Limit);
 }
 
+/// Is native code's call about its caches of rows?
+pub(super) fn is_row_cache_call(pc: Pc) -> bool {
+    pc & (RENEW | MESSAGE | HELP | ROW_CACHE) == ROW_CACHE
+}
+
 /// Runs one instruction for native code, or gives it more to spend (see [`RENEW`]): 0 to go on.
 pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     // SAFETY: native code was entered with this context by `Runner::run`, which put a `Host` there that lives as
@@ -371,6 +382,13 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     if pc & (RENEW | HELP) == HELP {
         // SAFETY: the context is that of the variant whose help the host has.
         return unsafe { vector::help(context, host.help, pc) };
+    }
+    // SAFETY: the context is that of the variant whose caches the host has.
+    unsafe {
+        if is_row_cache_call(pc) {
+            return row_cache_moves::serve(context, host.row_caches, host.sites, pc);
+        }
+        row_cache_moves::close(context, host.row_caches);
     }
     host.follow(now.0, now.1);
     if pc & RENEW != 0 {

@@ -45,6 +45,8 @@ struct Host<'a, 'm> {
     row: &'a Row<'a>,
     rest: &'a dyn Instructions,
     help: &'a [Help],
+    /// The caches of rows that its code has.
+    row_caches: (&'a RowCaches, u32),
     sites: &'a mut [Site],
     /// The first thread's record, and bytes from one to the next.
     records: *mut u8,
@@ -103,6 +105,7 @@ impl Turn<'_> {
             row,
             rest: self.rest,
             help: &variant.help,
+            row_caches: variant.row_caches(),
             sites: std::mem::take(&mut self.sites),
             records: self.turning.records.as_mut_ptr().cast(),
             record: 64 * lines,
@@ -269,6 +272,7 @@ fn call_group(variant: &Variant, turning: &mut Turning, host: &mut Host<'_, '_>,
         // returns, the payloads of as many threads, guest memory that a site lets pass, and `host` in callbacks,
         // which nothing else uses meanwhile.
         let how = unsafe { variant.code.call(registers, context.lines.as_mut_ptr().cast()) } as i32;
+        row_cache_moves::close_returned(context, variant.row_caches());
         if how != exit::PAUSED || stop.cancelled() {
             return how;
         }
@@ -290,6 +294,13 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     if pc & HELP != 0 {
         // SAFETY: the context is that of the variant whose help the host has.
         return unsafe { vector::help(context, host.help, pc) };
+    }
+    // SAFETY: the context is that of the variant whose caches the host has.
+    unsafe {
+        if runner::is_row_cache_call(pc) {
+            return row_cache_moves::serve(context, host.row_caches, host.sites, pc);
+        }
+        row_cache_moves::close(context, host.row_caches);
     }
     let mut m = host.alive.machine(index as usize);
     // SAFETY: there are as many records as threads, of which this is one.

@@ -126,6 +126,7 @@ impl Native {
             record: c.record,
             together: true,
             ahead: 0..0,
+            row_caches: Default::default(),
             ends: 0..0,
         };
         let made = Variant::new(p, compiled, start)?;

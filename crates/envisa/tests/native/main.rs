@@ -10,6 +10,7 @@ mod alignment_checks;
 mod atomics;
 mod barriers;
 mod byte_vectors;
+mod cached_rows;
 mod compile_time;
 mod concurrent_launches;
 mod conditions;
