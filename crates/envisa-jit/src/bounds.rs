@@ -32,10 +32,13 @@ const MOST: usize = 1 << 12;
 /// How far before what reads a predicate it is looked for what made it.
 const FAR: Pc = 8;
 
-/// Messages whose sums fit in 32 bits, by number, and the launches in which they do.
+/// What fits in 32 bits, and the launches in which it does.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Fitting {
+    /// Messages whose sums do, by number.
     pub messages: Vec<u32>,
+    /// Compares in 64 bits whose operands do, with their signs.
+    pub compares: Vec<Pc>,
     given: Given,
 }
 
@@ -52,8 +55,8 @@ impl Fitting {
     /// Of a launch. Bounds of what it is given are powers of two where these do as well, so that they hold in other
     /// launches, too.
     pub fn new(p: &Program, flow: &Flow, cells: &Cells, prepared: &Prepared) -> Fitting {
-        let wanted = messages_with_addends(p);
-        if wanted.is_empty() || p.code().len() > MOST {
+        let wanted = Wanted { messages: messages_with_addends(p), compares: wide_compares(p, flow) };
+        if wanted.count() == 0 || p.code().len() > MOST {
             return Fitting::default();
         }
         let find = |round: bool| {
@@ -62,11 +65,15 @@ impl Fitting {
             search.fitting(&wanted)
         };
         let wide = find(true);
-        if wide.messages.len() == wanted.len() {
+        if wide.count() == wanted.count() {
             return wide;
         }
         let exact = find(false);
-        if exact.messages.len() > wide.messages.len() { exact } else { wide }
+        if exact.count() > wide.count() { exact } else { wide }
+    }
+
+    fn count(&self) -> usize {
+        self.messages.len() + self.compares.len()
     }
 
     /// Does it hold in another launch?
@@ -76,11 +83,36 @@ impl Fitting {
             value(prepared, *at, *bytes).is_some_and(|x| (0..=*most).contains(&x))
         };
         let given = &self.given;
-        self.messages.is_empty()
+        self.count() == 0
             || (small(prepared.groups, given.groups)
                 && small(prepared.local, given.local)
                 && given.values.iter().all(value))
     }
+}
+
+/// What is to fit in 32 bits: messages by number, with their addends and channels, and compares.
+struct Wanted {
+    messages: Vec<(u32, Vec<Addend>, u32)>,
+    compares: Vec<Pc>,
+}
+
+impl Wanted {
+    fn count(&self) -> usize {
+        self.messages.len() + self.compares.len()
+    }
+}
+
+/// Compares in 64 bits of integers of 32 bits or less, as those with what is negated are.
+fn wide_compares(p: &Program, flow: &Flow) -> Vec<Pc> {
+    let narrow = |s: &Src| match s {
+        Src::Reg { ty, .. } => ty.is_int() && ty.size() <= 4,
+        s => constant(p, s).is_some(),
+    };
+    let compares = |pc: &Pc| {
+        let i = &p.code()[*pc as usize];
+        i.op == Op::Cmp && i.exec == ExecType::I64 && i.src[..2].iter().all(narrow)
+    };
+    (0..flow.end()).filter(compares).collect()
 }
 
 /// Messages whose indices have addends, by number.
@@ -174,8 +206,8 @@ impl<'a> Search<'a> {
         Search { p, flow, cells, prepared, round, known, outside, counters, given, leads }
     }
 
-    /// Finds the bounds of all that the addends of messages are made of.
-    fn run(&mut self, wanted: &[(u32, Vec<Addend>, u32)]) {
+    /// Finds the bounds of all that is wanted, and of what that is made of.
+    fn run(&mut self, wanted: &Wanted) {
         let order = self.makers(wanted);
         for pass in 0..2 * PASSES {
             let mut changed = false;
@@ -190,9 +222,9 @@ impl<'a> Search<'a> {
         self.known.values_mut().for_each(|k| *k = Known::Anything);
     }
 
-    /// The instructions that make addends, and what they are made of, in the order of the code; what the launch gives is
-    /// known then.
-    fn makers(&mut self, wanted: &[(u32, Vec<Addend>, u32)]) -> Vec<Pc> {
+    /// The instructions that make what is wanted, and what that is made of, in the order of the code; what the launch gives
+    /// is known then.
+    fn makers(&mut self, wanted: &Wanted) -> Vec<Pc> {
         let mut writers: Map<CellId, Vec<Pc>> = Map::default();
         for pc in (0..self.flow.end()).filter(|pc| self.flow.is_reachable(*pc)) {
             self.cells.accesses(self.p.parts(), pc, &mut |a| {
@@ -202,7 +234,14 @@ impl<'a> Search<'a> {
             });
         }
         let mut open: Vec<CellId> = Vec::new();
-        for (_, addends, channels) in wanted {
+        for pc in &wanted.compares {
+            self.cells.accesses(self.p.parts(), *pc, &mut |a| {
+                if !a.write {
+                    open.push(a.cell);
+                }
+            });
+        }
+        for (_, addends, channels) in &wanted.messages {
             for a in addends {
                 let bytes = if a.scalar { 4 } else { 4 * channels };
                 a.halves().for_each(|at| self.pieces(at, bytes, &mut |c| open.push(c)));
@@ -329,8 +368,8 @@ impl<'a> Search<'a> {
 }
 
 impl Search<'_> {
-    /// The messages whose addends and sums are numbers of 32 bits with a sign.
-    fn fitting(self, wanted: &[(u32, Vec<Addend>, u32)]) -> Fitting {
+    /// The messages whose addends and sums are numbers of 32 bits with a sign, and the compares whose operands are.
+    fn fitting(self, wanted: &Wanted) -> Fitting {
         let small = |(a, b): Bounds| a >= i32::MIN.into() && b <= i32::MAX.into();
         let fits = |(_, addends, channels): &&(u32, Vec<Addend>, u32)| {
             let all: Option<Vec<Bounds>> = addends.iter().map(|a| self.addend(a, *channels)).collect();
@@ -339,8 +378,14 @@ impl Search<'_> {
                 all.iter().copied().all(small) && small(sum)
             })
         };
-        let messages = wanted.iter().filter(fits).map(|m| m.0).collect();
-        Fitting { messages, given: self.given }
+        let messages = wanted.messages.iter().filter(fits).map(|m| m.0).collect();
+        let fits = |pc: &&Pc| {
+            let i = &self.p.code()[**pc as usize];
+            let small = |s: &Src| matches!(self.source(&self.known, i, s), Known::In(a, b) if small((a, b)));
+            i.src[..2].iter().all(small)
+        };
+        let compares = wanted.compares.iter().filter(fits).copied().collect();
+        Fitting { messages, compares, given: self.given }
     }
 
     /// The bounds of an addend of so many channels, which its lower dword has with its sign.

@@ -5,7 +5,7 @@
 //! conditions. Where such a value has one reader, in the same block, nothing is written: the reader evaluates the
 //! compares it comes from, each into the mask of those before.
 
-use envisa_isa::{Combine, Modifier};
+use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
@@ -200,6 +200,22 @@ impl Deferred {
     /// Is a cell read at an instruction, or behind it, where the program does not?
     pub fn read_behind(&self, cell: CellId, pc: Pc) -> bool {
         self.last.get(&cell).is_some_and(|last| *last >= pc)
+    }
+
+    /// Compares in 64 bits of what fits in 32, with its sign, are done in 32.
+    pub fn narrow_compares(&mut self, p: &Program, all: &[Pc]) {
+        for pc in all {
+            let was = &p.code()[*pc as usize];
+            let i = *self.inst(*pc).unwrap_or(was);
+            // What is read in place of another may have no sign.
+            let narrow = |(s, was): (&Src, &Src)| match s {
+                Src::Reg { ty, .. } => s == was || (ty.is_int() && ty.size() <= 4 && *ty != Type::Ud),
+                s => constant(p, s).is_some_and(|x| i32::try_from(x).is_ok()),
+            };
+            if i.exec == ExecType::I64 && i.src[..2].iter().zip(&was.src).all(narrow) {
+                self.patched.insert(*pc, Inst { exec: ExecType::I32, ..i });
+            }
+        }
     }
 
     /// More that has no code, and who reads what that was to write.

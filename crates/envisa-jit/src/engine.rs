@@ -299,6 +299,7 @@ impl Native {
             walk: Walk::new(prepared, self.together),
             kinds: image_plans::kinds(&self.program, prepared),
             fitting: fitting.messages.clone(),
+            compares: fitting.compares.clone(),
             stops: Vec::new(),
         })
     }
@@ -496,6 +497,7 @@ impl Native {
         let facts = (key.full, &self.modes);
         let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
         deferred.leave_out(&zero_halves.skipped, &Set::default());
+        deferred.narrow_compares(p, &key.compares);
         let facts = (key.full, &deferred, &zero_halves.skipped);
         let known = Known::new(p, &self.flow, &self.cells, live, &shapes, facts);
         deferred.leave_out(&known.skipped, &known.readers);

@@ -1,5 +1,6 @@
 //! What tells one way of launching a program from another.
 
+use envisa_lower::Pc;
 use envisa_machine::start::Start;
 
 use crate::active::Active;
@@ -34,6 +35,8 @@ pub(super) struct Key {
     pub kinds: Vec<(u32, Kind)>,
     /// Messages whose sums fit in 32 bits, by number.
     pub fitting: Vec<u32>,
+    /// Compares in 64 bits whose operands fit in 32.
+    pub compares: Vec<Pc>,
     /// Where it stops for an observer, by instruction; none if nobody observes.
     pub stops: Vec<bool>,
 }

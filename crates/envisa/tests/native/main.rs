@@ -22,6 +22,7 @@ mod indirect_operands;
 mod integer_operations;
 mod math_unit;
 mod merged_halves;
+mod negated_compares;
 mod operand_shapes;
 mod partial_vectors;
 mod prefetched_atomics;
