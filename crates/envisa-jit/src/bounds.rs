@@ -39,14 +39,16 @@ pub(crate) struct Fitting {
     pub messages: Vec<u32>,
     /// Compares in 64 bits whose operands do, with their signs.
     pub compares: Vec<Pc>,
+    /// Compares that come out one way whatever else the launch does, and which.
+    pub decided: Vec<(Pc, bool)>,
     given: Given,
 }
 
-/// What bounds were found from: values that are at most so much, and numbers of groups and of a group's work-items.
+/// What bounds were found from: values from the least to the greatest, and numbers of groups and of a group's work-items.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Given {
     /// By where they are in the image of registers, with their bytes.
-    values: Vec<(u32, u32, i64)>,
+    values: Vec<(u32, u32, Bounds)>,
     groups: [u32; 3],
     local: [u32; 3],
 }
@@ -55,8 +57,12 @@ impl Fitting {
     /// Of a launch. Bounds of what it is given are powers of two where these do as well, so that they hold in other
     /// launches, too.
     pub fn new(p: &Program, flow: &Flow, cells: &Cells, prepared: &Prepared) -> Fitting {
-        let wanted = Wanted { messages: messages_with_addends(p), compares: wide_compares(p, flow) };
-        if wanted.count() == 0 || p.code().len() > MOST {
+        let wanted = Wanted {
+            messages: messages_with_addends(p),
+            compares: wide_compares(p, flow),
+            decidable: uniform_compares(p, flow),
+        };
+        if wanted.is_empty() || p.code().len() > MOST {
             return Fitting::default();
         }
         let find = |round: bool| {
@@ -79,11 +85,11 @@ impl Fitting {
     /// Does it hold in another launch?
     pub fn holds(&self, prepared: &Prepared) -> bool {
         let small = |a: [u32; 3], b: [u32; 3]| (0..3).all(|d| a[d] <= b[d]);
-        let value = |(at, bytes, most): &(u32, u32, i64)| {
-            value(prepared, *at, *bytes).is_some_and(|x| (0..=*most).contains(&x))
+        let value = |(at, bytes, (least, most)): &(u32, u32, Bounds)| {
+            value(prepared, *at, *bytes).is_some_and(|x| (*least..=*most).contains(&x))
         };
         let given = &self.given;
-        self.count() == 0
+        (self.count() == 0 && self.decided.is_empty())
             || (small(prepared.groups, given.groups)
                 && small(prepared.local, given.local)
                 && given.values.iter().all(value))
@@ -94,12 +100,31 @@ impl Fitting {
 struct Wanted {
     messages: Vec<(u32, Vec<Addend>, u32)>,
     compares: Vec<Pc>,
+    /// Compares that may be decided.
+    decidable: Vec<Pc>,
 }
 
 impl Wanted {
     fn count(&self) -> usize {
         self.messages.len() + self.compares.len()
     }
+
+    fn is_empty(&self) -> bool {
+        self.count() == 0 && self.decidable.is_empty()
+    }
+}
+
+/// Compares of what is the same for all channels into predicates of many, as those of upper halves of 64 bits are.
+fn uniform_compares(p: &Program, flow: &Flow) -> Vec<Pc> {
+    if !p.code().iter().any(|i| i.op == Op::PredLogic) {
+        return Vec::new();
+    }
+    let compares = |pc: &Pc| {
+        let i = &p.code()[*pc as usize];
+        let dwords = matches!(i.exec, ExecType::I32 | ExecType::U32);
+        i.op == Op::Cmp && dwords && i.facts.uniform && i.channels >= 16 && matches!(i.dst, Dst::Pred { .. })
+    };
+    (0..flow.end()).filter(compares).collect()
 }
 
 /// Compares in 64 bits of integers of 32 bits or less, as those with what is negated are.
@@ -234,7 +259,7 @@ impl<'a> Search<'a> {
             });
         }
         let mut open: Vec<CellId> = Vec::new();
-        for pc in &wanted.compares {
+        for pc in wanted.compares.iter().chain(&wanted.decidable) {
             self.cells.accesses(self.p.parts(), *pc, &mut |a| {
                 if !a.write {
                     open.push(a.cell);
@@ -295,9 +320,9 @@ impl<'a> Search<'a> {
         let c = *self.cells.get(id);
         let places = self.places(c.offset, c.bytes).unwrap_or_default();
         for place in places {
-            let (at, bytes) = match c.kind {
-                CellKind::Mixed => (c.offset + 4 * place.1, 4),
-                _ => (c.offset, c.bytes),
+            let (at, bytes) = match self.by_dwords(id) {
+                true => (c.offset + 4 * place.1, 4),
+                false => (c.offset, c.bytes),
             };
             // Variables that are predefined have what the machine puts there.
             let given = c.input || c.offset < self.p.registers().locals_start;
@@ -337,12 +362,19 @@ impl<'a> Search<'a> {
         let found = matches!(bytes, 4 | 8).then(|| value(self.prepared, image, bytes)).flatten();
         match found {
             Some(x) if (0..1 << 31).contains(&x) => {
-                let most = round_up_if(x, self.round);
-                self.given.values.push((image, bytes, most));
-                Known::In(0, most)
+                let bounds = if x == 0 { (0, 0) } else { (1, round_up_if(x, self.round)) };
+                self.given.values.push((image, bytes, bounds));
+                Known::In(bounds.0, bounds.1)
             }
             _ => Known::Anything,
         }
+    }
+
+    /// Does each dword of a cell have bounds of its own?
+    fn by_dwords(&self, id: CellId) -> bool {
+        let c = self.cells.get(id);
+        let dwords = c.bytes <= 32 && (c.offset | c.bytes).is_multiple_of(4);
+        dwords && matches!(c.kind, CellKind::Mixed | CellKind::Vector)
     }
 
     /// The places of a run of bytes, if bounds of them are kept.
@@ -353,12 +385,15 @@ impl<'a> Search<'a> {
             let id = self.cells.at(p)?;
             let c = self.cells.get(id);
             match c.kind {
-                CellKind::Vector | CellKind::Narrow => all.push((id, 0)),
-                CellKind::Scalar if c.offset == p => all.push((id, 0)),
-                CellKind::Mixed if c.bytes <= 32 && (c.offset | p | bytes).is_multiple_of(4) => {
+                _ if self.by_dwords(id) => {
+                    if !(p | bytes).is_multiple_of(4) {
+                        return None;
+                    }
                     let end = (c.offset + c.bytes).min(at + bytes);
                     all.extend((p..end).step_by(4).map(|x| (id, (x - c.offset) / 4)));
                 }
+                CellKind::Vector | CellKind::Narrow => all.push((id, 0)),
+                CellKind::Scalar if c.offset == p => all.push((id, 0)),
                 _ => return None,
             }
             p = c.offset + c.bytes;
@@ -385,7 +420,8 @@ impl Search<'_> {
             i.src[..2].iter().all(small)
         };
         let compares = wanted.compares.iter().filter(fits).copied().collect();
-        Fitting { messages, compares, given: self.given }
+        let decided = wanted.decidable.iter().filter_map(|pc| Some((*pc, self.decided(*pc)?))).collect();
+        Fitting { messages, compares, decided, given: self.given }
     }
 
     /// The bounds of an addend of so many channels, which its lower dword has with its sign.

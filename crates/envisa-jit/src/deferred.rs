@@ -166,6 +166,8 @@ struct Search<'a> {
     shapes: &'a Shapes,
     full: bool,
     modes: &'a Modes,
+    /// How compares come out that the launch decides.
+    outcomes: &'a [(Pc, bool)],
     /// One past the end of the block of each instruction.
     ends: Vec<Pc>,
     /// Truths with one reader: by reader and what it reads.
@@ -181,11 +183,11 @@ impl Deferred {
         cells: &Cells,
         live: &Liveness,
         shapes: &Shapes,
-        (full, modes): (bool, &Modes),
+        (full, modes, outcomes): (bool, &Modes, &[(Pc, bool)]),
     ) -> Deferred {
         let pending = Map::default();
         let (ends, out) = (block_ends(p, flow), Deferred::default());
-        let mut s = Search { p, flow, cells, live, shapes, full, modes, ends, pending, out };
+        let mut s = Search { p, flow, cells, live, shapes, full, modes, outcomes, ends, pending, out };
         for pc in (0..flow.end()).filter(|pc| flow.is_reachable(*pc)) {
             s.picked(pc);
             s.truth(pc);
@@ -452,7 +454,16 @@ impl Search<'_> {
                     Src::Pred { offset, invert } => self.pred_of(pc, offset, invert),
                     _ => None,
                 };
-                Some((side(&i.src[0])?.join(by, side(&i.src[1])?)?, None, false))
+                let [a, b] = [side(&i.src[0])?, side(&i.src[1])?];
+                // What changes nothing is left out.
+                let neutral = |c: &Chain| self.outcome(c) == Some(by == Join::And);
+                if neutral(&a) {
+                    return Some((b, None, false));
+                }
+                if neutral(&b) {
+                    return Some((a, None, false));
+                }
+                Some((a.join(by, b)?, None, false))
             }
             Op::Sel if vector && i.exec != ExecType::F32 && computes_in_dwords(i) => self.selected(pc, i),
             _ => None,
@@ -480,11 +491,19 @@ impl Search<'_> {
         }
     }
 
+    /// What a chain is if it is a compare that the launch decides.
+    fn outcome(&self, chain: &Chain) -> Option<bool> {
+        let Leaf::Compare(pc) = chain.first else { return None };
+        let of = self.outcomes.iter().find(|d| d.0 == pc).filter(|_| chain.rest.is_empty());
+        of.map(|d| d.1 ^ chain.invert)
+    }
+
     /// The producers of an instruction's sources have no code of their own.
     fn commit(&mut self, pc: Pc, chain: &Chain) {
         for (offset, (from, made, value)) in self.pending.remove(&pc).unwrap_or_default() {
             // What is not part of the chain was left where it is.
-            let used = made.leaves().all(|l| chain.leaves().any(|o| o == l));
+            let left_out = value.is_none() && self.outcome(&made).is_some();
+            let used = left_out || made.leaves().all(|l| chain.leaves().any(|o| o == l));
             let kept = chain.leaves().any(|l| matches!(l, Leaf::Pred { offset: at, .. } if at == offset));
             if !used || (value.is_none() && kept) {
                 continue;

@@ -300,6 +300,7 @@ impl Native {
             kinds: image_plans::kinds(&self.program, prepared),
             fitting: fitting.messages.clone(),
             compares: fitting.compares.clone(),
+            decided: fitting.decided.clone(),
             stops: Vec::new(),
         })
     }
@@ -494,7 +495,7 @@ impl Native {
                 .without(&zero_halves)
                 .run(passes)
         };
-        let facts = (key.full, &self.modes);
+        let facts = (key.full, &self.modes, &key.decided[..]);
         let mut deferred = Deferred::new(p, &self.flow, &self.cells, live, &shapes, facts);
         deferred.leave_out(&zero_halves.skipped, &Set::default());
         deferred.narrow_compares(p, &key.compares);

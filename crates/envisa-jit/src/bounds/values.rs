@@ -80,8 +80,7 @@ impl Search<'_> {
     pub(super) fn elements(&self, of: &Map<Place, Known>, at: RegOffset, bytes: u32, size: u32) -> Known {
         let Some(places) = self.places(at, bytes) else { return Known::Anything };
         let known = |p: &Place| of.get(p).copied().unwrap_or(Known::Anything);
-        let mixed = |p: &Place| self.cells.get(p.0).kind == CellKind::Mixed;
-        if size == 8 && places.iter().any(mixed) {
+        if size == 8 && places.iter().any(|p| self.by_dwords(p.0)) {
             // The upper dword is zero.
             return match places[..] {
                 [low, high] => {
@@ -212,14 +211,14 @@ impl Search<'_> {
             };
             let places = self.places(at, bytes).unwrap_or_default();
             let halves = written_dwords(result, ty);
+            let copied = self.copied(&i, ty).filter(|all| all.len() == places.len());
             for (k, p) in places.into_iter().enumerate() {
-                let mixed = self.cells.get(p.0).kind == CellKind::Mixed;
-                let value = match ty.size() == 8 && mixed {
+                let value = match ty.size() == 8 && self.by_dwords(p.0) {
                     true => halves[k % 2],
                     false if ty.size() == 8 => result.read_as(ty),
                     false => halves[0],
                 };
-                all.insert(p, value);
+                all.insert(p, copied.as_ref().map_or(value, |copied| copied[k]));
             }
         }
         if let Some((at, _, bytes)) = carry {
@@ -238,6 +237,42 @@ impl Search<'_> {
             }
         }
         changed
+    }
+}
+
+impl Search<'_> {
+    /// What a move of dwords side by side puts into each of its places.
+    fn copied(&self, i: &Inst, ty: Type) -> Option<Vec<Known>> {
+        let Src::Reg { offset, ty: from, shape: Shape::Contiguous, modifier, constant: false, .. } = i.src[0]
+        else {
+            return None;
+        };
+        let dwords = ty.is_int() && from.is_int() && (ty.size(), from.size()) == (4, 4);
+        if i.op != Op::Mov || !dwords || modifier != Modifier::None {
+            return None;
+        }
+        let places = self.places(offset, 4 * u32::from(i.channels))?;
+        let known = |p: &Place| self.known.get(p).copied().unwrap_or(Known::Anything).read_as(from);
+        Some(places.iter().map(known).collect())
+    }
+
+    /// How a compare comes out, if bounds say so.
+    pub(super) fn decided(&self, pc: Pc) -> Option<bool> {
+        let i = &self.p.code()[pc as usize];
+        let ty = if i.exec == ExecType::U32 { Type::Ud } else { Type::D };
+        let [a, b] = [0, 1].map(|k| self.source(&self.known, i, &i.src[k]).read_as(ty));
+        let (Known::In(a, b), Known::In(c, d)) = (a, b) else { return None };
+        let (less, equal, greater) = (b < c, a == b && c == d && a == c, a > d);
+        let apart = less || greater;
+        match i.aux {
+            0 if equal || apart => Some(equal),
+            1 if equal || apart => Some(!equal),
+            2 if greater || b <= c => Some(greater),
+            3 if a >= d || less => Some(a >= d),
+            4 if less || a >= d => Some(less),
+            5 if b <= c || greater => Some(b <= c),
+            _ => None,
+        }
     }
 }
 

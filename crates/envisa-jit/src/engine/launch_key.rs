@@ -37,6 +37,8 @@ pub(super) struct Key {
     pub fitting: Vec<u32>,
     /// Compares in 64 bits whose operands fit in 32.
     pub compares: Vec<Pc>,
+    /// Compares that come out one way, and which.
+    pub decided: Vec<(Pc, bool)>,
     /// Where it stops for an observer, by instruction; none if nobody observes.
     pub stops: Vec<bool>,
 }

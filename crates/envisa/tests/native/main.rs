@@ -3,6 +3,7 @@
 
 mod addresses;
 mod kernels;
+mod launch_compares;
 mod random;
 
 mod adjacent_elements;
@@ -22,7 +23,6 @@ mod indirect_operands;
 mod integer_operations;
 mod math_unit;
 mod merged_halves;
-mod negated_compares;
 mod operand_shapes;
 mod partial_vectors;
 mod prefetched_atomics;
