@@ -1,13 +1,15 @@
 //! The command, run as people run it: every file under `tests/cases` says which commands to run, and what they
-//! print, their exit codes and the files they leave are held against the `.out` beside it.
+//! print, their exit codes and the files they leave are held against the `.out` beside it. Of a line `// CODE: command …` only the
+//! exit code is.
 //!
 //! A case is any file with lines `// RUN: command …` or `# RUN: command …`. In commands `%s` is the case itself,
-//! `%t` an empty folder for this case, `%r` the repository; words are split at blanks, `'…'` keeps them; `a | b`
+//! `%t` an empty folder for this case, `%r` the repository, `%d` the OpenCL driver; words are split at blanks, `'…'` keeps them; `a | b`
 //! pipes, `< FILE` feeds standard input, `NAME=VALUE` before the command sets its environment. Besides `envisa`
 //! there are a few helpers: `cat FILE`, `ls FOLDER`, `cp FROM TO`, `cut FILE N` (keeps N bytes), `poke FILE OFFSET
 //! HEX`, `hex FILE`.
 //!
-//! A case may need what is not everywhere: `// NEEDS: ocloc cc` names programs. Where one is missing the case is left
+//! A case may need what is not everywhere: `// NEEDS: ocloc cc` names programs, and `opencl` is what host programs are built and run
+//! with: a compiler of C, the headers, a loader and the driver. Where one is missing the case is left
 //! out, which is said, and fails if `ENVISA_REQUIRE_ORACLES` is set. `cc ARGS…` compiles a program of the host. A
 //! command that runs longer than two minutes, or than `// WITHIN: 20` seconds, is ended and fails.
 //!
@@ -120,8 +122,34 @@ fn helper(words: &[String], here: &Path) -> Option<Ran> {
     })
 }
 
+/// The OpenCL driver: tests leave it next to themselves, builds next to the command.
+fn driver() -> PathBuf {
+    let own = std::env::current_exe().expect("the test is a file").with_file_name("libenvisa_opencl.so");
+    let built = || Path::new(env!("CARGO_BIN_EXE_envisa")).with_file_name("libenvisa_opencl.so");
+    if own.is_file() { own } else { built() }
+}
+
+/// Can host programs be built and run?
+fn has_opencl() -> bool {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("empty.c");
+    std::fs::write(&source, "#include <CL/cl.h>\nint main(void) { return clGetPlatformIDs(0, 0, 0) & 0; }\n")
+        .expect("a file");
+    let built = Command::new("cc")
+        .arg(source)
+        .arg("-o")
+        .arg(folder.path().join("empty"))
+        .arg("-lOpenCL")
+        .stderr(Stdio::null())
+        .status();
+    driver().is_file() && built.is_ok_and(|status| status.success())
+}
+
 /// Is there a program of this name?
 fn installed(name: &str) -> bool {
+    if name == "opencl" {
+        return has_opencl();
+    }
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).any(|p| p.join(name).is_file())
 }
 
@@ -270,17 +298,24 @@ fn transcript(case: &Path, text: &str) -> String {
     let mut out = String::new();
     let mut runs = 0;
     let within = heads(text, "WITHIN").next().map_or(120, |s| s.parse().expect("seconds"));
-    for line in heads(text, "RUN") {
+    let commands = text.lines().flat_map(|l| {
+        let with = |head| heads(l, head).map(move |line| (line, head == "RUN"));
+        with("RUN").chain(with("CODE"))
+    });
+    for (line, output) in commands {
         runs += 1;
         let full = line
             .replace("%s", &name)
             .replace("%t", &scratch.path().display().to_string())
-            .replace("%r", &root().display().to_string());
+            .replace("%r", &root().display().to_string())
+            .replace("%d", &driver().display().to_string());
         let ran = run(&full, here, Duration::from_secs(within));
         always(line, &ran);
         let _ = writeln!(out, "$ {line}");
-        out.push_str(&shown(&ran.stdout, scratch.path()));
-        if !ran.stderr.is_empty() {
+        if output {
+            out.push_str(&shown(&ran.stdout, scratch.path()));
+        }
+        if output && !ran.stderr.is_empty() {
             let _ = writeln!(out, "--- standard error");
             out.push_str(&shown(&ran.stderr, scratch.path()));
         }
