@@ -42,6 +42,8 @@ pub struct Scope {
     pub more: bool,
     /// And what only programs from number 1,000,000 on have.
     pub latest: bool,
+    /// And what only programs of which [`super::together::has`] is true have.
+    pub together: bool,
 }
 
 const FLOOR: [&str; 4] = ["floor", "ceil", "trunc", "rint"];

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::expr::{Array, Function, Scope, random_condition, random_expression};
 use super::types::{Base, Dice, LARGE, Size, Type, UINT, ULONG};
-use super::{kinds, later};
+use super::{kinds, later, places, together};
 
 /// Elements of the input.
 pub const INPUT: usize = 61;
@@ -307,6 +307,9 @@ impl Maker {
         if self.s.latest && self.d.once_in(5) {
             return later::later_statement(self);
         }
+        if self.s.together && self.d.once_in(4) {
+            return places::place_statement(self);
+        }
         if self.s.more && self.d.once_in(6) {
             return kinds::extra_statement(self);
         }
@@ -364,6 +367,9 @@ impl Maker {
             && let Some(exchange) = later::packed_exchange_statement(self)
         {
             return exchange;
+        }
+        if self.s.together && self.d.once_in(2) {
+            return together::exchange_statement(self);
         }
         if self.s.more && self.d.once_in(2) {
             return kinds::exchange_statement(self);
@@ -494,9 +500,10 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
     let items = local.iter().product::<usize>();
     let short = 1 + d.below(40);
     let sums = (0..SHARED).map(|_| d.pick(&SUMS)).collect();
-    let s = Scope { more: number >= kinds::FROM, latest: number >= later::FROM, ..Scope::default() };
+    let (more, latest, together) = (number >= kinds::FROM, number >= later::FROM, together::has(number));
+    let s = Scope { more, latest, together, ..Scope::default() };
     let mut m = Maker { d, s, names: 0, items, local, sums, packed: None, locals: Vec::new() };
-    let mut before = String::new();
+    let mut before = if together { together::PREAMBLE.to_owned() } else { String::new() };
     if m.d.has() {
         let (ty, len) = (m.d.integers().scalar(), 3 + m.d.below(14));
         let all: Vec<String> = (0..len).map(|_| super::expr::random_literal(&mut m.d, ty)).collect();
@@ -529,6 +536,9 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
                 _ => exchange,
             });
         }
+    }
+    if together {
+        before += &together::attribute(&mut m);
     }
     body.splice(..0, m.locals);
     Kernel { number, before, body, after, local, groups, local_bytes: 4 * items, short }

@@ -5,6 +5,8 @@ mod kernel;
 mod kinds;
 mod later;
 mod own;
+mod places;
+mod together;
 mod types;
 
 pub use kernel::{INPUT, Kernel, Knobs, OWN, PREAMBLE, SHARED, Statement, kernel};
