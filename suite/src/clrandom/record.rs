@@ -93,7 +93,9 @@ impl Runs {
             "\n### All runs\n\nWritten by `envisa-suite opencl-random --record`, which adds what it runs: {total} programs. {engines} \
              Programs from number 5,000 on also have unions, arrays of structures, halves in memory, roundings of integers to floats, \
              local memory in two dimensions, asynchronous copies, pointers that move, atomics that compare and exchange in a loop, \
-             and exits from loops by `goto`.\n\n"
+             and exits from loops by `goto`; those from 6,200 on also functions of sub-groups beside their definitions, atomics whose \
+             results are used, vectors at places that are no multiples of their sizes, bytes of what was stored as something else, \
+             and indices computed in every width.\n\n"
         );
         let mut table = Table::new(
             ["programs", "date", "commit", "on", "differ, or have no result"].map(str::to_owned).to_vec(),
