@@ -29,6 +29,8 @@ mod prefetched_atomics;
 mod prefetched_rows;
 mod repeated_launches;
 mod separate_halves;
+#[cfg(target_os = "linux")]
+mod shapes_of_control_flow;
 mod state_addresses;
 #[cfg(target_arch = "x86_64")]
 mod systolic;
