@@ -104,6 +104,10 @@ fn text_by_halves(less: bool) -> String {
 .decl P v_type=P num_elts=32
 .decl Q v_type=P num_elts=32
 .decl R v_type=P num_elts=32
+.decl S v_type=P num_elts=32
+.decl U v_type=P num_elts=32
+.decl V v_type=P num_elts=32
+.decl W v_type=P num_elts=32
 .input T6 offset=64 size=4
 .input X offset=68 size=4
 .input Y offset=72 size=8
@@ -117,16 +121,16 @@ mov (M1_NM, 2) Half(0,0)<1> Given(0,0)<2;2,1>
 mov (M1, 32) Result(0,0)<1> 0x0:ud
 cmp.{relation} (M1, 32) P A(0,0)<1;1,0> Half(0,0)<0;1,0>
 cmp.eq (M1, 32) Q 0x0:ud Half(0,1)<0;1,0>
-and (M1, 32) Q Q P
+and (M1, 32) S Q P
 cmp.{relation} (M1, 32) R 0x0:ud Half(0,1)<0;1,0>
-or (M1, 32) R R Q
-(!R) goto (M1, 32) behind
+or (M1, 32) U R S
+(!U) goto (M1, 32) behind
 add (M1, 32) Result(0,0)<1> Result(0,0)<1;1,0> 0x2:ud
 behind:
-cmp.{opposite} (M1, 32) P A(0,0)<1;1,0> Half(0,0)<0;1,0>
-cmp.ne (M1, 32) Q Half(0,1)<0;1,0> 0x0:ud
-or (M1, 32) Q P Q
-(Q) sel (M1, 32) A(0,0)<1> 0x10:ud 0x0:ud
+cmp.{opposite} (M1, 32) V A(0,0)<1;1,0> Half(0,0)<0;1,0>
+cmp.ne (M1, 32) W Half(0,1)<0;1,0> 0x0:ud
+or (M1, 32) W V W
+(W) sel (M1, 32) A(0,0)<1> 0x10:ud 0x0:ud
 or (M1, 32) Result(0,0)<1> Result(0,0)<1;1,0> A(0,0)<1;1,0>
 lsc_store.ugm (M1, 32) bti(T6)[At]:a32 Result:d32
 ret (M1, 1)
