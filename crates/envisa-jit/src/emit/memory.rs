@@ -283,15 +283,10 @@ impl Emit<'_> {
         }
         let (ahead, done) = (self.stream(pc).is_some(), self.a.label());
         let looked_at = ways.len();
+        let mut led = None;
         if looked_at == 0 {
             self.access_row_cache(pc, i, s, form, &parts, (data, done), entry)?;
-        }
-        let led = if looked_at == 0 {
-            self.take_by_scalar_index(pc, i, s, form, &parts, data, done)?
-        } else {
-            None
-        };
-        if looked_at == 0 {
+            led = self.take_by_scalar_index(pc, i, s, form, &parts, data, done)?;
             self.quads_at_sight(pc, i, s, form, (&parts, align), data, done)?;
         }
         let rows = match looked_at == 0 && !ahead {

@@ -260,7 +260,7 @@ impl Rows<'_> {
         let (distance, line) = (distance as i32, (COLUMNS * ROWS) as usize);
         let last = distance.wrapping_add(more as i32);
         if distance >= 0 && last >= limit as i32 && last < limit as i32 + half as i32 {
-            if limit % half != 0 {
+            if !limit.is_multiple_of(half) {
                 return Some(false);
             }
             let n = Self::inside(plan, sites, begins, limit);
