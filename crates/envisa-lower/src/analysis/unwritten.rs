@@ -2,6 +2,7 @@
 
 use crate::Program;
 use crate::inst::{Inst, Op};
+use crate::messages::Message;
 use crate::registers::RegOffset;
 use crate::touched::Touched;
 use std::ops::Range;
@@ -70,14 +71,30 @@ impl<'a> Written<'a> {
             let part = self.bytes.get(r.start as usize..r.end as usize);
             r.start >= start && part.is_some_and(|w| !w.contains(&true))
         };
-        let mut first = None;
+        let (mut first, mut visited, mut last) = (None, 0, 0);
         inst.reads(self.program.parts(), &mut |t| {
+            visited += 1;
             let mut parts = (0..u32::from(inst.channels).max(1)).filter_map(|k| t.channel(k));
-            if first.is_none() && t.channel(0).is_some() && parts.all(none) {
-                first = t.range(inst.channels.into());
+            if t.channel(0).is_some() && parts.all(none) {
+                last = visited;
+                first = first.take().or_else(|| Some((visited, t.range(inst.channels.into())?)));
             }
         });
-        first
+        let (at, range) = first?;
+        // A vector of three takes the place of four: the last element is nobody's, if all others are there.
+        let of_three = at == last && last == visited && self.ends_a_vector_of_four(inst);
+        (!of_three).then_some(range)
+    }
+
+    /// Does a message store several elements a channel, up to the end of a vector of four, and read them behind all else?
+    fn ends_a_vector_of_four(&self, inst: &Inst) -> bool {
+        let several = |elements: u32, bytes: u32| elements == 4 || (elements == 2 && bytes == 8);
+        match self.program.messages().get(inst.aux as usize) {
+            Some(Message::Simt(s)) if inst.op == Op::Message => {
+                s.write && several(s.elements.count_ones(), s.element as u32)
+            }
+            _ => false,
+        }
     }
 }
 

@@ -66,8 +66,8 @@ impl Checking {
     }
 
     /// Has a type bytes that belong to no member?
-    fn has_gaps(&self, ty: u32) -> bool {
-        let Some(ty) = self.types.get(ty) else { return true };
+    fn has_gaps(&self, id: u32) -> bool {
+        let Some(ty) = self.types.get(id) else { return true };
         match &ty.shape {
             Shape::Struct(members) => {
                 let mut end = 0;
@@ -75,10 +75,21 @@ impl Checking {
                     let from = std::mem::replace(&mut end, at + self.types.get(*of).map_or(0, |t| t.bytes));
                     from != *at || self.has_gaps(*of)
                 });
-                apart || end != ty.bytes
+                apart || end != ty.bytes || self.ends_in_padding(id, members)
             }
             Shape::Array(of, _) => self.has_gaps(*of),
             _ => false,
         }
+    }
+
+    /// Is a structure's last member bytes that the compiler added, so that the next structure is aligned? The source has no name for it.
+    fn ends_in_padding(&self, id: u32, members: &[(u32, u64)]) -> bool {
+        let Some(((last, _), before)) = members.split_last() else { return false };
+        let bytes = match self.types.get(*last).map(|t| &t.shape) {
+            Some(Shape::Array(of, _)) => self.types.get(*of).is_some_and(|t| t.bytes == 1),
+            _ => false,
+        };
+        let named = |member: usize| self.types.has_member_name(id, member);
+        bytes && !named(before.len()) && (0..before.len()).any(named)
     }
 }

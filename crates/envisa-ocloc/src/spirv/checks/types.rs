@@ -283,6 +283,11 @@ impl Types {
         }
     }
 
+    /// Is it known what a structure's member is called?
+    pub fn has_member_name(&self, of: u32, member: usize) -> bool {
+        u32::try_from(member).is_ok_and(|member| self.members.contains_key(&(of, member)))
+    }
+
     /// What a structure's member is called, or its number.
     pub fn member(&self, of: u32, member: u32) -> String {
         self.members.get(&(of, member)).cloned().unwrap_or_else(|| member.to_string())
