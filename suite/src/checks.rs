@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use envisa::{ArgumentKind, Engine, Place};
+use envisa::{ArgumentKind, Engine, Finding, Place};
 use envisa_harness::job::{ArgText, Job, Ready};
 use envisa_harness::values::{HostValue, ValueSpec};
 use serde::Deserialize;
@@ -44,6 +44,9 @@ pub struct Header {
     /// What one of the findings says, among other words: the variable that it is about.
     #[serde(default)]
     pub says: String,
+    /// It has one cause, and so it has one finding.
+    #[serde(default)]
+    pub one: bool,
     /// Options of the compiler.
     #[serde(default)]
     pub options: String,
@@ -165,9 +168,13 @@ impl Case {
         let line = |p: &Place| p.source.as_ref().map(|s| s.line);
         let mut all = Vec::new();
         for f in outcome.findings.iter().flatten() {
-            let others =
-                f.race.as_ref().map(|r| &r.other).into_iter().chain(f.related.as_ref().map(|r| &r.place));
-            let lines = std::iter::once(&f.place).chain(others).filter_map(line).collect();
+            let places = |f: &'_ Finding| {
+                let race = f.race.as_ref().map(|r| r.other.clone());
+                let related = f.related.as_ref().map(|r| r.place.clone());
+                std::iter::once(f.place.clone()).chain(race).chain(related)
+            };
+            let all_places = std::iter::once(f).chain(&f.also).flat_map(places);
+            let lines = all_places.filter_map(|p| line(&p)).collect();
             all.push(Found { code: f.code.to_owned(), lines, message: f.message() });
         }
         if let Some(f) = &outcome.fault {
@@ -198,6 +205,10 @@ impl Case {
         if let Some(first) = twin.first() {
             let wrong = Verdict::Wrong(format!("of the twin: {} {}", first.code, first.message));
             return (wrong, placed);
+        }
+        if self.header.one && bug.len() > 1 {
+            let all: Vec<String> = bug.iter().map(|f| format!("{} {}", f.code, f.message)).collect();
+            return (Verdict::Wrong(format!("one cause, several findings: {}", all.join("; "))), placed);
         }
         let told = |f: &&Found| {
             self.header.finds.contains(&f.code)

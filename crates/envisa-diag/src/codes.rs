@@ -296,7 +296,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0027",
         "texels of another type",
-        "With --check: a function for integers (`read_imagei`, `write_imageui`) is given an image whose channels are floats or normalised numbers, or `read_imagef` or `write_imagef` one whose channels are integers. OpenCL leaves the results undefined: devices take the bits as they are, or convert them. The type of the channels is that of the image that the host made. Functions for signed integers on unsigned channels, and the other way around, are not found.",
+        "With --check: a function for integers (`read_imagei`, `write_imageui`) is given an image whose channels are floats or normalised numbers, or `read_imagef` or `write_imagef` one whose channels are integers. OpenCL leaves the results undefined: devices take the bits as they are, or convert them. The type of the channels is that of the image that the host made. `read_imagei` and `write_imagei` are for channels with signs, `read_imageui` and `write_imageui` for those without. Which of the two a kernel calls is known from its source alone: of kernels that are given as SPIR-V it is not looked at.",
     ),
     page(
         "F0028",

@@ -264,7 +264,9 @@ impl Build {
             }
             (&*read, first.messages)
         };
-        let Some(changed) = rewrite.of(module) else { return Ok(None) };
+        let name = pass.input.to_string_lossy();
+        let text: &[_] = if pass.spirv { &[] } else { &[(&*name, pass.source)] };
+        let Some(changed) = rewrite.of(module, text) else { return Ok(None) };
         let input = pass.folder.join("rewritten.spv");
         std::fs::write(&input, &changed)
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;

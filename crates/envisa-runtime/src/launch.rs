@@ -18,7 +18,11 @@ fn account_memory_use(
     report: &Report,
 ) {
     // What came of bytes that nothing has written is told at its statement, once.
-    let told = report.findings.iter().any(|f| f.key.starts_with("F0006"));
+    let early = |data: &serde_json::Value| data["early"].as_u64().is_some_and(|n| n > 0);
+    let told = report.findings.iter().any(|f| {
+        let also = f.data["also"].as_array().into_iter().flatten();
+        f.key.starts_with("F0006") || early(&f.data) || also.into_iter().any(early)
+    });
     let (info, name) = (launch.info, &launch.info.name);
     command_order::name(|| format!("kernel `{name}`"));
     let mut own = Ranges::default();

@@ -16,6 +16,7 @@
 mod adjacent_accesses;
 mod barriers;
 mod bounds;
+mod causes;
 mod cells;
 mod content;
 mod copies;
@@ -47,6 +48,7 @@ mod spread;
 mod steps;
 mod stores;
 mod sums;
+mod texels;
 mod truths;
 mod uninitialised;
 mod untold;
@@ -63,6 +65,7 @@ use envisa_machine::thread::{Machine, Mask};
 
 use crate::footprint::{Accessed, Footprint, in_order};
 use adjacent_accesses::Row;
+use causes::EarlyReads;
 use cells::Budget;
 use content::Contents;
 use copies::Copies;
@@ -81,6 +84,7 @@ use report_places::Sites;
 use reports::Begun;
 use scattered::Dword;
 use steps::{Partial, Registers};
+pub use texels::ImagePlace;
 use uninitialised::{Shadow, is_data};
 
 /// What tells findings apart: the program counter, the kind and, of a race, the other program counter.
@@ -96,6 +100,8 @@ pub struct Checks {
     found: HashMap<Key, Finding>,
     /// Of each thread of the group.
     shadows: Vec<Shadow>,
+    /// What was read before others wrote it.
+    early: EarlyReads,
     /// Which bytes of memory have content.
     contents: Contents,
     /// The calls that led to values without content.
@@ -195,6 +201,9 @@ impl Checks {
                 thread,
                 group,
                 subject: self.sites.place(race.address),
+                memory: Some(race.address),
+                object: String::new(),
+                early: 0,
                 count: race.count,
                 race: Some((
                     race.access,
@@ -232,7 +241,11 @@ impl Checks {
                 _ => true,
             }
         });
+        self.early.put_to_races(&mut all);
         let mut all: Vec<_> = all.into_iter().collect();
+        for (_, f) in &mut all {
+            f.object = f.memory.map(|at| self.sites.object(at)).unwrap_or_default();
+        }
         all.sort_by_key(|(k, _)| *k);
         all
     }
@@ -313,6 +326,9 @@ impl Checks {
                 thread: m.t.index,
                 group: m.group.id,
                 subject: subject(sites),
+                memory: None,
+                object: String::new(),
+                early: 0,
                 count: 0,
                 race: None,
                 orderings: None,
@@ -400,6 +416,7 @@ impl Observer for Checks {
             }
         }
         self.told.merge(other.told);
+        self.early.merge(other.early);
         self.group.overflowed |= other.group.overflowed;
         self.group.guesses.extend(&other.group.guesses);
         if self.sites.is_unknown() {
@@ -420,6 +437,7 @@ impl Observer for Checks {
         self.copies.start(m.t.index, first);
         self.broadcasts.start(first);
         if first {
+            self.early.end_group();
             self.short.clear();
             self.private_names.clear();
         }

@@ -168,6 +168,18 @@ pub struct ImageFormat {
     ty: ChannelType,
 }
 
+impl std::fmt::Display for ImageFormat {
+    /// As `envisa run` takes it: `rgba:unorm8`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ty = match self.ty {
+            ChannelType::Half => "f16".to_owned(),
+            ChannelType::Float => "f32".to_owned(),
+            ty => format!("{ty:?}").to_lowercase().replace("sint", "i").replace("uint", "u"),
+        };
+        write!(f, "{}:{ty}", format!("{:?}", self.order).to_lowercase())
+    }
+}
+
 impl ImageFormat {
     /// A format, if OpenCL allows the combination: packed types with their own orders, sRGB with 8-bit
     /// unsigned, BGRA, ARGB and ABGR with 8 bits, intensity and luminance without integers, depth with

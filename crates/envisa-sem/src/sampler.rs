@@ -176,6 +176,11 @@ impl Axis {
         self.texel(self.split(x, offset, 0.0).0)
     }
 
+    /// The number of the texel at a coordinate, or of the first of two around it, as if the image had no end.
+    pub fn below(self, x: f32, offset: i32, of_two: bool) -> i64 {
+        floor(self.moved(x.into(), offset) - if of_two { 0.5 } else { 0.0 })
+    }
+
     /// As [`Axis::nearest`] where the place is inside of the image; `None` elsewhere.
     #[inline(always)]
     pub fn inside(self, x: f32, offset: i32) -> Option<u32> {

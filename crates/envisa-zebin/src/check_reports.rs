@@ -56,8 +56,8 @@ pub enum Kind {
     Changed = 11,
     /// The number of a work-item of a sub-group, not below how many that has.
     Lane = 12,
-    /// The type of an image's channels, not below a limit: of those that the access is not for. The bound is [`INTEGERS`] if
-    /// the access is of integers.
+    /// The type of an image's channels, not below a limit: of those that the access is not for. The bound is [`INTEGERS`],
+    /// [`SIGNED`] or [`UNSIGNED`] if the access is of integers.
     Texel = 13,
     /// An integer is divided by zero: not below 1 if it is.
     Divisor = 14,
@@ -97,6 +97,14 @@ pub const GLOBAL: u32 = 2;
 
 /// An access to an image is of integers.
 pub const INTEGERS: u32 = 1;
+/// It is of integers with signs: types that have none come first of those that are wrong.
+pub const SIGNED: u32 = 2;
+/// It is of integers without signs: types that have some come last of those that are wrong.
+pub const UNSIGNED: u32 = 3;
+/// How many types of an image's channels are integers with signs, and how many are integers without.
+pub const OF_ONE_SIGN: u64 = 3;
+/// How many types of channels are told apart.
+pub const TEXEL_TYPES: u64 = 16;
 
 /// A broadcast is one of a sub-group.
 pub const OF_SUB_GROUP: u32 = 1;

@@ -47,6 +47,17 @@ pub struct Finding {
     pub related: Option<Related>,
     /// The calls that led there, innermost first; of very deep ones the innermost. Not of races between groups.
     pub calls: Vec<Place>,
+    /// Of a race: how often what it read was used although nothing had written it yet.
+    pub early: u64,
+    /// What else was found that has the same cause: other pairs of statements that race for the same memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Finding>,
+    /// What tells the memory that it is about apart from other buffers and variables; empty if it is not known.
+    #[serde(skip)]
+    pub(crate) object: String,
+    /// The first byte of it that the finding is about.
+    #[serde(skip)]
+    pub(crate) memory: Option<u64>,
 }
 
 /// Another place that a finding is about.
@@ -269,6 +280,10 @@ impl Finding {
                 what: r.what,
             }),
             calls: f.calls.iter().map(|c| Place::new(code, &c.function, c.instruction, c.span)).collect(),
+            early: f.early,
+            also: Vec::new(),
+            object: f.object.clone(),
+            memory: f.memory,
         }
     }
 
@@ -321,6 +336,7 @@ impl Finding {
         };
         let others = self.race.iter().map(|r| &r.other).chain(self.related.iter().map(|r| &r.place));
         let d = others.fold(self.place.mark_inlined(self.without_calls()), |d, p| p.mark_inlined(d));
+        let d = crate::causes::mark(self, d);
         self.calls.iter().fold(d, called)
     }
 
@@ -393,7 +409,7 @@ impl Finding {
 }
 
 /// Findings of one line of the source are one, and so are those of the two halves of one access: a compiler makes two
-/// instructions of an access of more channels than an instruction takes.
+/// instructions of an access of more channels than an instruction takes. Those of one cause are told of together.
 pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
     let program = code.program();
     let names = program.functions().iter().map(|f| f.name.as_str());
@@ -441,6 +457,7 @@ pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
                     std::mem::swap(mine, &mut other);
                 }
                 mine.count += other.count;
+                mine.early += other.early;
                 mine.instructions.extend(other.instructions);
                 mine.instructions.sort_unstable();
                 mine.instructions.dedup();
@@ -451,7 +468,7 @@ pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
             }
         }
     }
-    all
+    crate::causes::by_cause(all)
 }
 
 /// What findings are told apart by: function, and line or instruction.

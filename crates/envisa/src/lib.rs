@@ -75,6 +75,7 @@ pub use envisa_zebin as zebin;
 
 mod bind;
 mod buffer;
+mod causes;
 mod debug_stage;
 mod device;
 mod engine_choice;

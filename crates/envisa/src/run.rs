@@ -18,7 +18,7 @@ use envisa_machine::observer::Observer;
 use envisa_machine::thread_order::Order;
 use envisa_machine::trap::Cause;
 use envisa_machine::{RunOptions, Trap};
-use envisa_sanitize::{Checks, Elements, LaunchFacts, ProgramFacts, Stats, pointed_bytes};
+use envisa_sanitize::{Checks, Elements, ImagePlace, LaunchFacts, ProgramFacts, Stats, pointed_bytes};
 use envisa_zebin::dwarf::LocalVariable;
 use serde::Serialize;
 use std::ops::Range;
@@ -70,9 +70,12 @@ impl Outcome {
     /// fault if this run had none.
     pub fn add_other_order(&mut self, other: Outcome) {
         if let (Some(mine), Some(found)) = (&mut self.findings, other.findings) {
+            let mut all = crate::causes::one_by_one(std::mem::take(mine));
+            let found = crate::causes::one_by_one(found);
             let new: Vec<Finding> =
-                found.into_iter().filter(|f| !mine.iter().any(|m| m.is_of_same(f))).collect();
-            mine.extend(new);
+                found.into_iter().filter(|f| !all.iter().any(|m| m.is_of_same(f))).collect();
+            all.extend(new);
+            *mine = crate::causes::by_cause(all);
         }
         self.fault = self.fault.take().or(other.fault);
         self.not_checked = self.not_checked.take().or(other.not_checked);
@@ -403,6 +406,7 @@ fn execute_in_groups<O: Observer>(
 pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
     let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
     let (mut of_four, mut elements, mut whole) = (Vec::new(), Vec::new(), Vec::new());
+    let images = launch.args.iter().filter_map(|(key, arg)| image_place(code, key, arg));
     for (key, arg) in &launch.args {
         match arg {
             Arg::Within(buffer) => whole.push(buffer.address()),
@@ -465,6 +469,7 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
         constant: constant.collect(),
         of_four,
         elements,
+        images: images.collect(),
         hints: launch.hints,
         checks_itself: launch.checks_itself,
         buffer_bytes,
@@ -478,6 +483,17 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
         alone: false,
         footprint: false,
     }
+}
+
+/// Where an image is that a kernel is given.
+fn image_place(code: &Code, key: &ArgKey, arg: &Arg) -> Option<ImagePlace> {
+    let Arg::Image(image) = arg else { return None };
+    let (buffer, machine) = (image.buffer(), image.machine());
+    let name = match buffer.name() {
+        "" => code.argument_names.get(crate::bind::find(code, key).ok()?)?.clone(),
+        name => name.to_owned(),
+    };
+    Some(ImagePlace { base: buffer.address().checked_sub(machine.start)?, image: machine, name })
 }
 
 /// Which work-items channels are; `None` of hand-written code, whose channels are none, and of code of the vector compiler.

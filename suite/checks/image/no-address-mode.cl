@@ -1,6 +1,7 @@
 /* check
 what = "a texel outside of the picture, with a sampler that does not define it"
 finds = ["F0005"]
+says = "texel (32, "
 global = [32, 32]
 local = [16, 4]
 absent.pvc = "the device has no images"

@@ -1,6 +1,7 @@
 /* check
 what = "a texel below the last row"
 finds = ["F0005"]
+says = ", 16) of image img, which has 16 x 16, of r:f32"
 global = [16, 16]
 local = [16, 4]
 absent.pvc = "the device has no images"

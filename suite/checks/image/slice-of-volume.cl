@@ -1,7 +1,7 @@
 /* check
 what = "the slice behind the last one of an image of three dimensions"
 finds = ["F0005"]
-says = "8 x 4 x 3"
+says = ", 3) of image p, which has 8 x 4 x 3, of r:f32"
 global = [8, 4, 3]
 local = [8, 1, 1]
 absent.pvc = "the device has no images"

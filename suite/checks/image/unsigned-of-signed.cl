@@ -1,11 +1,9 @@
 /* check
 what = "signed texels are read as unsigned ones"
 finds = ["F0027"]
+says = "integers without signs of image p"
 global = [16, 8]
 local = [8, 8]
-missed.skl = "SPIR-V before 1.4 has one instruction for both functions, and its numbers have no signs"
-missed.tgllp = "SPIR-V before 1.4 has one instruction for both functions, and its numbers have no signs"
-missed.dg2 = "SPIR-V before 1.4 has one instruction for both functions, and its numbers have no signs"
 absent.pvc = "the device has no images"
 [args]
 p = "image:2d:16,8:r:i32=iota:i32:128"

@@ -1,6 +1,7 @@
 /* check
 what = "a texel behind the right edge"
 finds = ["F0005"]
+says = "texel (16, "
 global = [16, 16]
 local = [16, 4]
 absent.pvc = "the device has no images"

@@ -54,7 +54,7 @@ impl FindingArgs {
     pub fn told(&self, findings: &[Value]) -> Result<Vec<bool>, Failure> {
         if let Some(path) = &self.write_baseline {
             let mut text = "# CODE KERNEL STATEMENT, one finding a line\n".to_owned();
-            for f in findings {
+            for f in findings.iter().flat_map(same_cause) {
                 let _ = writeln!(text, "{} {} {}", word(f, "code"), word(f, "kernel"), stable_location(f));
             }
             io::write(path, text.as_bytes())?;
@@ -62,7 +62,8 @@ impl FindingArgs {
         let Some(path) = &self.suppress else { return Ok(vec![true; findings.len()]) };
         let bytes = files::read(path, MAX_SUPPRESSIONS).map_err(Failure)?;
         let patterns = parse_suppressions(&String::from_utf8_lossy(&bytes), path)?;
-        Ok(findings.iter().map(|f| !patterns.iter().any(|p| p.matches_finding(f))).collect())
+        let is_known = |f: &Value| patterns.iter().any(|p| p.matches_finding(f));
+        Ok(findings.iter().map(|f| !same_cause(f).all(is_known)).collect())
     }
 
     /// Writes the SARIF log of diagnostics, and the annotations of findings and faults with their messages; all are as
@@ -94,6 +95,11 @@ impl FindingArgs {
         }
         Ok(())
     }
+}
+
+/// A finding, and those that were found for the same cause.
+fn same_cause(finding: &Value) -> impl Iterator<Item = &Value> {
+    std::iter::once(finding).chain(finding["also"].as_array().into_iter().flatten())
 }
 
 /// A text of a finding's JSON.

@@ -3,6 +3,7 @@
 #[path = "../../../envisa/tests/oracle/mod.rs"]
 mod oracle;
 
+mod browser;
 mod codes;
 mod damaged;
 mod debug_information;
@@ -14,5 +15,6 @@ mod not_checked;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod perf;
 mod recommended;
+mod report_in_browser;
 mod run_json;
 mod undefined;

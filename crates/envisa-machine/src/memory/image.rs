@@ -1,6 +1,7 @@
 //! Images: texels in an allocation.
 
 use super::AllocationId;
+use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 
 /// Shape of an image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -52,6 +53,13 @@ pub struct Image {
 }
 
 impl Image {
+    /// Its texels' format, if that is one of OpenCL's.
+    pub fn format(&self) -> Option<ImageFormat> {
+        let order = ChannelOrder::from_cl(self.channel_order);
+        let ty = ChannelType::from_cl(self.channel_type);
+        order.zip(ty).and_then(|(order, ty)| ImageFormat::new(order, ty))
+    }
+
     /// Offset in the allocation of the texel at `(x, y, z)`, layers counted by the last coordinate the
     /// shape has; `None` outside the image.
     #[inline]

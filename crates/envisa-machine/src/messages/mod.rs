@@ -13,6 +13,7 @@ mod block2d;
 mod channel_addresses;
 mod element;
 mod graphics;
+pub mod outside_texels;
 pub mod precomputed;
 mod sampler;
 mod sampler_levels;
@@ -92,7 +93,7 @@ pub struct Access {
     pub channel: u8,
     /// Which memory.
     pub space: AccessSpace,
-    /// Address or offset.
+    /// Address or offset; of a texel outside of its image, [its coordinates](outside_texels).
     pub address: u64,
     /// The virtual address of the same bytes, where they have one and are inside: what accesses through
     /// surfaces and through addresses have in common.

@@ -124,6 +124,16 @@ pub(super) struct Filter<'a> {
     tell_outside: bool,
 }
 
+/// Who asks for a texel.
+#[derive(Clone, Copy)]
+struct Asker {
+    channel: u32,
+    /// What a texel is compared with.
+    reference: f32,
+    /// The first of the texels around the place asked for, if those outside are told of.
+    first: [i64; 3],
+}
+
 impl<'a> Filter<'a> {
     pub fn new(s: &Sample, state: Sampler, texels: &'a Texels<'a>) -> Result<Filter<'a>, Fault> {
         let refuse =
@@ -189,12 +199,36 @@ impl<'a> Filter<'a> {
         }
     }
 
+    /// Who asks for the texels around these coordinates.
+    fn asker(&self, at: [f64; 3], offsets: [i32; 3], (channel, reference): (u32, f32)) -> Asker {
+        let first = |k: usize| self.axes[k].below(at[k] as f32, offsets[k], self.linear);
+        let tells = |k: usize| if self.tell_outside && k < self.count { first(k) } else { 0 };
+        Asker { channel, reference, first: std::array::from_fn(tells) }
+    }
+
+    /// The coordinates of a texel whose indices are `None` where it is outside; `first` is the first of those around the
+    /// place that was asked for.
+    fn coordinates(&self, index: [Option<u32>; 3], layer: u32, first: [i64; 3]) -> [i64; 4] {
+        let axis = |k: usize| match index[k] {
+            Some(i) => i.into(),
+            // The second of two, of which the first is the last one inside.
+            None if first[k] + 1 == i64::from(self.axes[k].size) => first[k] + 1,
+            None => first[k],
+        };
+        let [u, v, r] = std::array::from_fn(axis);
+        match self.texels.image.shape {
+            ImageShape::D1 | ImageShape::D2 | ImageShape::D3 => [u, v, r, 0],
+            ImageShape::D1Array => [u, layer.into(), 0, 0],
+            ImageShape::D2Array | ImageShape::Cube => [u, v, layer.into(), 0],
+        }
+    }
+
     /// The texel at indices by axis in a layer, compared if it is to be.
     fn fetch_texel<O: MemoryObserver>(
         &self,
         index: [Option<u32>; 3],
         layer: u32,
-        (channel, reference): (u32, f32),
+        Asker { channel, reference, first }: Asker,
         obs: &mut O,
     ) -> [u32; 4] {
         let place = match (self.texels.image.shape, index) {
@@ -207,7 +241,8 @@ impl<'a> Filter<'a> {
             _ => None,
         };
         if place.is_some() || self.tell_outside && O::ACTIVE {
-            self.texels.tell(place, AccessKind::Read, channel, obs);
+            let at = self.coordinates(index, layer, first);
+            self.texels.tell((place, at), AccessKind::Read, channel, obs);
         }
         let mut texel = place.map_or(self.border, |p| self.texels.read(p));
         if let Some(compare) = self.compare {
@@ -233,6 +268,7 @@ impl<'a> Filter<'a> {
         obs: &mut O,
     ) -> [u32; 4] {
         let (at, layer) = self.coordinates_and_layer(at);
+        let who = self.asker(at, offsets, who);
         if !self.linear {
             let index = std::array::from_fn(|k| match k < self.count {
                 true => self.axes[k].nearest(at[k] as f32, offsets[k]),
@@ -274,7 +310,7 @@ impl<'a> Filter<'a> {
         &self,
         pairs: &[Pair; 3],
         layer: u32,
-        who: (u32, f32),
+        who: Asker,
         obs: &mut O,
     ) -> [u32; 4] {
         let mut texels = [[0.0; 4]; 8];
@@ -306,6 +342,7 @@ impl<'a> Filter<'a> {
         obs: &mut O,
     ) -> [u32; 4] {
         let (at, layer) = self.coordinates_and_layer(at);
+        let who = self.asker(at, offsets, who);
         let [x, y, _] = self.neighbour_pairs(at, offsets);
         [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(i, j)| {
             let texel = self.fetch_texel([x.texels[i], y.texels[j], Some(0)], layer, who, obs);

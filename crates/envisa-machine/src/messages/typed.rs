@@ -2,11 +2,13 @@
 
 use envisa_lower::{Coordinates, Info, Media, Outside, Space, TexelSlot, Typed, TypedAtomic};
 use envisa_sem::atomic::Operands;
-use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
+use envisa_sem::image::{ChannelType, ImageFormat};
 use envisa_sem::{Rounding, convert};
 
 use super::target::{TypedTarget, resolve_typed, scalar};
-use super::{Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, atomic, element};
+use super::{
+    Access, AccessKind, AccessSpace, Fault, FaultKind, MemoryObserver, Ports, atomic, element, outside_texels,
+};
 use crate::memory::{Block, Image, ImageShape};
 use crate::register_file::{Registers, all_channels};
 
@@ -24,10 +26,7 @@ pub(super) struct Texels<'a> {
 
 impl<'a> Texels<'a> {
     fn new(bti: u32, image: &'a Image, block: &'a Block, base: u64) -> Result<Texels<'a>, Fault> {
-        let order = ChannelOrder::from_cl(image.channel_order);
-        let ty = ChannelType::from_cl(image.channel_type);
-        let format = order.zip(ty).and_then(|(order, ty)| ImageFormat::new(order, ty));
-        match format {
+        match image.format() {
             Some(format) if format.texel_bytes() == image.texel_bytes as usize => {
                 Ok(Texels { bti, image: *image, format, block, base })
             }
@@ -81,13 +80,19 @@ impl<'a> Texels<'a> {
         self.block.contains(at, self.format.texel_bytes()).then_some(at)
     }
 
-    /// Tells the observer.
-    pub fn tell<O: MemoryObserver>(&self, place: Option<usize>, kind: AccessKind, channel: u32, obs: &mut O) {
+    /// Tells the observer of the texel at these coordinates; `place` is `None` outside.
+    pub fn tell<O: MemoryObserver>(
+        &self,
+        (place, [u, v, r, _]): (Option<usize>, [i64; 4]),
+        kind: AccessKind,
+        channel: u32,
+        obs: &mut O,
+    ) {
         if O::ACTIVE || place.is_none() {
             let access = Access {
                 channel: channel as u8,
                 space: AccessSpace::Surface(self.bti),
-                address: place.unwrap_or(0) as u64,
+                address: place.map_or_else(|| outside_texels::address_of([u, v, r]), |p| p as u64),
                 place: place.map(|p| self.base + p as u64),
                 bytes: self.format.texel_bytes() as u32,
                 kind,
@@ -277,7 +282,7 @@ pub(super) fn execute<O: MemoryObserver>(
             texels.as_ref().and_then(|texels| texels.sample(at, sample_index(t, &texels.image, regs, i)?));
         if let Some(texels) = &texels {
             let kind = if t.write { AccessKind::Write } else { AccessKind::Read };
-            texels.tell(place, kind, i, obs);
+            texels.tell((place, at), kind, i, obs);
         }
         let mut register = data;
         let mut each = |f: &mut dyn FnMut(usize, u32)| {
@@ -330,7 +335,7 @@ pub(super) fn atomic<O: MemoryObserver>(
         let mut result = 0;
         if let Some(texels) = &texels {
             let place = texels.place(at);
-            texels.tell(place, AccessKind::Atomic, i, obs);
+            texels.tell((place, at), AccessKind::Atomic, i, obs);
             if let Some(place) = place {
                 result = atomic::update_datum(texels.block, place, op, x).ok_or(Fault {
                     kind: FaultKind::Misaligned(a.element as u32),

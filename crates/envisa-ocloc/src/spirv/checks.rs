@@ -16,6 +16,7 @@
 //! so that its instructions have the line of the access. (The format: SPIR-V specification, 3.42.)
 
 mod arithmetic;
+mod called_names;
 mod copies;
 mod debug_names;
 mod fences;
@@ -35,6 +36,7 @@ use envisa_zebin::check_reports::{self, Does, Kind, What};
 
 use super::{Instruction, Rewriting, string_operands};
 use arithmetic::Arithmetic;
+use called_names::CalledNames;
 use copies::Copies;
 use pointer_origins::Origins;
 use pointer_path::{Part, Path, Step};
@@ -43,6 +45,7 @@ use variables::Variables;
 
 mod op {
     pub const NAME: u32 = 5;
+    pub const STRING: u32 = 7;
     pub const ENTRY_POINT: u32 = 15;
     pub const LINE: u32 = 8;
     pub const EXT_INST: u32 = 12;
@@ -107,11 +110,13 @@ const VSTOREN: u32 = 172;
 const NAME: &str = "envisa.check";
 
 /// The module so, with checks of arithmetic or without; `None` if it is not a module of little-endian SPIR-V, or has no functions.
-pub fn with_checks(spirv: &[u8], arithmetic: bool) -> Option<Vec<u8>> {
+/// `texts` are those that it was made of, with their names, as far as they are known.
+pub fn with_checks(spirv: &[u8], texts: &[(&str, &[u8])], arithmetic: bool) -> Option<Vec<u8>> {
     let module = Rewriting::of(spirv)?;
     let first = module.all.iter().find(|i| i.op == op::FUNCTION)?.at;
     let types = Types::of(&module);
     let mut checking = Checking::new(module, types, first);
+    checking.called_names = CalledNames::of(&checking.module, texts);
     checking.arithmetic = arithmetic.then(|| Arithmetic::of(&checking.module));
     let all = checking.module.all.clone();
     let mut copies = Copies::of(&mut checking);
@@ -203,6 +208,9 @@ struct Checking {
     /// There is a load from local memory that stays.
     loads: bool,
     origins: Origins,
+    /// The file, line and column of what follows, and what is called there.
+    line: [u32; 3],
+    called_names: CalledNames,
     /// What is known for checks of arithmetic, if they are wanted.
     arithmetic: Option<Arithmetic>,
     /// The functions that kernels are, and the parameters of all others.
@@ -252,6 +260,8 @@ impl Checking {
             zero_at: None,
             loads: false,
             origins: Origins::default(),
+            line: [0; 3],
+            called_names: CalledNames::default(),
             arithmetic: None,
             kernels,
             parameters,
@@ -310,7 +320,8 @@ impl Checking {
 
     /// The number of a line gets its column, which compilers do not hand on.
     fn column(&mut self, i: &Instruction) {
-        let &[_, line, column] = self.module.operands(i) else { return };
+        let &[file, line, column] = self.module.operands(i) else { return };
+        self.line = [file, line, column];
         let fits = line >> check_reports::COLUMN == 0 && column >> check_reports::COLUMN_BITS == 0;
         if let Some(word) = self.module.words.get_mut(i.at + 2).filter(|_| fits) {
             *word = line | column << check_reports::COLUMN;

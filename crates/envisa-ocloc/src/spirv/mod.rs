@@ -169,12 +169,13 @@ impl Rewrite {
         matches!(self, Rewrite::Checks | Rewrite::Hints)
     }
 
-    /// The module so; `None` if it is none that this can be made of.
-    pub fn of(self, spirv: &[u8]) -> Option<Vec<u8>> {
+    /// The module so; `None` if it is none that this can be made of. `texts` are those that it was made of, with their names,
+    /// as far as they are known.
+    pub fn of(self, spirv: &[u8], texts: &[(&str, &[u8])]) -> Option<Vec<u8>> {
         match self {
             Rewrite::Frames => debugger_frames::with_calls(spirv),
-            Rewrite::Checks => checks::with_checks(spirv, false),
-            Rewrite::Hints => checks::with_checks(spirv, true),
+            Rewrite::Checks => checks::with_checks(spirv, texts, false),
+            Rewrite::Hints => checks::with_checks(spirv, texts, true),
         }
     }
 }

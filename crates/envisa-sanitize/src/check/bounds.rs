@@ -9,7 +9,7 @@ use envisa_machine::sampler::Sampler;
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::{Checks, FindingKind};
+use super::{Checks, FindingKind, texels};
 
 impl Checks {
     /// Is all that a message accesses where it is meant to be?
@@ -62,7 +62,7 @@ impl Checks {
             let widened =
                 a.kind == AccessKind::Read && components == 4 && part == 3 && began_inside & channel != 0;
             if outside && !widened {
-                let subject = over.cloned().unwrap_or_else(|| self.out_of_bounds(m, a));
+                let subject = over.cloned().unwrap_or_else(|| self.out_of_bounds(m, a, message));
                 self.note(m, pc, FindingKind::OutOfBounds, u32::from(a.channel), || subject);
             }
         }
@@ -168,7 +168,7 @@ impl Checks {
     }
 
     /// `writes 4 bytes at byte 260 of buffer a, which has 256`.
-    fn out_of_bounds(&self, m: &Machine<'_>, a: &Access) -> String {
+    fn out_of_bounds(&self, m: &Machine<'_>, a: &Access, message: &Message) -> String {
         let does = match a.kind {
             AccessKind::Read => "reads",
             AccessKind::Write => "writes",
@@ -211,11 +211,7 @@ impl Checks {
                         format!("{}{}", at(name, b.len as u64), self.sites.element(false, start, offset))
                     }
                     Surface::Image(i) => {
-                        let depth = if i.depth > 1 { format!(" x {}", i.depth) } else { String::new() };
-                        format!(
-                            "{does} a texel outside of {name}, which has {} x {}{depth}",
-                            i.width, i.height
-                        )
+                        format!("{does} {}", texels::outside(i, name, a.address, message))
                     }
                     Surface::None => format!("{does} {bytes} {}", self.where_nothing_is_bound(bti)),
                 }

@@ -8,6 +8,7 @@ use envisa_isa::Span;
 use super::elements::Elements;
 use super::group::RaceAccess;
 use super::report_places::ProgramFacts;
+use super::texels::ImagePlace;
 
 /// What a check found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -75,6 +76,8 @@ pub struct LaunchFacts {
     pub local_variables: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
     pub elements: Vec<Elements>,
+    /// The images that the kernel is given.
+    pub images: Vec<ImagePlace>,
     /// Bytes of the buffers that the kernel is given.
     pub buffer_bytes: u64,
     /// What buffers the kernel is given, and what they are called: of an allocation it may access these parts alone.
@@ -148,6 +151,13 @@ pub struct Finding {
     pub group: [u32; 3],
     /// The variable read, or the address written.
     pub subject: String,
+    /// The memory that it is about, as a place of it, and what tells that apart from other buffers and variables; empty if it is
+    /// not known.
+    pub memory: Option<u64>,
+    /// See `memory`.
+    pub object: String,
+    /// Of a race: how often what was read was used although nothing had written it yet.
+    pub early: u64,
     /// How often; of a race between groups, at how many places.
     pub count: u64,
     /// Of a race: what the instruction does, and with what it races.

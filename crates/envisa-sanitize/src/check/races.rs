@@ -220,7 +220,9 @@ impl Checks {
         };
         let mine = self.group.orderings(m.t.index);
         let here = self.group.is_copying(m.t.index);
+        self.early.race(at, [(pc, access), (past.pc, with)]);
         let f = self.note_pair(m, (pc, past.pc), FindingKind::Race, u32::from(channel), |s| s.place(at));
+        f.memory.get_or_insert(at);
         if f.race.is_none() {
             (f.race, f.orderings, f.copies) = (Some((access, other)), Some(mine).filter(|_| !here), here);
         }

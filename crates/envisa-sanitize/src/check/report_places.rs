@@ -18,6 +18,7 @@ use super::proof::Proof;
 use super::registers::Written;
 use super::steps::Steps;
 use super::sums::Operands;
+use super::texels::ImagePlace;
 
 /// What the checks know of a program, whatever it is launched with.
 #[derive(Debug, Default)]
@@ -124,6 +125,8 @@ pub(super) struct Sites {
     local_arguments: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
     elements: Vec<Elements>,
+    /// The images that the kernel is given.
+    images: Vec<ImagePlace>,
     /// Allocations of which the kernel may access parts alone: their places, and those of the parts.
     shared_parts: Vec<(Range<u64>, Parts)>,
     /// Variables in shared local memory of which the kernel tells itself.
@@ -163,6 +166,7 @@ impl Sites {
                 .collect(),
             local_variables: facts.local_variables.clone(),
             elements: facts.elements.iter().cloned().chain(arrays.into_iter().flatten()).collect(),
+            images: facts.images.clone(),
             shared_parts: shared_parts(m, facts),
             told_local: RwLock::default(),
         }
@@ -259,13 +263,35 @@ impl Sites {
         all.find(|e| e.range.start == start).map_or(String::new(), |e| format!(" ({})", e.at(offset)))
     }
 
+    /// What tells the variable or buffer that has a place apart from others; empty if it is not known.
+    pub fn object(&self, key: u64) -> String {
+        let at = key & !SLM;
+        if key & SLM != 0 {
+            let told = self.told_local.read();
+            let told = told.as_ref().ok().and_then(|all| all.iter().find(|e| e.range.contains(&at)));
+            let known = self.local_variable(at).map(|v| v.0.start);
+            let argument = self.local_arguments.iter().find(|(r, _)| r.contains(&at)).map(|v| v.0.start);
+            let start = known.or(argument).or(told.map(|e| e.range.start));
+            return start.map_or(String::new(), |at| format!("local {at:#x}"));
+        }
+        let i = self.memory.partition_point(|a| a.0 <= key);
+        let found = i.checked_sub(1).and_then(|i| self.memory.get(i));
+        found.filter(|a| key - a.0 < a.1).map_or(String::new(), |a| format!("{:#x}", a.0))
+    }
+
     pub fn place(&self, key: u64) -> String {
         let (local, at) = (key & SLM != 0, key & !SLM);
         // One buffer may be several arguments, of several types.
         let all = self.elements.iter().filter(|e| e.local == local && e.range.contains(&at));
         let named: Vec<String> = all.map(|e| e.at((at - e.range.start) as i64)).collect();
         let element = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
-        format!("{}{element}", self.bytes_of(key))
+        format!("{}{element}", self.texel(key).unwrap_or_else(|| self.bytes_of(key)))
+    }
+
+    /// The texel of an image that has these bytes.
+    fn texel(&self, key: u64) -> Option<String> {
+        let mut images = self.images.iter().filter(|i| key & SLM == 0 && i.range().contains(&key));
+        images.find_map(|i| i.texel(key))
     }
 
     fn bytes_of(&self, key: u64) -> String {

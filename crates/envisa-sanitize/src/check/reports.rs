@@ -1,7 +1,7 @@
 //! What kernels that were compiled for checks report themselves.
 
 use envisa_lower::Message;
-use envisa_machine::check_reports::{self, Does, FIELD_BYTES, FIELDS, Kind, What};
+use envisa_machine::check_reports::{self, Does, FIELD_BYTES, FIELDS, Kind, OF_ONE_SIGN, TEXEL_TYPES, What};
 use envisa_machine::thread::{AccessKind, AccessSpace, Machine, Mask};
 
 use super::races::stored;
@@ -182,7 +182,13 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
         Kind::Texel => {
             let of = if name.is_empty() { "an image".to_owned() } else { format!("image {name}") };
             match bound {
-                check_reports::INTEGERS => {
+                check_reports::SIGNED if value < 2 * OF_ONE_SIGN => {
+                    format!("{does} integers with signs of {of}, whose channels are integers without signs")
+                }
+                check_reports::UNSIGNED if value >= TEXEL_TYPES - OF_ONE_SIGN => {
+                    format!("{does} integers without signs of {of}, whose channels are integers with signs")
+                }
+                check_reports::INTEGERS | check_reports::SIGNED | check_reports::UNSIGNED => {
                     format!("{does} integers of {of}, whose channels are floats or normalised numbers")
                 }
                 _ => format!("{does} floats of {of}, whose channels are integers"),
@@ -231,5 +237,8 @@ mod tests {
         assert_eq!(sentence(&of(Kind::Lane, 16), "", -1i64 as u64), lane);
         let texel = "writes integers of image p, whose channels are floats or normalised numbers";
         assert_eq!(sentence(&of(Kind::Texel, check_reports::INTEGERS), "p", 9), texel);
+        assert_eq!(sentence(&of(Kind::Texel, check_reports::SIGNED), "p", 6), texel);
+        let signs = "writes integers without signs of image p, whose channels are integers with signs";
+        assert_eq!(sentence(&of(Kind::Texel, check_reports::UNSIGNED), "p", 13), signs);
     }
 }

@@ -87,6 +87,7 @@ impl Checks {
                 };
                 let kind = FindingKind::StoreConflict;
                 let f = self.note_pair(m, (pc, u32::MAX), kind, a.channel as u32, subject);
+                f.memory = f.memory.or(place);
                 f.with.get_or_insert((u32::from(other), [theirs.clone(), mine.clone()]));
             }
         }

@@ -8,6 +8,7 @@ use envisa_lower::{Dst, Inst, Message, Op, Src, Touched};
 use envisa_machine::thread::{Access, AccessKind, Machine, Mask};
 
 use super::adjacent_accesses::Row;
+use super::causes::memory_key;
 use super::content::{self, Home, RowHome};
 use super::defined::{Flags, Origin, Origins, Source};
 use super::registers::Written;
@@ -208,7 +209,10 @@ impl Checks {
             Source::Memory(home) => {
                 let kind = FindingKind::UninitialisedMemory;
                 let place = |sites: &Sites| name.unwrap_or_else(|| sites.memory_place(m, home));
-                self.note_pair(m, (origin.pc, other), kind, channel, place)
+                self.early.read((origin.pc, kind, other), home);
+                let f = self.note_pair(m, (origin.pc, other), kind, channel, place);
+                f.memory = f.memory.or(memory_key(home));
+                f
             }
         };
         if apart && f.count == 1 {
@@ -277,7 +281,9 @@ impl Checks {
                     let name = self.private_name(m, Source::Memory(home));
                     let subject = |sites: &Sites| name.unwrap_or_else(|| sites.memory_place(m, home));
                     let kind = FindingKind::UninitialisedMemory;
-                    self.note_pair(m, (pc, u32::MAX), kind, u32::from(a.channel), subject);
+                    self.early.read((pc, kind, u32::MAX), home);
+                    let f = self.note_pair(m, (pc, u32::MAX), kind, u32::from(a.channel), subject);
+                    f.memory = f.memory.or(memory_key(home));
                 }
                 self.contents.set(thread, home, a.bytes, true);
                 continue;

@@ -1,4 +1,5 @@
-//! Accesses to images: functions for integers are for images of integers, functions for floats for all others.
+//! Accesses to images: functions for integers are for images of integers, functions for floats for all others. Whether
+//! those for integers are for numbers with signs is known from the source alone.
 //!
 //! (OpenCL C 3.0, 6.15.15.2 to 6.15.15.6: for other channel data types the values are undefined. OpImageQueryFormat: SPIR-V
 //! specification, 3.42.10; its result is a channel data type of 3.13.)
@@ -25,6 +26,8 @@ const TYPES: u64 = 16;
 /// Signed and unsigned integers of 8, 16 and 32 bits.
 const FIRST_INTEGER: u64 = 7;
 const INTEGERS: u64 = 6;
+/// Of these, those with signs come first.
+const SIGNED: u64 = 3;
 
 impl Checking {
     /// Holds the type of what an image is accessed with against that of its channels.
@@ -44,12 +47,14 @@ impl Checking {
             _ => return,
         };
         let Some(integers) = self.has_integers(texel) else { return };
+        let signed = self.called_names.of_image(self.line).and_then(takes_signs).filter(|_| integers);
         // The types that are wrong come last.
-        let (first, wrong) = match integers {
-            true => (FIRST_INTEGER, INTEGERS),
-            false => (FIRST_INTEGER + INTEGERS, TYPES - INTEGERS),
+        let (first, wrong, bound) = match (integers, signed) {
+            (true, None) => (FIRST_INTEGER, INTEGERS, check_reports::INTEGERS),
+            (true, Some(true)) => (FIRST_INTEGER, SIGNED, check_reports::SIGNED),
+            (true, Some(false)) => (FIRST_INTEGER + SIGNED, INTEGERS - SIGNED, check_reports::UNSIGNED),
+            (false, _) => (FIRST_INTEGER + INTEGERS, TYPES - INTEGERS, 0),
         };
-        let bound = if integers { check_reports::INTEGERS } else { 0 };
         let what = What { kind: Kind::Texel, does, bytes: 0, bound };
         if !self.known.insert((image, wrong, what.pack())) {
             return;
@@ -79,6 +84,15 @@ impl Checking {
             own::TYPE_FLOAT => Some(false),
             _ => None,
         }
+    }
+}
+
+/// Is a function for numbers with signs? `None` if it is not for integers.
+fn takes_signs(function: &str) -> Option<bool> {
+    match function {
+        "read_imagei" | "write_imagei" => Some(true),
+        "read_imageui" | "write_imageui" => Some(false),
+        _ => None,
     }
 }
 

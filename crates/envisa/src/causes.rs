@@ -1,0 +1,144 @@
+//! One cause, one finding: statements that race for the same memory, because nothing orders what stands between them, are told
+//! of together.
+
+use crate::fault::Place;
+use crate::finding::{Finding, FindingKind};
+use envisa_diag::Diagnostic;
+use std::collections::HashMap;
+
+/// Statements that a finding's diagnostic points at besides its own, at most.
+const MOST_MARKED: usize = 6;
+
+/// Puts findings that have one cause to the first of them.
+///
+/// Races for one variable or buffer have one cause if they share a statement, and all are within groups or all between them.
+/// Colliding stores of one statement have that of a race of this statement with itself. Uses of memory that nothing has written
+/// have one cause if they are of the same bytes.
+pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut parents: Vec<usize> = (0..findings.len()).collect();
+    let mut first: HashMap<(bool, &str, Site<'_>), usize> = HashMap::new();
+    for (n, f) in findings.iter().enumerate() {
+        let Some(race) = f.race.as_ref().filter(|_| !f.object.is_empty()) else { continue };
+        let within = f.group == race.other_group;
+        for place in [&f.place, &race.other] {
+            let other = *first.entry((within, f.object.as_str(), Site::of(place))).or_insert(n);
+            join(&mut parents, n, other);
+        }
+    }
+    let mut unwritten: HashMap<u64, usize> = HashMap::new();
+    for (n, f) in findings.iter().enumerate() {
+        if let Some(at) = f.memory.filter(|_| f.kind == FindingKind::UninitialisedMemory) {
+            join(&mut parents, n, *unwritten.entry(at).or_insert(n));
+        }
+    }
+    for (n, f) in findings.iter().enumerate() {
+        if f.kind != FindingKind::StoreConflict || f.object.is_empty() {
+            continue;
+        }
+        let site = Site::of(&f.place);
+        let same = |r: &Finding| {
+            let there = r.race.as_ref().map(|race| Site::of(&race.other));
+            r.object == f.object && Site::of(&r.place) == site && there == Some(Site::of(&f.place))
+        };
+        if let Some(race) = findings.iter().position(same) {
+            join(&mut parents, race, n);
+        }
+    }
+    let roots: Vec<usize> = (0..findings.len()).map(|n| root(&parents, n)).collect();
+    let mut all: Vec<Option<Finding>> = findings.into_iter().map(Some).collect();
+    let mut told = Vec::new();
+    for n in 0..all.len() {
+        // The first race of a cause is told; stores that collide are told with it.
+        let members: Vec<usize> =
+            (0..all.len()).filter(|m| roots[*m] == roots[n] && all[*m].is_some()).collect();
+        let race = |m: &&usize| all[**m].as_ref().is_some_and(|f| f.race.is_some());
+        let Some(chief) = members.iter().find(race).or(members.first()).copied() else { continue };
+        let Some(mut finding) = all[chief].take() else { continue };
+        finding.also = members.iter().filter_map(|m| all[*m].take()).collect();
+        told.push(finding);
+    }
+    told
+}
+
+/// Findings with those of the same cause beside them.
+pub(crate) fn one_by_one(findings: Vec<Finding>) -> Vec<Finding> {
+    let apart = |mut f: Finding| {
+        let also = std::mem::take(&mut f.also);
+        std::iter::once(f).chain(also)
+    };
+    findings.into_iter().flat_map(apart).collect()
+}
+
+fn root(parents: &[usize], mut n: usize) -> usize {
+    while parents[n] != n {
+        n = parents[n];
+    }
+    n
+}
+
+fn join(parents: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (root(parents, a), root(parents, b));
+    parents[a.max(b)] = a.min(b);
+}
+
+/// A statement: its line, or the instruction where lines are not known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Site<'a> {
+    function: &'a str,
+    line: Option<(&'a str, u32)>,
+    instruction: u32,
+}
+
+impl Site<'_> {
+    fn of(place: &Place) -> Site<'_> {
+        let line = place.source.as_ref().map(|l| (l.file.as_str(), l.line));
+        let instruction = if line.is_some() { 0 } else { place.instruction };
+        Site { function: &place.function, line, instruction }
+    }
+}
+
+/// Adds the statements of findings with the same cause, and how often what was read had not been written.
+pub(crate) fn mark(f: &Finding, mut d: Diagnostic) -> Diagnostic {
+    let mut marked: Vec<Site<'_>> = vec![Site::of(&f.place)];
+    marked.extend(f.race.as_ref().map(|r| Site::of(&r.other)));
+    let (mut left_out, mut collisions) = (0usize, None);
+    for also in &f.also {
+        let Some(race) = &also.race else {
+            collisions = collisions.or(also.values.as_ref());
+            if also.kind == FindingKind::UninitialisedMemory && !marked.contains(&Site::of(&also.place)) {
+                d = also.place.mark_other(d, "and this uses it, for the same cause");
+                marked.push(Site::of(&also.place));
+            }
+            continue;
+        };
+        for (place, access) in [(&also.place, &race.access), (&race.other, &race.other_access)] {
+            let site = Site::of(place);
+            if marked.contains(&site) {
+                continue;
+            }
+            if marked.len() < MOST_MARKED + 2 {
+                d = place.mark_other(d, format!("and this {access} it, for the same cause"));
+            } else {
+                left_out += 1;
+            }
+            marked.push(site);
+        }
+    }
+    if left_out > 0 {
+        let statements = if left_out == 1 { "statement races" } else { "statements race" };
+        d = d.note(format!("{left_out} more {statements} for the same cause"));
+    }
+    if let Some([theirs, mine]) = collisions {
+        d = d.note(format!(
+            "work-items of one sub-group store different values to it as well ({theirs} and {mine}): see F0003"
+        ));
+    }
+    let early: u64 = f.early + f.also.iter().map(|f| f.early).sum::<u64>();
+    if early > 0 {
+        let times = if early == 1 { "once".to_owned() } else { format!("{early} times") };
+        d = d.note(format!(
+            "{times} the one that reads came first, and used what nothing had written yet: see F0006"
+        ));
+    }
+    d
+}
