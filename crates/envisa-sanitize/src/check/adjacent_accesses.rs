@@ -1,5 +1,7 @@
 //! Rows: accesses of a message to bytes side by side, or reads of the same bytes, which are looked at as one.
 
+use std::ops::Range;
+
 use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
@@ -53,6 +55,12 @@ impl Row {
             && first.place.map(|p| p.wrapping_add(done)) == a.place;
         self.count += usize::from(next);
         next
+    }
+
+    /// Does it touch none of these bytes?
+    pub fn is_apart(&self, range: &Range<u64>) -> bool {
+        let start = self.access.address;
+        range.end <= start || start.saturating_add(self.bytes()) <= range.start
     }
 
     /// Does it lie in these bytes?

@@ -25,8 +25,9 @@ impl Checks {
                 && !beside(row)
                 && (row.access.space != AccessSpace::Slm
                     || (regions.is_empty() || regions.iter().any(|r| row.is_in(r.start, r.bytes)))
+                        // What no known variable has may be another's.
                         && variables.is_none_or(|all| {
-                            all.is_empty() || all.iter().any(|(r, _)| row.is_in(r.start, r.end - r.start))
+                            all.iter().all(|(r, _)| row.is_apart(r) || row.is_in(r.start, r.end - r.start))
                         }))
         })
     }
