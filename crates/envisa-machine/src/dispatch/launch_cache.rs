@@ -1,8 +1,9 @@
 //! Keeps launches that ended, because programs often launch a kernel again with the same sizes and arguments.
 
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
-use envisa_lower::{Message, Program, Space, Src};
+use envisa_lower::{InputSlot, Message, Program, Space, Src};
 
 use super::launch::Launch;
 use super::prepared::Prepared;
@@ -46,6 +47,9 @@ pub struct Remembered {
     fixed: bool,
     /// None goes to that window, which is each launch's own.
     windowless: bool,
+    /// Where in the image inputs are that are added to addresses: engines may take them for what they were when they found
+    /// out where a message goes.
+    origins: Vec<Range<usize>>,
     #[allow(clippy::vec_box, reason = "they come and go with every launch, and are large")]
     all: Mutex<Vec<Box<Ready>>>,
 }
@@ -63,7 +67,8 @@ impl Remembered {
         let own = |s| matches!(s, Space::GeneralState | Space::Scratch(_));
         let spaces = || p.messages().iter().filter_map(space);
         let (fixed, windowless) = (!spaces().any(varies), !spaces().any(own));
-        Remembered { fixed, windowless, all: Mutex::default() }
+        let origins = p.messages().iter().filter_map(|m| input_of_origin(p, m)).collect();
+        Remembered { fixed, windowless, origins, all: Mutex::default() }
     }
 
     /// Can launches reach the same that have other arguments ([`Prepared::reach`])?
@@ -104,17 +109,19 @@ impl Remembered {
 
     /// Has a launch that was prepared anew reach what another one reached ([`Prepared::reach`]), if it does.
     pub fn reuse_reach(&self, prepared: &mut Prepared) {
-        // The window came along with what another launch left.
-        if let Some(reach) = prepared.reached_before.filter(|_| self.fixed) {
+        // The window came along with what another launch left, whose inputs are not known any more.
+        if let Some(reach) = prepared.reached_before.filter(|_| self.fixed && self.origins.is_empty()) {
             prepared.reach = reach;
             return;
         }
         if !self.shares_reach() {
             return;
         }
-        if let Some(one) = self.lock().iter().find(|r| r.prepared.reaches_as(prepared)) {
-            prepared.reach = one.prepared.reach;
-        }
+        let same =
+            |a: &Prepared, at: &Range<usize>| a.image.get(at.clone()) == prepared.image.get(at.clone());
+        let alike = |a: &Prepared| a.reaches_as(prepared) && self.origins.iter().all(|at| same(a, at));
+        let found = self.lock().iter().find(|r| alike(&r.prepared)).map(|r| r.prepared.reach);
+        prepared.reach = found.unwrap_or(prepared.reach);
     }
 
     /// Remembers a launch that ended without a fault, if it can run again.
@@ -126,6 +133,22 @@ impl Remembered {
         all.truncate(REMEMBERED - 1);
         all.insert(0, ready);
     }
+}
+
+/// The input that a message to plain addresses adds to them, as a place of the image.
+fn input_of_origin(p: &Program, message: &Message) -> Option<Range<usize>> {
+    let (space, origin) = match message {
+        Message::Simt(s) => (s.space, s.origin),
+        Message::Atomic(a) => (a.space, a.origin),
+        Message::Block(b) => (b.space, b.origin),
+        _ => return None,
+    };
+    let Src::Reg { offset, ty, constant: false, .. } = origin else { return None };
+    let (start, end) = (offset, offset + ty.size());
+    let holds = |i: &&InputSlot| i.offset <= start && end <= i.offset + i.bytes.max(4);
+    let input = p.inputs().iter().find(holds).filter(|_| space == Space::Flat)?;
+    let at = (input.image + (start - input.offset)) as usize;
+    Some(at..at + ty.size() as usize)
 }
 
 #[cfg(test)]
@@ -151,7 +174,7 @@ kernels:
 ";
 
     fn remembered() -> Remembered {
-        Remembered { fixed: true, windowless: true, all: Mutex::default() }
+        Remembered { fixed: true, windowless: true, origins: Vec::new(), all: Mutex::default() }
     }
 
     fn asked(a: AllocationId, value: u8) -> Asked {
@@ -277,6 +300,24 @@ kernels:
         let spent = remembered.spent(&asked(b, 1)).expect("one is spent");
         let made = ready_from(SHIFT, &memory, asked(b, 1), Some(spent));
         assert!(made.prepared.surfaces.get(0).allocation.as_ref().is_some_and(|held| held.id == b));
+    }
+
+    #[test]
+    fn launches_with_other_pointers_in_the_same_memory_do_not_reach_the_same() {
+        let memory = Memory::new(1 << 20);
+        let a = memory.allocate("a", 100).unwrap();
+        let (first, mut other) = (ready(SHIFT, &memory, asked(a, 1)), ready(SHIFT, &memory, asked(a, 2)));
+        let mut images = first.prepared.image.iter().zip(&other.prepared.image);
+        let at = images.position(|(a, b)| a != b).expect("the value is in the image");
+        let reach = first.prepared.reach();
+        for (origins, same) in [(at + 4..at + 8, true), (at..at + 4, false)] {
+            let remembered = Remembered { origins: vec![origins], ..remembered() };
+            remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
+            let kept = remembered.lock()[0].prepared.reach();
+            assert_ne!(kept, reach);
+            remembered.reuse_reach(&mut other.prepared);
+            assert_eq!(other.prepared.reach() == kept, same);
+        }
     }
 
     #[test]
