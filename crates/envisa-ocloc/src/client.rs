@@ -1,8 +1,10 @@
 //! Processes that compile, kept ready: several at a time, restarted when one breaks down.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::{Condvar, Mutex};
 
 use crate::protocol::{Request, Response};
@@ -30,9 +32,23 @@ impl std::fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
+/// Where requests go. If the helper is gone, writing is an error, and no signal: that would end a program that does not
+/// ignore it, as programs in C.
+struct Requests(UnixStream);
+
+impl Write for Requests {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::net::send(&self.0, bytes, rustix::net::SendFlags::NOSIGNAL)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 struct Helper {
     child: Child,
-    requests: ChildStdin,
+    requests: Requests,
     answers: BufReader<ChildStdout>,
     /// The process that started it: after a fork it belongs to the parent.
     owner: u32,
@@ -91,13 +107,13 @@ impl Pool {
         let folder = working_folder::create().map_err(failed)?;
         let mut command = Command::new(&self.program);
         command.arg(folder.path()).args(settings);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let (requests, theirs) = UnixStream::pair().map_err(failed)?;
+        command.stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed)?;
-        let pipes = child.stdin.take().zip(child.stdout.take());
-        let (requests, answers) = pipes.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
+        let answers = child.stdout.take().ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         Ok(Helper {
             child,
-            requests,
+            requests: Requests(requests),
             answers: BufReader::new(answers),
             owner,
             folder: folder.keep(),
@@ -162,6 +178,23 @@ pub fn helper_beside(file: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// In programs in C the signal is not ignored, as it is in programs in Rust: it would end this test.
+    #[test]
+    #[allow(unsafe_code, reason = "signals are the process's")]
+    fn a_helper_that_is_gone_is_an_error_and_no_signal() {
+        // SAFETY: no handler is called.
+        let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        drop(theirs);
+        let result = Requests(ours).write_all(b"a request");
+        // SAFETY: as above.
+        unsafe { libc::signal(libc::SIGPIPE, before) };
+        assert_eq!(result.unwrap_err().kind(), io::ErrorKind::BrokenPipe);
+        let none = Request { args: Vec::new(), sources: Vec::new(), headers: Vec::new(), program: None };
+        let helpers = Pool::new(PathBuf::from("/bin/true"));
+        assert!(matches!(helpers.call(&none, &[]), Err(CallError::Crashed(_))));
+    }
 
     #[test]
     fn only_the_own_folder_has_the_helper() {
