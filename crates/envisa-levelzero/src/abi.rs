@@ -115,6 +115,7 @@ structures! {
     PciProperties {
         domain: u32, bus: u32, device: u32, function: u32, generation: i32, width: i32, bandwidth: i64,
     }
+    VertexProperties { uuid: [u8; 16], kind: u32, remote: u8, place: [u32; 4] }
     /// Flags and nothing else.
     Flags { flags: u32 }
     TimestampResults { kernel: *mut Timestamps, synchronised: *mut Timestamps }
@@ -186,5 +187,6 @@ mod tests {
         assert_eq!(size_of::<MemoryProperties>(), 296);
         assert_eq!(size_of::<Extension>(), 260);
         assert_eq!(size_of::<ImageDesc>(), 72);
+        assert_eq!(size_of::<VertexProperties>(), 56);
     }
 }

@@ -12,6 +12,9 @@ use crate::core::error::{Error, Result};
 /// written through them, until the call returns, or, for commands, until they are complete.
 pub(crate) struct Caller(());
 
+/// Most values that an array has: handles, sizes, pointers.
+pub(crate) const MOST_VALUES: usize = 1 << 20;
+
 /// Most structures that follow each other: of a circle, an error remains.
 const CHAIN: usize = 64;
 
@@ -60,13 +63,16 @@ impl Caller {
         self.write(at, value)
     }
 
-    /// `n` values; fewer than that have no pointer only if they are none.
+    /// `n` values, or bytes; they have no pointer only if they are none.
     pub(crate) fn values<T: Copy>(&self, start: *const T, n: usize) -> Result<Vec<T>> {
         if n == 0 {
             return Ok(Vec::new());
         }
         if start.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
+        }
+        if size_of::<T>() > 1 && n > MOST_VALUES {
+            return Err(Error::INVALID_SIZE);
         }
         let fits = n.checked_mul(size_of::<T>().max(1)).is_some_and(|b| is_in_user_space(start as usize, b));
         if !fits {

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub use envisa::diag::unknown;
 use envisa::diag::{Diagnostic, Files, TextOptions, render_json, render_text};
 use envisa::isa::Platform;
-use envisa::zebin::ze_info::{AddrSpace, ArgType, PayloadArgument};
+use envisa::zebin::ze_info::{AddrSpace, ArgType, MemoryUsage, PayloadArgument};
 use envisa::zebin::{DeviceFamily, ZebinFile};
 pub use envisa::{Addressing, ChannelOrder, ChannelType, ImageFormat, ImageShape, Sampler, SourceText};
 use envisa::{Arg, ArgKey, Config, Engine, Footprint, ImageDesc, LoadOptions, Source};
@@ -454,6 +454,9 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> Kerne
     if let Some(hint) = &user.vec_type_hint {
         attributes.push(format!("__attribute__((vec_type_hint({hint})))"));
     }
+    // Older compilers say it of the memory only.
+    let spaces = kernel.per_thread_memory_buffers.iter().filter(|b| b.usage == MemoryUsage::SpillFillSpace);
+    let spilled = spaces.map(|b| u64::from(b.size)).sum::<u64>();
     KernelInfo {
         name: kernel.name.clone(),
         id,
@@ -461,7 +464,7 @@ fn describe(zebin: &ZebinFile, kernel: &envisa::zebin::Kernel, id: u64) -> Kerne
         simd: env.simd_size,
         slm: u64::from(env.slm_size),
         private: u64::from(env.private_size),
-        spill: u64::from(env.spill_size),
+        spill: u64::from(env.spill_size).max(spilled),
         required_group: required_group.map(|r| r.map(|n| n as usize)),
         required_sub_group: env.required_sub_group_size,
         attributes: attributes.join(" "),

@@ -112,8 +112,8 @@ entries! {
         driver_of(driver)?;
         let name = c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
         // Those of the tables can be had by name, too; what is in none is not there.
-        let found = super::all_entry_points().find(|(n, _)| *n == name).ok_or(Error::INVALID_ARGUMENT)?;
-        c.write(to, found.1.cast())
+        let found = super::all_entry_points().find(|e| e.name == name).ok_or(Error::INVALID_ARGUMENT)?;
+        c.write(to, found.address.cast())
     }
 
     fn zeDriverGetLastErrorDescription(c, driver: Handle, to: *mut *const c_char) {
@@ -192,5 +192,8 @@ unsafe extern "C" fn zeDriverGetDefaultContext(handle: Handle) -> Handle {
 }
 
 /// Entry points that return something else than a result.
-pub(super) const OTHERS: &[super::Entry] =
-    &[("zeDriverGetDefaultContext", zeDriverGetDefaultContext as *const ())];
+pub(super) const OTHERS: &[super::Entry] = &[super::Entry {
+    name: "zeDriverGetDefaultContext",
+    address: zeDriverGetDefaultContext as *const (),
+    parameters: &[("handle", "Handle")],
+}];

@@ -9,7 +9,7 @@ use super::device::{MOST_PATTERN, device_with_queue_index};
 use super::entries;
 use super::event::events_of_handles;
 use crate::abi::{Base, Cuboid, ListDesc, Number, QueueDesc, Triple, stype};
-use crate::caller::{Caller, is_in_user_space};
+use crate::caller::{Caller, MOST_VALUES, is_in_user_space};
 use crate::core::command::{Command, Does};
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
@@ -21,8 +21,6 @@ use crate::core::memory::Context;
 /// Flags of lists and queues.
 const LIST_FLAGS: u32 = 0x3f;
 const QUEUE_FLAGS: u32 = 7;
-/// Most events that a command waits for.
-const MOST_WAITS: u32 = 1 << 20;
 
 /// What a command waits for and signals, as calls have it.
 pub(super) type Signals = (Handle, u32, *const Handle);
@@ -41,7 +39,7 @@ type Synchronisation = (Vec<crate::core::event::Wait>, Option<Arc<crate::core::e
 
 /// Whether a command can wait for so many events.
 pub(super) fn most_waits(n: u32) -> Result<()> {
-    if n > MOST_WAITS { Err(Error::INVALID_SIZE) } else { Ok(()) }
+    if n as usize > MOST_VALUES { Err(Error::INVALID_SIZE) } else { Ok(()) }
 }
 
 fn parse_signals(c: &Caller, (signals, n, waits): Signals) -> Result<Synchronisation> {
@@ -133,9 +131,11 @@ fn rows(
     let size = at.size.map(|n| n as usize);
     let size = [size[0], size[1].max(1), size[2].max(1)];
     let row = if pitch == 0 { size[0] + at.origin[0] as usize } else { pitch as usize };
-    let slice = if slice == 0 { row * (size[1] + at.origin[1] as usize) } else { slice as usize };
     let origin = at.origin.map(|n| n as usize);
-    let offset = origin[2].checked_mul(slice).and_then(|z| z.checked_add(origin[1] * row + origin[0]));
+    let slice = if slice == 0 { row.checked_mul(size[1] + origin[1]) } else { Some(slice as usize) };
+    let slice = slice.ok_or(Error::INVALID_SIZE)?;
+    let in_plane = origin[1].checked_mul(row).and_then(|y| y.checked_add(origin[0]));
+    let offset = origin[2].checked_mul(slice).and_then(|z| z.checked_add(in_plane?));
     let layout = Layout3 { offset: offset.ok_or(Error::INVALID_SIZE)?, row, slice };
     let end = layout.end(size).ok_or(Error::INVALID_SIZE)?;
     Ok((transfer_region(c, list, address, end)?, layout, size))
@@ -150,11 +150,8 @@ fn barrier(c: &Caller, list: Handle, signals: Signals) -> Result<()> {
     append_command(c, &*handle::get::<List>(list)?, Does::Nothing, signals)
 }
 
-/// Most pieces of memory that a barrier names, kernels of a launch, lists of an execution.
-const MOST: u32 = 1 << 20;
-
 fn check_list_count(n: u32) -> Result<usize> {
-    if n == 0 || n > MOST { Err(Error::INVALID_SIZE) } else { Ok(n as usize) }
+    if n == 0 || n as usize > MOST_VALUES { Err(Error::INVALID_SIZE) } else { Ok(n as usize) }
 }
 
 fn lists_of_handles(c: &Caller, n: u32, handles: *const Handle) -> Result<Vec<Arc<List>>> {

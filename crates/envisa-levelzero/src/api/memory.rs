@@ -1,12 +1,15 @@
 //! Memory that host and devices share, and what addresses belong to.
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use super::entries;
 use crate::abi::{AllocationProperties, DeviceMemoryDesc, FreeDesc, HostMemoryDesc, stype};
 use crate::caller::Caller;
 use crate::core::device::{Device, driver};
 use crate::core::error::{Error, Result};
 use crate::core::handle::{self, Handle};
-use crate::core::memory::{Context, Kind};
+use crate::core::memory::{Context, Kind, Pointer};
 
 /// Bytes of a page, as Intel's driver has them.
 pub(super) const PAGE: u64 = 64 << 10;
@@ -61,6 +64,21 @@ fn host_desc(c: &Caller, desc: *const HostMemoryDesc) -> Result<crate::abi::Base
 fn free_memory(context: Handle, address: usize) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     if address == 0 { Err(Error::INVALID_NULL_POINTER) } else { context.free(address) }
+}
+
+/// `ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_*`
+const ATOMIC_FLAGS: u32 = 0x7f;
+
+/// The allocation that a range lies in.
+fn pointer_of_range(context: Handle, device: Handle, start: usize, size: usize) -> Result<Arc<Pointer>> {
+    let context = handle::get::<Context>(context)?;
+    handle::get::<Device>(device)?;
+    if start == 0 {
+        return Err(Error::INVALID_NULL_POINTER);
+    }
+    let pointer = context.pointer_anywhere(start).ok_or(Error::INVALID_ARGUMENT)?;
+    let inside = start - pointer.backing.address();
+    if size == 0 || size > pointer.size - inside { Err(Error::INVALID_SIZE) } else { Ok(pointer) }
 }
 
 entries! {
@@ -120,7 +138,7 @@ entries! {
         if address == 0 {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        let pointer = context.pointer(address);
+        let pointer = context.pointer_anywhere(address);
         c.change(properties, |p| {
             p.kind = pointer.as_ref().map_or(0, |p| p.kind as u32);
             p.id = pointer.as_ref().map_or(0, |p| p.id);
@@ -135,9 +153,25 @@ entries! {
         if address == 0 {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        let pointer = context.pointer(address).ok_or(Error::INVALID_ARGUMENT)?;
+        let pointer = context.pointer_anywhere(address).ok_or(Error::INVALID_ARGUMENT)?;
         c.give(base, pointer.backing.address());
         c.give(size, pointer.size);
         Ok(())
+    }
+
+    fn zeMemSetAtomicAccessAttributeExp(_c, context: Handle, device: Handle, start: usize, size: usize, flags: u32) {
+        let pointer = pointer_of_range(context, device, start, size)?;
+        if flags & !ATOMIC_FLAGS != 0 {
+            return Err(Error::INVALID_ENUMERATION);
+        }
+        pointer.atomics.store(flags, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn zeMemGetAtomicAccessAttributeExp(
+        c, context: Handle, device: Handle, start: usize, size: usize, flags: *mut u32,
+    ) {
+        let pointer = pointer_of_range(context, device, start, size)?;
+        c.write(flags, pointer.atomics.load(Ordering::Relaxed))
     }
 }

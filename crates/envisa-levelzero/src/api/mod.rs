@@ -7,6 +7,7 @@
 mod device;
 mod driver;
 mod event;
+mod fabric;
 mod image;
 mod ipc;
 mod kernel;
@@ -22,8 +23,16 @@ use std::time::Instant;
 
 use crate::core::error::{Error, Result};
 
-/// An entry point's name and address.
-pub type Entry = (&'static str, *const ());
+/// An entry point.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it is.
+    pub address: *const (),
+    /// Names and types of its parameters.
+    pub parameters: &'static [(&'static str, &'static str)],
+}
 
 /// Entry points that return a result, and the list of them.
 macro_rules! entries {
@@ -44,7 +53,11 @@ macro_rules! entries {
         )*
         /// Entry points of this module.
         pub(super) const ENTRIES: &[$crate::api::Entry] =
-            &[$((stringify!($name), $name as *const ())),*];
+            &[$($crate::api::Entry {
+                name: stringify!($name),
+                address: $name as *const (),
+                parameters: &[$((stringify!($arg), stringify!($ty))),*],
+            }),*];
     };
 }
 
@@ -57,6 +70,7 @@ pub(crate) fn all_entry_points() -> impl Iterator<Item = Entry> {
         driver::ENTRIES,
         driver::OTHERS,
         event::ENTRIES,
+        fabric::ENTRIES,
         image::ENTRIES,
         ipc::ENTRIES,
         kernel::ENTRIES,

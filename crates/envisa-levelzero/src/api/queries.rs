@@ -1,9 +1,8 @@
 //! What lists, queues and events say of themselves.
 
-use super::driver::driver_of;
 use super::entries;
 use crate::abi::{Flags, PciProperties};
-use crate::core::device::{Device, driver};
+use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::event::Event;
 use crate::core::handle::{self, Handle};
@@ -114,24 +113,11 @@ entries! {
 
     fn zeDevicePciGetPropertiesExt(c, device: Handle, properties: *mut PciProperties) {
         let device = handle::get::<Device>(device)?;
-        // Where integrated GPUs are, each on a bus of its own. Nothing is known of the speed of a bus.
-        let bus = driver().1.devices.iter().position(|(_, d)| std::sync::Arc::ptr_eq(d, &device)).unwrap_or(0);
+        // Nothing is known of the speed of a bus.
         c.change(properties, |p| {
-            (p.domain, p.bus, p.device, p.function) = (0, bus as u32, 2, 0);
+            [p.domain, p.bus, p.device, p.function] = device.place();
             (p.generation, p.width, p.bandwidth) = (-1, -1, -1);
         })
-    }
-
-    fn zeFabricVertexGetExp(c, driver: Handle, count: *mut u32, _vertices: *mut Handle) {
-        driver_of(driver)?;
-        // Devices are connected by nothing but the host.
-        c.write(count, 0)
-    }
-
-    fn zeDeviceGetFabricVertexExp(c, device: Handle, to: *mut Handle) {
-        handle::get::<Device>(device)?;
-        c.write(to, 0)?;
-        Err(Error::DEVICE_IS_NOT_VERTEX)
     }
 
     fn zeKernelSchedulingHintExp(c, kernel: Handle, desc: *const Flags) {

@@ -131,8 +131,9 @@ impl Does {
 }
 
 impl Command {
-    /// Runs it in its turn. After a failure nothing is done any more, but whoever waits is told.
-    fn run(&self, failed: Option<Error>) -> Result<()> {
+    /// Runs it in its turn. After a failure nothing is done any more, but whoever waits is told. What it uses is noted by
+    /// `flight`, which ends before that: whoever was told may free it.
+    fn run(&self, failed: Option<Error>, flight: Option<Flight>) -> Result<()> {
         // Whatever failed before, what it waits for comes first: its event says that it is over.
         let waited = self.waits.iter().map(Wait::here).fold(Ok(()), Result::and);
         let start = now_nanoseconds();
@@ -140,6 +141,7 @@ impl Command {
             Some(e) => Err(e),
             None => waited.and_then(|()| self.does.run()),
         };
+        drop(flight);
         if let Some(event) = &self.signals {
             event.signal([start, now_nanoseconds()], result.err());
         }
@@ -147,14 +149,14 @@ impl Command {
     }
 }
 
-/// Runs commands one after the other.
+/// Runs commands one after the other, each with what notes its memory.
 ///
 /// # Errors
 /// The first one.
-pub fn run_all(commands: &[Command]) -> Result<()> {
-    let mut result = Ok(());
+pub fn run_all(commands: &[Command], flights: Vec<Flight>) -> Result<()> {
+    let (mut result, mut flights) = (Ok(()), flights.into_iter());
     for command in commands {
-        result = result.and(command.run(result.err()));
+        result = result.and(command.run(result.err(), flights.next()));
     }
     result
 }
@@ -162,32 +164,28 @@ pub fn run_all(commands: &[Command]) -> Result<()> {
 /// Ranges that commands on their way use, while mistakes are looked for.
 static FLYING: Mutex<Vec<(u64, Range<usize>)>> = Mutex::new(Vec::new());
 
-/// Notes what commands use until they are over.
+/// Notes what a command uses until it is over.
 pub struct Flight(u64);
 
 impl Flight {
-    /// Commands that were given to a queue.
-    pub fn of(commands: &[Command]) -> Option<Flight> {
+    /// A command that was given to a queue.
+    pub fn of(command: &Command) -> Flight {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-        if !report::is_checking() {
-            return None;
-        }
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let mut all = FLYING.lock().unwrap();
-        for command in commands {
-            let mut note = |start: usize, len: usize| all.push((number, start..start + len));
-            match &command.does {
-                Does::Launch(launch, _) | Does::LaunchIndirect(launch, ..) => {
-                    launch.given().for_each(|b| note(b.address(), b.len()));
-                }
-                Does::Copy(a, b) | Does::CopyRows(a, _, b, ..) => {
-                    [a, b].iter().for_each(|r| note(r.address(), r.len()));
-                }
-                Does::Fill(r, _) | Does::Time(r) | Does::Times(_, r, _) => note(r.address(), r.len()),
-                Does::Nothing | Does::Reset(_) | Does::Call(_) => {}
+        let mut note = |start: usize, len: usize| all.push((number, start..start + len));
+        match &command.does {
+            Does::Launch(launch, _) | Does::LaunchIndirect(launch, ..) => {
+                launch.given().for_each(|b| note(b.address(), b.len()));
             }
+            Does::Copy(a, b) | Does::CopyRows(a, _, b, ..) => {
+                [a, b].iter().for_each(|r| note(r.address(), r.len()));
+            }
+            Does::Fill(r, _) | Does::Time(r) | Does::Times(_, r, _) => note(r.address(), r.len()),
+            Does::Nothing | Does::Reset(_) | Does::Call(_) => {}
         }
-        Some(Flight(number))
+        drop(all);
+        Flight(number)
     }
 }
 

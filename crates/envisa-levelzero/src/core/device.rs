@@ -35,6 +35,12 @@ impl Device {
         uuid
     }
 
+    /// Where it is, by domain, bus, device and function: as integrated GPUs, each on a bus of its own.
+    pub fn place(self: &Arc<Self>) -> [u32; 4] {
+        let bus = driver().1.devices.iter().position(|(_, d)| Arc::ptr_eq(d, self)).unwrap_or(0);
+        [0, bus as u32, 2, 0]
+    }
+
     /// Its handle.
     pub fn handle(self: &Arc<Self>) -> Handle {
         let (_, driver) = driver();

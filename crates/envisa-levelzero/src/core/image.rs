@@ -174,7 +174,8 @@ impl Image {
             // Layers are the second of what is given.
             (origin, size) = ([origin[0], 0, origin[1]], [size[0], 1, size[1].max(1)]);
         }
-        let size = size.map(|n| n.max(1) as usize);
+        // Dimensions that an image does not have may be left out; of no width is no texel.
+        let size = [size[0], size[1].max(1), size[2].max(1)].map(|n| n as usize);
         let origin = origin.map(|n| n as usize);
         if (0..3).any(|d| origin[d] + size[d] > self.size[d]) {
             return Err(Error::INVALID_SIZE);

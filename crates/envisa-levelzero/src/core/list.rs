@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use envisa_runtime::queue::{self, Order};
-use envisa_runtime::report::report_host_mistake;
+use envisa_runtime::report::{is_checking, report_host_mistake};
 
 use super::command::{Command, Flight, name_of, run_all};
 use super::device::Device;
@@ -304,20 +304,23 @@ fn enqueue_commands(
     }
     let slices = commands.slices();
     let what = if let [one] = slices[..] { name_of(one) } else { "a command list" };
-    let flights: Vec<Option<Flight>> = slices.into_iter().map(Flight::of).collect();
+    let mut flights: Vec<Vec<Flight>> = Vec::new();
+    if is_checking() {
+        flights.extend(slices.into_iter().map(|slice| slice.iter().map(Flight::of).collect()));
+    }
     let tells = fence.clone();
     let work = Box::new(move || {
-        let mut result = Ok(());
+        let (mut result, mut flights) = (Ok(()), flights.into_iter());
         for slice in commands.slices() {
+            let flights = flights.next().unwrap_or_default();
             match result {
-                Ok(()) => result = run_all(slice),
+                Ok(()) => result = run_all(slice, flights),
                 // Whoever waits is told.
                 Err(e) => {
                     slice.iter().filter_map(|c| c.signals.as_ref()).for_each(|s| s.signal([0; 2], Some(e)))
                 }
             }
         }
-        drop(flights);
         drop(commands);
         if let Some(fence) = tells {
             fence.signal([0; 2], result.err());

@@ -1,7 +1,7 @@
 //! Contexts and the memory that host and devices share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use envisa_runtime::host_memory::{Backing, Region};
@@ -33,6 +33,8 @@ pub struct Pointer {
     pub id: u64,
     /// Where it is from: it ends in the same way.
     pub origin: Origin,
+    /// `ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_*` that the application set; atomics work whatever they say.
+    pub atomics: AtomicU32,
 }
 
 /// Where memory is from.
@@ -127,7 +129,8 @@ impl Context {
         origin: Origin,
     ) -> usize {
         let (id, address, size) = (next_id(), backing.address(), backing.len());
-        let pointer = Arc::new(Pointer { backing, kind, device, size, id, origin });
+        let atomics = AtomicU32::new(0);
+        let pointer = Arc::new(Pointer { backing, kind, device, size, id, origin, atomics });
         self.pointers.lock().unwrap().insert(address, pointer);
         address
     }

@@ -2,14 +2,17 @@
 //! fail where `ENVISA_REQUIRE_ORACLES` is set.
 #![allow(unsafe_code, reason = "calls a C interface")]
 
+mod any_arguments;
 mod commands;
 mod cooperative;
+mod cost;
 mod hostile;
 mod images;
 mod ipc;
 mod mistakes;
 mod modules;
 mod mutable;
+mod queries;
 mod reserved;
 mod stress;
 mod variables;

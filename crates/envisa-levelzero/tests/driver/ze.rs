@@ -34,7 +34,7 @@ fn missing(what: &str) -> Option<Driver> {
 }
 
 /// A file that was built beside the test.
-fn beside(name: &str) -> Option<PathBuf> {
+pub fn beside(name: &str) -> Option<PathBuf> {
     let own = std::env::current_exe().expect("the test is a file");
     let folder = own.parent().expect("it is in a folder");
     [folder.join(name), folder.join("..").join(name)].iter().find_map(|p| p.canonicalize().ok())
@@ -53,7 +53,7 @@ unsafe fn table(library: &libloading::Library, get: &str, index: usize) -> *cons
 }
 
 /// Calls a function with numbers and pointers: all of them are passed in the same places as such numbers.
-unsafe fn call(function: *const c_void, args: &[usize]) -> u32 {
+pub unsafe fn call(function: *const c_void, args: &[usize]) -> u32 {
     assert!(args.len() <= 14);
     let mut a = [0; 14];
     a[..args.len()].copy_from_slice(args);
