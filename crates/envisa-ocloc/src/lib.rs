@@ -309,9 +309,9 @@ impl Build {
             if self.options.contains(['"', '\'']) { self.options.clone() } else { words.join(" ") };
         let includes = !spirv && source.windows(8).any(|w| w == b"#include");
         let folder = input.parent().map(|f| f.display().to_string());
-        if let Some(folder) = folder.filter(|f| includes && !f.contains(char::is_whitespace)) {
+        if let Some(folder) = folder.filter(|_| includes) {
             options.push_str(if options.is_empty() { "-I " } else { " -I " });
-            options.push_str(&folder);
+            options.push_str(&one_word(folder));
         }
         if let Some(name) = self.recorded_name(input).filter(|_| !spirv) {
             options.push_str(if options.is_empty() { "" } else { " " });
@@ -333,8 +333,9 @@ impl Build {
             Lines::Name => format!("/{}", input.file_name()?.to_str()?),
             Lines::Path | Lines::Variables => input.to_str()?.to_owned(),
         };
-        let whole = |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\'' | '\\');
-        (!given && !self.options.contains(['"', '\'']) && name.chars().all(whole)).then_some(name)
+        let kept = |c: char| !c.is_control() && !matches!(c, '"' | '\'' | '\\');
+        let known = !given && !self.options.contains(['"', '\'']);
+        (known && name.chars().all(kept)).then(|| one_word(name))
     }
 
     fn sets(&self, name: &str) -> bool {
@@ -344,6 +345,11 @@ impl Build {
     fn needs_state_buffer(&self) -> bool {
         wants_state_buffer(&self.device) && !self.sets(STATE_BUFFER)
     }
+}
+
+/// A path as the compiler reads it among options: in quotes if there are blanks in it.
+fn one_word(path: String) -> String {
+    if path.contains(char::is_whitespace) { format!("\"{path}\"") } else { path }
 }
 
 /// On these devices the variable makes no difference to modules without stack calls. Elsewhere it does, and is not

@@ -97,48 +97,50 @@ impl Site<'_> {
     }
 }
 
-/// Adds the statements of findings with the same cause, and how often what was read had not been written.
-pub(crate) fn mark(f: &Finding, mut d: Diagnostic) -> Diagnostic {
-    let mut marked: Vec<Site<'_>> = vec![Site::of(&f.place)];
-    marked.extend(f.race.as_ref().map(|r| Site::of(&r.other)));
-    let (mut left_out, mut collisions) = (0usize, None);
-    for also in &f.also {
-        let Some(race) = &also.race else {
-            collisions = collisions.or(also.values.as_ref());
-            if also.kind == FindingKind::UninitialisedMemory && !marked.contains(&Site::of(&also.place)) {
-                d = also.place.mark_other(d, "and this uses it, for the same cause");
-                marked.push(Site::of(&also.place));
-            }
-            continue;
-        };
-        for (place, access) in [(&also.place, &race.access), (&race.other, &race.other_access)] {
-            let site = Site::of(place);
-            if marked.contains(&site) {
+impl Finding {
+    /// Adds the statements of findings with the same cause, and how often what was read had not been written.
+    pub(crate) fn mark_same_cause(&self, mut d: Diagnostic) -> Diagnostic {
+        let mut marked: Vec<Site<'_>> = vec![Site::of(&self.place)];
+        marked.extend(self.race.as_ref().map(|r| Site::of(&r.other)));
+        let (mut left_out, mut collisions) = (0usize, None);
+        for also in &self.also {
+            let Some(race) = &also.race else {
+                collisions = collisions.or(also.values.as_ref());
+                if also.kind == FindingKind::UninitialisedMemory && !marked.contains(&Site::of(&also.place)) {
+                    d = also.place.mark_other(d, "and this uses it, for the same cause");
+                    marked.push(Site::of(&also.place));
+                }
                 continue;
+            };
+            for (place, access) in [(&also.place, &race.access), (&race.other, &race.other_access)] {
+                let site = Site::of(place);
+                if marked.contains(&site) {
+                    continue;
+                }
+                if marked.len() < MOST_MARKED + 2 {
+                    d = place.mark_other(d, format!("and this {access} it, for the same cause"));
+                } else {
+                    left_out += 1;
+                }
+                marked.push(site);
             }
-            if marked.len() < MOST_MARKED + 2 {
-                d = place.mark_other(d, format!("and this {access} it, for the same cause"));
-            } else {
-                left_out += 1;
-            }
-            marked.push(site);
         }
+        if left_out > 0 {
+            let statements = if left_out == 1 { "statement races" } else { "statements race" };
+            d = d.note(format!("{left_out} more {statements} for the same cause"));
+        }
+        if let Some([theirs, mine]) = collisions {
+            d = d.note(format!(
+                "work-items of one sub-group store different values to it as well ({theirs} and {mine}): see F0003"
+            ));
+        }
+        let early: u64 = self.early + self.also.iter().map(|f| f.early).sum::<u64>();
+        if early > 0 {
+            let times = if early == 1 { "once".to_owned() } else { format!("{early} times") };
+            d = d.note(format!(
+                "{times} the one that reads came first, and used what nothing had written yet: see F0006"
+            ));
+        }
+        d
     }
-    if left_out > 0 {
-        let statements = if left_out == 1 { "statement races" } else { "statements race" };
-        d = d.note(format!("{left_out} more {statements} for the same cause"));
-    }
-    if let Some([theirs, mine]) = collisions {
-        d = d.note(format!(
-            "work-items of one sub-group store different values to it as well ({theirs} and {mine}): see F0003"
-        ));
-    }
-    let early: u64 = f.early + f.also.iter().map(|f| f.early).sum::<u64>();
-    if early > 0 {
-        let times = if early == 1 { "once".to_owned() } else { format!("{early} times") };
-        d = d.note(format!(
-            "{times} the one that reads came first, and used what nothing had written yet: see F0006"
-        ));
-    }
-    d
 }

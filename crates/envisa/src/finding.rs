@@ -336,7 +336,7 @@ impl Finding {
         };
         let others = self.race.iter().map(|r| &r.other).chain(self.related.iter().map(|r| &r.place));
         let d = others.fold(self.place.mark_inlined(self.without_calls()), |d, p| p.mark_inlined(d));
-        let d = crate::causes::mark(self, d);
+        let d = self.mark_same_cause(d);
         self.calls.iter().fold(d, called)
     }
 
@@ -409,7 +409,7 @@ impl Finding {
 }
 
 /// Findings of one line of the source are one, and so are those of the two halves of one access: a compiler makes two
-/// instructions of an access of more channels than an instruction takes. Those of one cause are told of together.
+/// instructions of an access of more channels than an instruction takes.
 pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
     let program = code.program();
     let names = program.functions().iter().map(|f| f.name.as_str());
@@ -468,7 +468,7 @@ pub(crate) fn merged(code: &Code, findings: Vec<Finding>) -> Vec<Finding> {
             }
         }
     }
-    crate::causes::by_cause(all)
+    all
 }
 
 /// What findings are told apart by: function, and line or instruction.

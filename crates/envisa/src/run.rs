@@ -218,10 +218,8 @@ impl Run {
         let Done { mut outcome, left: native, items, .. } = self.execute(Some(&mut instruments))?;
         let code = &*kernel.code;
         if let Some(checks) = &instruments.checks {
-            outcome.findings = Some(crate::finding::merged(
-                code,
-                checks.findings().iter().map(|f| Finding::new(code, f, items.as_ref())).collect(),
-            ));
+            let all = checks.findings().iter().map(|f| Finding::new(code, f, items.as_ref())).collect();
+            outcome.findings = Some(crate::causes::by_cause(crate::finding::merged(code, all)));
             outcome.not_checked = checks.not_checked();
         }
         if let Some(f) = &mut instruments.footprint {

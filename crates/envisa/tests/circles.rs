@@ -13,6 +13,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &[
             "bind",
             "buffer",
+            "causes",
             "device",
             "engine_choice",
             "fault",

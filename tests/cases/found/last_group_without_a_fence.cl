@@ -1,7 +1,7 @@
 // The last group adds up what others stored: without fences nothing orders it.
 // NEEDS: ocloc
-// RUN: envisa run %s --device dg2 --check --options=-DBUG --kernel total --global 256 --local 64 --arg a=iota:f32:256 --arg part=zeros:f32:4 --arg done=zeros:u32:1 --arg o=zeros:f32:1
-// CODE: envisa run %s --device dg2 --check --kernel total --global 256 --local 64 --arg a=iota:f32:256 --arg part=zeros:f32:4 --arg done=zeros:u32:1 --arg o=zeros:f32:1
+// RUN: envisa run %s --device dg2 --jobs 1 --check --options=-DBUG --kernel total --global 256 --local 64 --arg a=iota:f32:256 --arg part=zeros:f32:4 --arg done=zeros:u32:1 --arg o=zeros:f32:1
+// CODE: envisa run %s --device dg2 --jobs 1 --check --kernel total --global 256 --local 64 --arg a=iota:f32:256 --arg part=zeros:f32:4 --arg done=zeros:u32:1 --arg o=zeros:f32:1
 __kernel void total(__global const float *a, __global float *part, __global uint *done, __global float *o) {
     __local float t[64]; __local uint last;
     int l = get_local_id(0);

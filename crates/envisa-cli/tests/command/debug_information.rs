@@ -126,3 +126,25 @@ fn wrong_debug_information_costs_lines_at_most() {
     // Most damage is to what is not needed to run and to find the race.
     assert!(codes[1] > 30, "{codes:?}");
 }
+
+#[test]
+fn folders_and_files_may_have_blanks_in_their_names() {
+    if Command::new("ocloc").output().is_err() {
+        return envisa_harness::testing::not_run("ocloc is not there");
+    }
+    let folder = tempfile::tempdir().expect("made");
+    let blank = folder.path().join("my own kernels");
+    std::fs::create_dir(&blank).expect("made");
+    std::fs::write(blank.join("far.h"), "#define FAR 64\n").expect("written");
+    let source =
+        "#include \"far.h\"\nkernel void reach(global int *a)\n{\n    a[get_global_id(0) + FAR] = 1;\n}\n";
+    std::fs::write(blank.join("past the end.cl"), source).expect("written");
+    let out = Command::new(env!("CARGO_BIN_EXE_envisa"))
+        .arg("run")
+        .arg(blank.join("past the end.cl"))
+        .args(["--device", "dg2", "--global", "64", "--local", "64", "--arg", "a=zeros:i32:64", "--check"])
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(said.contains("past the end.cl:4:") && said.contains("a[get_global_id(0) + FAR]"), "{said}");
+}

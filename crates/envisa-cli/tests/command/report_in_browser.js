@@ -11,7 +11,9 @@
     if (e.closest('details:not([open])')) return;
     e.scrollIntoView({ block: 'center', inline: 'center' });
     const b = box(e);
-    if (b.width < 2 || b.height < 2) return wrong.push(`${what}: ${name(e)} has no area`);
+    // A line has a length only.
+    const flat = e.tagName.toLowerCase() === 'line' ? Math.max(b.width, b.height) < 2 : b.width < 2 || b.height < 2;
+    if (flat) return wrong.push(`${what}: ${name(e)} has no area`);
     const style = getComputedStyle(e);
     if (style.visibility !== 'visible' || style.display === 'none' || Number(style.opacity) < 0.3) {
       return wrong.push(`${what}: ${name(e)} is hidden`);

@@ -138,7 +138,9 @@ fn pages_of_findings_are_seen_in_a_browser() {
             "--arg",
             "b=iota:f32:64",
             "--arg",
-            "out=zeros:f32:64",
+            "c=zeros:f32:64",
+            "--arg",
+            "n=64",
             "--check",
         ],
     );

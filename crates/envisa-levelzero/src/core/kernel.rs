@@ -107,9 +107,9 @@ impl Kernel {
     }
 
     fn check_group(&self, group: [u32; 3]) -> Result<()> {
-        let items = group.iter().map(|n| u64::from(*n)).product::<u64>();
+        let items = group.iter().map(|n| u128::from(*n)).product::<u128>();
         let required = self.info.required_group.map(|r| r.map(|n| n as u32));
-        if items == 0 || items > MAX_GROUP as u64 || required.is_some_and(|r| r != group) {
+        if items == 0 || items > MAX_GROUP as u128 || required.is_some_and(|r| r != group) {
             return Err(Error::INVALID_GROUP_SIZE_DIMENSION);
         }
         Ok(())
@@ -283,7 +283,7 @@ impl Launch {
     /// # Errors
     /// If the device has no room for so many.
     pub fn at_once(self, groups: [u32; 3]) -> Result<Launch> {
-        let n = groups.iter().map(|n| u64::from(*n)).product::<u64>();
+        let n = groups.iter().map(|n| u128::from(*n)).product::<u128>();
         if n > self.kernel.most_of(&self.settings).into() {
             return Err(Error::INVALID_ARGUMENT);
         }

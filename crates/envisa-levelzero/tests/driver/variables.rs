@@ -80,5 +80,13 @@ fn variables_are_memory_of_the_device_that_ends_with_the_module() {
     assert_eq!(d.call("zeModuleGetGlobalPointer", &[module, 0, 0, at(&mut to)]), NULL_POINTER);
     d.ok("zeModuleGetGlobalPointer", &[module, c"counter".as_ptr() as usize, 0, 0]);
     d.ok("zeModuleDestroy", &[module]);
-    assert_eq!(kind(counter), (0, 0));
+    // Another test may have memory there at once, but not each time.
+    let gone = |counter: usize| kind(counter) == (0, 0);
+    let ends = |_| {
+        let module = d.program(TEXT);
+        let (counter, _) = variable(d, module, c"counter");
+        d.ok("zeModuleDestroy", &[module]);
+        gone(counter)
+    };
+    assert!(gone(counter) || (0..8).any(ends), "memory of variables outlives their module");
 }

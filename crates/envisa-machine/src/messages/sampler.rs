@@ -212,7 +212,7 @@ impl<'a> Filter<'a> {
         let axis = |k: usize| match index[k] {
             Some(i) => i.into(),
             // The second of two, of which the first is the last one inside.
-            None if first[k] + 1 == i64::from(self.axes[k].size) => first[k] + 1,
+            None if first[k].checked_add(1) == Some(self.axes[k].size.into()) => first[k] + 1,
             None => first[k],
         };
         let [u, v, r] = std::array::from_fn(axis);

@@ -482,7 +482,7 @@ fn what_is_found_is_written_as_a_page() {
         "<svg class=\"race\"",
         "l[i] = x[i];",
         "data-buffer=\"race, buffer x\"",
-        "<section class=\"mistake\">\n<h2>kernel `twice` is launched while",
+        "<section class=\"mistake\" id=\"m0\">\n<h2>kernel `twice` is launched while",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

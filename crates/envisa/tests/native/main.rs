@@ -25,6 +25,7 @@ mod math_unit;
 mod merged_halves;
 mod operand_shapes;
 mod partial_vectors;
+mod pointers_by_value;
 mod prefetched_atomics;
 mod prefetched_rows;
 mod repeated_launches;
