@@ -320,6 +320,11 @@ written to it | native code with AVX-512 | fixed: every access to narrow element
 | a value that was stored before a barrier was read behind it as what the memory had held before: stores of a block change places in code for \
 AVX2, and the places where memory is wanted did not go with them (program 588 in OpenCL C) | native code with AVX2 | fixed: such a place \
 follows everything that was before it |
+| a vector was taken to hold what it starts with, although a wide instruction had written it together with another vector whose bounds are \
+not kept: a compare with its opposite was done in 32 bits that do not hold it (program 9202132) | native code | fixed: what is not kept for \
+all of a destination is not known for any of it |
+| bounds of a region that is negated were those of the region: of the smallest number a compare with its opposite was done in 32 bits \
+that do not hold it (program 9301441) | native code | fixed: modifiers count for all regions |
 ";
 
 /// The page `docs/RANDOM-PROGRAMS.md`.

@@ -215,7 +215,14 @@ impl Deferred {
                 s => constant(p, s).is_some_and(|x| i32::try_from(x).is_ok()),
             };
             if i.exec == ExecType::I64 && i.src[..2].iter().zip(&was.src).all(narrow) {
-                self.patched.insert(*pc, Inst { exec: ExecType::I32, ..i });
+                // What fits is the same with a sign.
+                let signed = |s: Src| match s {
+                    Src::Reg { ty: Type::Ud, offset, strides, shape, modifier, constant } => {
+                        Src::Reg { ty: Type::D, offset, strides, shape, modifier, constant }
+                    }
+                    s => s,
+                };
+                self.patched.insert(*pc, Inst { exec: ExecType::I32, src: i.src.map(signed), ..i });
             }
         }
     }

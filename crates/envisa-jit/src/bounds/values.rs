@@ -103,12 +103,13 @@ impl Search<'_> {
         if !ty.is_int() {
             return Known::Anything;
         }
-        let bytes = match shape {
-            Shape::Scalar => ty.size(),
-            Shape::Contiguous => u32::from(i.channels) * ty.size(),
-            Shape::General => return Known::Anything.read_as(ty),
+        let elements = |n: u32| self.elements(of, offset, n * ty.size(), ty.size());
+        let known = match shape {
+            Shape::Scalar => elements(1),
+            Shape::Contiguous => elements(i.channels.into()),
+            Shape::General => Known::Anything,
         };
-        let known = self.elements(of, offset, bytes, ty.size()).read_as(ty);
+        let known = known.read_as(ty);
         match modifier {
             Modifier::None => known,
             Modifier::Neg => known.then(|(a, b)| Some((b.checked_neg()?, a.checked_neg()?))),
@@ -188,7 +189,10 @@ impl Search<'_> {
             }
             _ => None,
         };
-        let carry = whole.filter(|_| i.dst2 != 0).map(|_| (i.dst2, Type::Ud, bytes(Type::Ud)));
+        // What is not kept for all of it is not known for any of it.
+        let kept = |(at, _, bytes): &(RegOffset, Type, u32)| self.places(*at, *bytes).is_some();
+        let carry = whole.filter(|_| i.dst2 != 0).map(|_| (i.dst2, Type::Ud, bytes(Type::Ud))).filter(kept);
+        let whole = whole.filter(kept);
         let mut all: Map<Place, Known> = Map::default();
         self.cells.accesses(self.p.parts(), pc, &mut |a| {
             if a.write {

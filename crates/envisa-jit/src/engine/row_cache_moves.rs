@@ -228,8 +228,8 @@ impl Rows<'_> {
                 None => self.close(cache),
             }
         }
-        let step = plan.step as i32;
-        let goes_on = moved != 0 && moved % step == 0 && moved.abs() <= step * COLUMNS as i32;
+        let by = moved.unsigned_abs();
+        let goes_on = by != 0 && by.is_multiple_of(plan.step) && by <= plan.step * COLUMNS;
         if !goes_on {
             self.was_useful(cache, false);
             return false;
