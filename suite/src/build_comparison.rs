@@ -19,7 +19,7 @@ pub struct Options {
     /// The command of the baseline. By default, this one.
     #[arg(long)]
     baseline: Option<PathBuf>,
-    /// An environment variable that the baseline does not get, for instance `ENVISA_BACKEND=vir`.
+    /// An environment variable that the baseline does not get, for instance `ENVISA_LEVEL=avx2`.
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
     /// A folder of kernels, `GROUP/NAME.cl`, to use instead of the suite's. (Of these, by default, only those with benchmark

@@ -152,20 +152,6 @@ pub enum Verb {
         /// Write the report to `docs/RANDOM-PROGRAMS.md`.
         #[arg(long)]
         write: bool,
-        /// Instead of the engines, run the evaluator of the vector IR, after the build and after each pass.
-        #[arg(long, conflicts_with = "write")]
-        ir: bool,
-    },
-    /// Show for each kernel how much of it the vector IR covers, and the time to build it.
-    Ir {
-        #[command(flatten)]
-        only: Only,
-        /// The devices. By default, all devices of the corpus.
-        #[arg(long)]
-        device: Vec<Device>,
-        /// Run each launch in the evaluator, at the sizes of the conformance tests, and compare it with the interpreter.
-        #[arg(long)]
-        run: bool,
     },
     /// Reduce known failures inside of larger programs, and compare the results with those of a person and of creduce.
     Reductions(reductions::Args),

@@ -201,14 +201,6 @@ impl<'a> Loaded<'a> {
         self.how = self.how.clone().engine(engine);
     }
 
-    /// Has the evaluator of the vector IR run it, after so many passes, where native code is asked for.
-    ///
-    /// # Errors
-    /// Why the IR is not built.
-    pub fn evaluate(&self, passes: usize) -> Result<envisa::evaluator::Built, envisa::evaluator::NotBuilt> {
-        envisa::evaluator::evaluate(&self.kernel, passes)
-    }
-
     /// Has the kernel native code, on this host?
     pub fn is_native(&self) -> bool {
         self.kernel.is_native()

@@ -19,7 +19,6 @@ pub mod driver_speed;
 pub mod envisa_engine;
 pub mod expr;
 pub mod foreign;
-pub mod ir_report;
 pub mod kernel;
 pub mod launch;
 pub mod machine;

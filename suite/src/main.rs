@@ -27,8 +27,7 @@ use envisa_suite::performance::{self, Part, docs_folder, json_of, publish, write
 use envisa_suite::reductions;
 use envisa_suite::report::{Table, block, cell, replace_block, suspicions};
 use envisa_suite::{
-    command_cost, driver_speed, ir_report, native_coverage, newer_compiler, programs, random, toolchain,
-    translate,
+    command_cost, driver_speed, native_coverage, newer_compiler, programs, random, toolchain, translate,
 };
 
 /// How kernels are timed beside the peers that compile.
@@ -78,16 +77,15 @@ fn check_options(how: CheckingHow) -> check_cost::Options {
 }
 
 /// Runs random programs on all host threads; `true` if the model and the engines agree on all of them.
-fn random_programs(first: u64, programs: u64, write: bool, ir: bool) -> Result<bool, String> {
-    let ways = if ir { random::evaluated() } else { random::WAYS.to_vec() };
+fn random_programs(first: u64, programs: u64, write: bool) -> Result<bool, String> {
     let start = Instant::now();
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get()) as u64;
     let count = random::Count::default();
     let part = |k: u64| first + programs * k / threads..first + programs * (k + 1) / threads;
     let failures = std::thread::scope(|s| {
         let run = |k| {
-            let (part, count, ways) = (part(k), &count, &ways);
-            s.spawn(move || random::hold(part, ways, count, 10))
+            let (part, count) = (part(k), &count);
+            s.spawn(move || random::hold(part, &random::WAYS, count, 10))
         };
         let running: Vec<_> = (0..threads).map(run).collect();
         let mut failures = Vec::new();
@@ -98,10 +96,6 @@ fn random_programs(first: u64, programs: u64, write: bool, ir: bool) -> Result<b
     })?;
     for f in &failures {
         println!("{f}");
-    }
-    if ir {
-        println!("{}", random::report_ir(&count, &ways, failures.len(), start.elapsed()));
-        return Ok(failures.is_empty());
     }
     let text = random::report(first, programs, &count, &failures, start.elapsed());
     println!("{text}");
@@ -157,11 +151,7 @@ fn main() -> ExitCode {
         Verb::OpenclRandom(args) => clrandom::command(&args),
         Verb::ForeignWorker(work) => foreign::replay::work(&work).map(|()| true),
         Verb::OpenclRandomWorker(work) => clrandom::work(&work).map(|()| true),
-        Verb::Random { programs, first, write, ir } => random_programs(first, programs, write, ir),
-        Verb::Ir { only, device, run } => {
-            let devices = if device.is_empty() { CORPUS_DEVICES.to_vec() } else { device };
-            kernels(&only).and_then(|all| ir_report::list(&all, &devices, run))
-        }
+        Verb::Random { programs, first, write } => random_programs(first, programs, write),
         Verb::Native { only, device } => kernels(&only).and_then(|all| native_coverage::list(&all, &device)),
         Verb::Translation { only, device, repeats, write, json } => {
             translation(&only, device, repeats, write, json.as_deref())
@@ -173,11 +163,6 @@ fn main() -> ExitCode {
             peer::worker(&path, &id, &platform, &out, serve).map(|()| true)
         }
     };
-    // Where it is asked for.
-    #[cfg(target_arch = "x86_64")]
-    if let Some(text) = random::report_backend() {
-        eprint!("{text}");
-    }
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),

@@ -3,7 +3,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use envisa::evaluator;
 use envisa::internals;
 use envisa::isa::Platform;
 use envisa::zebin::{DeviceFamily, Notes, Writer};
@@ -21,8 +20,6 @@ pub enum How {
     Plain(Engine),
     /// Watched, instruction by instruction.
     Observed(Engine),
-    /// By the evaluator of the vector IR, after so many of its passes.
-    Evaluated(usize),
 }
 
 /// What came of many programs.
@@ -38,9 +35,6 @@ pub struct Count {
     pub statements: AtomicU64,
     /// Of these, how many have native code on this host.
     pub native: AtomicU64,
-    /// Of the evaluator's: programs of which the vector IR is built, instructions in them, and those of these that are
-    /// left to the interpreter.
-    pub built: [AtomicU64; 3],
     /// By device, of the programs that are written by halves of the channels and call nothing: how many, those of which the
     /// optimiser joins such instructions, and these instructions.
     pub joined: [[AtomicU64; 3]; DEVICES.len()],
@@ -154,20 +148,6 @@ fn run(
     match how {
         How::Plain(engine) => launch = launch.engine(engine),
         How::Observed(engine) => launch = launch.engine(engine).registers(["R0"]),
-        How::Evaluated(passes) => {
-            launch = launch.engine(Engine::Native);
-            match evaluator::evaluate(&kernel, passes) {
-                Ok(b) => {
-                    if let Some(count) = count {
-                        for (n, k) in count.built.iter().zip([1, b.program, b.escapes.len() as u64]) {
-                            n.fetch_add(k, Ordering::Relaxed);
-                        }
-                    }
-                }
-                // What is not built has no evaluator.
-                Err(_) => launch = launch.engine(Engine::Interpreter),
-            }
-        }
     }
     if let Some(count) = count
         && how == How::Plain(Engine::Native)
@@ -402,51 +382,6 @@ destinations that overlap sources, modes that change, barriers in what is called
         of(&count.native),
         of(&count.astray),
         of(&count.long),
-    )
-}
-
-/// Where native code is asked to be made of the vector IR (`ENVISA_BACKEND=vir`): how much was, and why how much was not.
-#[cfg(target_arch = "x86_64")]
-pub fn report_backend() -> Option<String> {
-    let made = internals::made_of_vectors();
-    let refused: u64 = made.refused.values().sum();
-    if made.variants + refused == 0 {
-        return None;
-    }
-    let sum: u64 = made.left.values().sum();
-    let mut out = format!(
-        "{} variants of native code were made of the vector IR, in which {sum} instructions are left to the machine; {refused} were not\n",
-        made.variants
-    );
-    let lists = [
-        made.left.iter().map(|(w, n)| (*w, *n)).collect::<Vec<_>>(),
-        made.refused.iter().map(|(w, n)| (w.as_str(), *n)).collect(),
-    ];
-    for (list, name) in lists.into_iter().zip(["left", "refused"]) {
-        let mut list = list;
-        list.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-        for (why, n) in list.into_iter().take(12) {
-            out += &format!("  {name} {n:>7}  {why}\n");
-        }
-    }
-    Some(out)
-}
-
-/// By the evaluator of the vector IR: as it is built, and after each pass.
-pub fn evaluated() -> Vec<How> {
-    (0..=evaluator::passes()).map(How::Evaluated).collect()
-}
-
-/// What came of programs in the vector IR.
-pub fn report_ir(count: &Count, ways: &[How], failures: usize, time: std::time::Duration) -> String {
-    let of = |n: &AtomicU64| n.load(Ordering::Relaxed);
-    let (programs, ways) = (of(&count.programs), ways.len() as u64);
-    let [built, instructions, escapes] = count.built.each_ref().map(|n| of(n) / ways);
-    let share = 100.0 * escapes as f64 / instructions.max(1) as f64;
-    format!(
-        "{programs} programs, each {ways} ways, {time:.0?}: {failures} differ; {built} are built, of whose {instructions} \
-         instructions {escapes} ({share:.1} %) are the interpreter's; {} must fault",
-        of(&count.astray)
     )
 }
 

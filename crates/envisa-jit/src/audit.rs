@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
+use crate::context_layout::{SITE, at as place};
 use crate::emit::row_streams::{ROWS, TILE};
-use envisa_native_layout::{SITE, at as place};
 
 /// How large what the code is given is, in bytes.
 pub(crate) struct Sizes {
@@ -120,7 +120,7 @@ fn known_after(i: &Instruction, mut known: Known) -> Known {
     // The pointer is good from where it is loaded to where the register is written again.
     if first == Register::RCX {
         known.aimed = i.memory_base() == Register::R12
-            && i.memory_displacement64() as u32 % SITE == envisa_native_layout::site::POINTER;
+            && i.memory_displacement64() as u32 % SITE == crate::context_layout::site::POINTER;
     }
     known
 }
@@ -215,7 +215,7 @@ mod tests {
 
     /// `mov rcx, [r12 + POINTER]`
     fn aim() -> Vec<u8> {
-        let at = envisa_native_layout::site::POINTER;
+        let at = crate::context_layout::site::POINTER;
         [&[0x49, 0x8b, 0x8c, 0x24], &at.to_le_bytes()[..]].concat()
     }
 

@@ -23,6 +23,7 @@ use crate::active::Active;
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::bounds::Fitting;
+use crate::context_layout::{MESSAGE, RENEW, ROW_CACHE, SITE, Site, at, exit};
 use crate::deferred::Deferred;
 use crate::emit::row_caches::RowCaches;
 use crate::emit::{Compiled, Emit};
@@ -38,15 +39,12 @@ use crate::passes::{Making, Passes};
 use crate::shape::Shapes;
 use crate::sites::{self, Of};
 use crate::zero_halves::ZeroHalves;
-use envisa_native_layout::{HELP, MESSAGE, RENEW, ROW_CACHE, SITE, Site, at, exit};
 use functions::Functions;
 use launch_key::{Key, Tails};
 use runner::{Host, Runner, Spare, budget_per_turn, callback, step, stop_at_limit};
 use thread_context::{Context, Line};
 use turns::{Turn, Turning};
-use vector::Help;
 
-mod backend;
 mod functions;
 mod launch_key;
 mod observed;
@@ -54,8 +52,6 @@ mod row_cache_moves;
 mod runner;
 mod thread_context;
 mod turns;
-#[cfg_attr(not(feature = "vector-ir"), path = "engine/no_vector.rs")]
-pub mod vector;
 
 /// Native code for x86-64 with AVX-512 or AVX2.
 #[derive(Clone, Copy, Debug)]
@@ -216,8 +212,6 @@ pub(crate) struct Variant {
     payload: u32,
     /// How many symbols the program names.
     symbols: u32,
-    /// What the machine computes for it.
-    help: Vec<Help>,
 }
 
 impl Native {
@@ -446,12 +440,6 @@ impl Native {
 
     fn compile(&self, key: &Key) -> Result<Variant, String> {
         let p = &self.program;
-        // Such code does not stop for observers.
-        if key.stops.is_empty()
-            && let Some(made) = self.vector_variant(key)
-        {
-            return Ok(made);
-        }
         let mut passes = Passes::begin();
         let live = if key.full { self.live()? } else { &self.part()?.0 };
         passes.over("liveness");
@@ -548,7 +536,6 @@ impl Variant {
             payload: sizes.payload,
             row: start.is_some(),
             symbols: p.symbols().len() as u32,
-            help: Vec::new(),
         })
     }
 }

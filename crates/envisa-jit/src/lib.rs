@@ -17,6 +17,7 @@ mod alloc;
 mod asm;
 mod audit;
 mod bounds;
+mod context_layout;
 mod deferred;
 mod emit;
 mod encode;
@@ -46,7 +47,5 @@ mod vector_encodings;
 mod zero_halves;
 
 pub use engine::Jit;
-#[cfg(feature = "vector-ir")]
-pub use engine::vector::{Made, vector_made};
 pub use listing::Tell;
 pub use passes::Making;

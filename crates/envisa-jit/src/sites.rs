@@ -7,9 +7,9 @@ use envisa_machine::memory::{Block, Bound, Entry, Permission, Surface};
 use envisa_machine::thread::Machine;
 
 use crate::active::{Given, all_channels};
+use crate::context_layout::Site;
 use crate::emit::memory::{address_form, as_quads};
 use crate::shape::{Seed, constant};
-use envisa_native_layout::Site;
 
 /// Threads of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

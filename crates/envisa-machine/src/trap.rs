@@ -191,13 +191,6 @@ impl Trap {
     }
 }
 
-impl Cause {
-    /// Is the kernel sound, as far as is known, and asks for what envisa does not support?
-    pub const fn is_unsupported(&self) -> bool {
-        matches!(self, Cause::Unsupported { .. })
-    }
-}
-
 /// Of which memory an address is; of addresses of the global one nothing is said.
 struct Of(AccessSpace);
 

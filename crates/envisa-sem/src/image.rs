@@ -133,11 +133,6 @@ impl ChannelType {
         matches!(self, Sint8 | Sint16 | Sint32 | Uint8 | Uint16 | Uint32)
     }
 
-    /// Are the channels signed integers?
-    pub const fn is_signed_int(self) -> bool {
-        matches!(self, ChannelType::Sint8 | ChannelType::Sint16 | ChannelType::Sint32)
-    }
-
     /// Bytes of one stored channel, or of the texel if packed.
     const fn size(self) -> usize {
         use ChannelType::*;

@@ -80,11 +80,6 @@ impl DataKind {
             _ => None,
         }
     }
-
-    /// Whether kernels may write to it.
-    pub const fn is_writable(self) -> bool {
-        matches!(self, DataKind::Global | DataKind::ZeroGlobal)
-    }
 }
 
 /// A section of program-scope data.

@@ -124,10 +124,3 @@ pub fn observe<O: Observer>(
 ) -> Result<(Outcome, Option<Box<Trap>>), Error> {
     Run::new(device, kernel, launch.clone())?.execute(Some(observer)).map(|d| (d.outcome, d.trap))
 }
-
-/// How much native code was made of the vector IR (`ENVISA_BACKEND=vir`) since the process began, and why how much was
-/// not.
-#[cfg(all(feature = "vector-ir", target_arch = "x86_64"))]
-pub fn made_of_vectors() -> envisa_jit::Made {
-    envisa_jit::vector_made()
-}

@@ -80,9 +80,6 @@ mod debug_stage;
 mod device;
 mod engine_choice;
 mod error;
-#[cfg(feature = "vector-ir")]
-#[doc(hidden)]
-pub mod evaluator;
 mod fault;
 mod finding;
 mod finding_positions;

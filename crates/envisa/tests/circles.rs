@@ -66,11 +66,6 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
         &["convert", "float"],
         "floats of 16 bits compute by way of wider ones, and conversions are between all floats",
     ),
-    (
-        "envisa-vir",
-        &["facts", "func", "inst"],
-        "a function holds instructions and what is known of its values, and both name its values and blocks",
-    ),
     ("envisa-zebin", &["yaml", "ze_info"], "the errors of the metadata's reader are those of its text"),
 ];
 

@@ -17,23 +17,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("envisa-verify", &["envisa-isa", "envisa-diag"]),
     ("envisa-lower", &["envisa-isa", "envisa-verify", "envisa-diag"]),
     ("envisa-sem", &["envisa-isa"]),
-    ("envisa-vir", &["envisa-isa", "envisa-lower", "envisa-sem"]),
     ("envisa-machine", &["envisa-isa", "envisa-lower", "envisa-sem", "envisa-zebin"]),
     ("envisa-interp", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
-    ("envisa-native-layout", &[]),
-    ("envisa-codegen", &["envisa-isa", "envisa-lower", "envisa-native-layout", "envisa-sem", "envisa-vir"]),
-    (
-        "envisa-jit",
-        &[
-            "envisa-codegen",
-            "envisa-isa",
-            "envisa-lower",
-            "envisa-machine",
-            "envisa-native-layout",
-            "envisa-sem",
-            "envisa-vir",
-        ],
-    ),
+    ("envisa-jit", &["envisa-isa", "envisa-lower", "envisa-machine", "envisa-sem"]),
     ("envisa-sanitize", &["envisa-isa", "envisa-lower", "envisa-machine"]),
     (
         "envisa",
@@ -50,7 +36,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "envisa-interp",
             "envisa-jit",
             "envisa-sanitize",
-            "envisa-vir",
         ],
     ),
     ("envisa-harness", &["envisa", "envisa-ocloc"]),
@@ -101,37 +86,6 @@ fn no_room_imports_what_it_must_not() {
         }
     }
     assert!(seen > 10, "the check looked at {seen} imports only");
-}
-
-/// The vector IR makes no code unless it is asked for, and takes long to compile: the feature `vector-ir` brings it. The
-/// suite, which tests it, has the feature; the command, the drivers and the library do not.
-#[test]
-fn only_the_suite_compiles_the_vector_ir() {
-    let crates = |package: &str| {
-        let out = std::process::Command::new(env!("CARGO"))
-            .args([
-                "tree",
-                "--offline",
-                "--locked",
-                "--prefix",
-                "none",
-                "--edges",
-                "normal,build",
-                "--package",
-                package,
-            ])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .output()
-            .expect("cargo runs");
-        let tree = String::from_utf8_lossy(&out.stdout).into_owned();
-        assert!(tree.contains("envisa-jit"), "{package}: {}", String::from_utf8_lossy(&out.stderr));
-        let is_there = |name: &&str| tree.lines().any(|line| line.split(' ').next() == Some(*name));
-        ["envisa-vir", "envisa-codegen", "regalloc2"].into_iter().filter(is_there).count()
-    };
-    for package in ["envisa", "envisa-cli", "envisa-opencl", "envisa-levelzero", "envisa-python"] {
-        assert_eq!(crates(package), 0, "{package} compiles the vector IR");
-    }
-    assert_eq!(crates("envisa-suite"), 3);
 }
 
 /// Whoever uses a library beside others needs one version of what both use: no requirement may end before the next

@@ -69,17 +69,6 @@ impl Ready {
             .ok_or_else(|| JobError::Usage(format!("`{name}` has no content, because no thread ended")))
     }
 
-    /// Content of an argument, with its type.
-    ///
-    /// # Errors
-    /// Where there is no such argument, or it is neither buffer nor image.
-    pub fn argument_content(&self, key: &str) -> Result<HostValue, JobError> {
-        match self.buffer_of_argument(key) {
-            Some(h) => Ok(HostValue { elem: h.elem, shape: h.shape.clone(), bytes: h.buffer.to_vec() }),
-            None => Err(JobError::Usage(format!("argument `{key}` is neither buffer nor image"))),
-        }
-    }
-
     /// Says before the run what would be in the way after it.
     pub(super) fn check_outputs(&self) -> Result<(), JobError> {
         let mut taken: Vec<&PathBuf> = Vec::new();

@@ -8,8 +8,8 @@
 
 use super::memory::{Form, PTR};
 use super::*;
+use crate::context_layout::site;
 use envisa_lower::Simt;
-use envisa_native_layout::site;
 
 const PLACES: V = 5;
 const DATA: V = 4;

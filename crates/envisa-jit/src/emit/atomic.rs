@@ -7,8 +7,8 @@ use envisa_sem::atomic::AtomicOp;
 use super::memory::{PTR, Way, address_form};
 use super::per_channel::{Array, PLACE};
 use super::*;
+use crate::context_layout::site;
 use crate::sites::gather_of;
-use envisa_native_layout::site;
 
 /// The lane's datum, by how many bytes it has: 2, 4, 8.
 const DATUM: [Register; 3] = [Register::DX, Register::EDX, Register::RDX];

@@ -14,8 +14,8 @@ use super::memory::{PTR, address_form};
 use super::per_channel::{Array, PLACE};
 use super::row_streams::{find_loops, gather};
 use super::*;
+use crate::context_layout::{SITE, site};
 use crate::sites::gather_of;
-use envisa_native_layout::{SITE, site};
 
 /// What fetched places are counted from: those of the locked operation, and those of a store.
 const BASES: [Register; 2] = [Register::R10, Register::R11];

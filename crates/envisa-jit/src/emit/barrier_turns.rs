@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::context_layout::{record, state, together};
 use crate::number_maps::Map;
-use envisa_native_layout::{record, state, together};
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;

@@ -2,8 +2,8 @@
 
 use super::memory::PTR;
 use super::*;
+use crate::context_layout::site;
 use envisa_lower::{Block, Space};
-use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// Consecutive bytes at one address.

@@ -3,8 +3,8 @@
 use super::memory::{Form, PTR, RA, Way, address_form};
 use super::*;
 use crate::asm::SlowPath;
+use crate::context_layout::site;
 use envisa_lower::{Message, Simt};
-use envisa_native_layout::site;
 
 /// Of a load from both halves' windows: the next instruction, which loads from the same places of another memory, finds in
 /// registers 1 and 2 where in its windows they are, and in masks 5 and 6 which are not.

@@ -5,10 +5,10 @@
 
 use super::memory::PTR;
 use super::*;
+use crate::context_layout::{SITE, site};
 use crate::image_plans::{Sampled, Source, is_zero, layer_coordinate, number, sampled_axes};
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, TexelSlot};
-use envisa_native_layout::{SITE, site};
 use envisa_sem::sampler::{Addressing, FAR};
 
 /// Vectors that a message may overwrite.

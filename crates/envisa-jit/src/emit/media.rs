@@ -2,8 +2,8 @@
 
 use super::memory::PTR;
 use super::*;
+use crate::context_layout::site;
 use envisa_lower::Media;
-use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// Moves a rectangle that is inside of the image; others are the machine's.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::written_registers::Written;
 use super::*;
+use crate::context_layout::{SITE, site};
 use crate::multiples::Multiples;
 use crate::shape::constant;
 use envisa_lower::{Extend, Message, Simt, Space};
-use envisa_native_layout::{SITE, site};
 
 /// How a message's indices become addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

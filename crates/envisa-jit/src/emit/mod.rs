@@ -73,6 +73,7 @@ use crate::alloc::Allocation;
 use crate::asm::{
     Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, mask_register, vector_register,
 };
+use crate::context_layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::deferred::Deferred;
 use crate::float_modes::Modes;
 use crate::general::{Given, keep_slots_in_registers};
@@ -86,7 +87,6 @@ use crate::passes::Passes;
 use crate::shape::Shapes;
 use crate::vector_encodings::*;
 use crate::zero_halves::ZeroHalves;
-use envisa_native_layout::{CTX, REGS, RENEW, SITES, at, exit};
 
 /// Active channels 0 to 15 and 16 to 31.
 pub(crate) const EXEC: [K; 2] = [1, 2];

@@ -2,8 +2,8 @@
 
 use super::memory::{Form, PTR, Way};
 use super::*;
+use crate::context_layout::site;
 use envisa_lower::{Simt, Strides};
-use envisa_native_layout::site;
 
 /// Most channels that are done so: with more, the machine is as fast.
 const MOST: u32 = 16;

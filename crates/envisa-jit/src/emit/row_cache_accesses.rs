@@ -5,8 +5,8 @@ use super::row_caches::{
     CACHE, CACHES, CLOSE, DATA, DIRTY, HITS, LIMIT, OPEN, PAUSE, PLACES, ROWS, RowAccess, SOME_CHANNELS,
 };
 use super::*;
+use crate::context_layout::ROW_CACHE;
 use envisa_lower::Simt;
-use envisa_native_layout::ROW_CACHE;
 
 impl Emit<'_> {
     /// Where in a context the caches of rows are.

@@ -1,7 +1,7 @@
 //! Which bytes the accesses of a message may reach, by its site.
 
+use crate::context_layout::{Site, site};
 use envisa_lower::{Message, Program};
-use envisa_native_layout::{Site, site};
 
 use super::memory::{address_form, as_quads};
 use crate::asm::Unsupported;

@@ -7,8 +7,8 @@ use super::row_streams::{
 use super::site_reach::{SiteReach, site_reach};
 use super::*;
 use crate::asm::SlowPath;
+use crate::context_layout::site;
 use envisa_lower::Simt;
-use envisa_native_layout::site;
 
 const FETCHED: u32 = 128;
 /// The number of the first of four rows.

@@ -7,8 +7,8 @@ use super::memory::{Form, PTR, RA};
 use super::transpose::{self, Channels};
 use super::*;
 use crate::asm::SlowPath;
+use crate::context_layout::site;
 use crate::strided_rows::{Plan, Steps, Unit};
-use envisa_native_layout::site;
 
 /// Most bytes from channel to channel of which rows are moved: both halves of a message lie within a kilobyte.
 const MOST: i32 = 32;

@@ -5,8 +5,8 @@ use super::gather::Places;
 use super::memory::{Form, ON, PTR, Way};
 use super::*;
 use crate::asm::SlowPath;
+use crate::context_layout::site;
 use envisa_lower::Simt;
-use envisa_native_layout::site;
 
 /// How far ahead rows are fetched that threads load once, and then do more, in bytes: what one of the next threads loads.
 const NEXT_THREADS: u32 = 384;

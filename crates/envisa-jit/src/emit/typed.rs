@@ -3,10 +3,10 @@
 use super::image::{INSIDE, TEXELS};
 use super::memory::PTR;
 use super::*;
+use crate::context_layout::site;
 use crate::image_plans::{Source, Stored, is_zero, number};
 use envisa_lower::{Coordinates, Outside, Typed};
 use envisa_machine::memory::ImageShape;
-use envisa_native_layout::site;
 
 /// Coordinates that an image has: which, and which of its sizes they are held against.
 fn image_coordinates(shape: ImageShape) -> &'static [(usize, u32)] {

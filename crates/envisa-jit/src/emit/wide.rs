@@ -2,9 +2,9 @@
 
 use super::memory::{PTR, RA, Way};
 use super::*;
+use crate::context_layout::site;
 use crate::emit::memory::Form;
 use envisa_lower::Simt;
-use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// As [`Emit::way`], of addresses of 64 bits: what passes is left as offsets of 32.

@@ -3,8 +3,8 @@
 
 use super::memory::{Form, PTR};
 use super::*;
+use crate::context_layout::site;
 use envisa_lower::Simt;
-use envisa_native_layout::site;
 
 impl Emit<'_> {
     /// Goes to `other` unless the window that begins at the index in EAX is inside, up to the index `last` of it.

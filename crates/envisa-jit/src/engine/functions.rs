@@ -332,7 +332,6 @@ impl Between<'_> {
             budget: (m.t.budget, given),
             machine: m,
             rest: &*self.functions.rest,
-            help: &[],
             row_caches: one.variant.row_caches(),
             base: one.base,
             sites: &mut self.sites,

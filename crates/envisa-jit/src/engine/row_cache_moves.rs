@@ -4,11 +4,11 @@
 use std::arch::x86_64::{__m128, _MM_HINT_T0, _MM_TRANSPOSE4_PS, _mm_loadu_ps, _mm_prefetch, _mm_storeu_ps};
 
 use super::thread_context::Context;
+use crate::context_layout::{ROW_CACHE, Site};
 use crate::emit::row_caches::{
     BEFORE, CACHE, CACHES, CLOSE, COLUMNS, DATA, DIRTY, HITS, LIMIT, OPEN, PAUSE, PLACES, POINTER, ROWS,
     RowCache, RowCaches, SOME_CHANNELS, USELESS,
 };
-use envisa_native_layout::{ROW_CACHE, Site};
 
 /// Accesses that have to find their places in a cache before it is closed, for it to have been of use.
 const USEFUL: u32 = 16;

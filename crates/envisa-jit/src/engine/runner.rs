@@ -45,7 +45,6 @@ impl Spare {
 pub(super) struct Host<'a, 'm> {
     pub(super) machine: &'a mut Machine<'m>,
     pub(super) rest: &'a dyn Instructions,
-    pub(super) help: &'a [Help],
     /// Its caches of rows.
     pub(super) row_caches: (&'a RowCaches, u32),
     /// The program's instruction that the code's first one is.
@@ -170,7 +169,6 @@ impl Native {
             budget: (m.t.budget, given),
             machine: m,
             rest: &*self.rest,
-            help: &variant.help,
             row_caches: variant.row_caches(),
             base: 0,
             sites,
@@ -296,7 +294,6 @@ impl Run for Runner<'_> {
             budget: (0, 0),
             machine: m,
             rest: &*self.native.rest,
-            help: &variant.help,
             row_caches: variant.row_caches(),
             base: 0,
             sites,
@@ -364,7 +361,7 @@ pub(super) fn stop_at_limit(m: &mut Machine<'_>, v: &Variant, context: &Context,
 
 /// Is native code's call about its caches of rows?
 pub(super) fn is_row_cache_call(pc: Pc) -> bool {
-    pc & (RENEW | MESSAGE | HELP | ROW_CACHE) == ROW_CACHE
+    pc & (RENEW | MESSAGE | ROW_CACHE) == ROW_CACHE
 }
 
 /// Runs one instruction for native code, or gives it more to spend (see [`RENEW`]): 0 to go on.
@@ -379,10 +376,6 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         let thread = *context.add(at::INDEX as usize).cast::<u32>();
         (&mut *host, exec, left, (along, thread))
     };
-    if pc & (RENEW | HELP) == HELP {
-        // SAFETY: the context is that of the variant whose help the host has.
-        return unsafe { vector::help(context, host.help, pc) };
-    }
     // SAFETY: the context is that of the variant whose caches the host has.
     unsafe {
         if is_row_cache_call(pc) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Variant;
-use envisa_native_layout::{Site, at};
+use crate::context_layout::{Site, at};
 
 /// A cache line of a context.
 #[derive(Clone, Copy)]

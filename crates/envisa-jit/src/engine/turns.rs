@@ -2,8 +2,8 @@
 //! thread.
 
 use super::*;
+use crate::context_layout::{Record, record, state, together as which};
 use envisa_machine::start::Value;
-use envisa_native_layout::{Record, record, state, together as which};
 
 /// What native code that lets threads take turns finds.
 pub(super) struct Turning {
@@ -44,7 +44,6 @@ struct Host<'a, 'm> {
     alive: &'a mut Alive<'m>,
     row: &'a Row<'a>,
     rest: &'a dyn Instructions,
-    help: &'a [Help],
     /// The caches of rows that its code has.
     row_caches: (&'a RowCaches, u32),
     sites: &'a mut [Site],
@@ -104,7 +103,6 @@ impl Turn<'_> {
             alive,
             row,
             rest: self.rest,
-            help: &variant.help,
             row_caches: variant.row_caches(),
             sites: std::mem::take(&mut self.sites),
             records: self.turning.records.as_mut_ptr().cast(),
@@ -291,10 +289,6 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
         let index = *context.add(at::INDEX as usize).cast::<u32>();
         (&mut *host, exec, segment.wrapping_sub(left), index)
     };
-    if pc & HELP != 0 {
-        // SAFETY: the context is that of the variant whose help the host has.
-        return unsafe { vector::help(context, host.help, pc) };
-    }
     // SAFETY: the context is that of the variant whose caches the host has.
     unsafe {
         if runner::is_row_cache_call(pc) {

@@ -20,7 +20,7 @@ use std::ops::Range;
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::Wanted;
-use envisa_native_layout::REGS;
+use crate::context_layout::REGS;
 use survey::{Seen, Survey};
 
 /// Slots that are looked at: the bits of a [`Set`].

@@ -6,7 +6,7 @@ use super::{
     Given, Use, memory_operand, memory_operand_use, named_register_bytes, of_registers,
     overwrites_memory_operand,
 };
-use envisa_native_layout::REGS;
+use crate::context_layout::REGS;
 
 /// What an instruction has to do with the register file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::asm::{Asm, Mem};
-use envisa_native_layout::CTX;
+use crate::context_layout::CTX;
 
 /// Bytes of the register file.
 const BYTES: usize = 512;

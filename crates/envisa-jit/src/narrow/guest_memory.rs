@@ -6,7 +6,7 @@ use super::step_list::{LOAD, O, Reg, STORE, half_register, mask_quarter_register
 use super::vector::{Lanes, number};
 use super::*;
 use crate::asm::K;
-use envisa_native_layout::at;
+use crate::context_layout::at;
 
 /// Elements narrower than dwords, by a mask.
 #[derive(Clone, Copy, Debug)]

@@ -26,8 +26,8 @@ use std::ops::Range;
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::{Mem, Unsupported, V};
+use crate::context_layout::CTX;
 use crate::number_maps::Map;
-use envisa_native_layout::CTX;
 use step_list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.

@@ -5,7 +5,7 @@ use iced_x86::{Code, Instruction, OpKind, Register};
 use super::register_allocation::{COUNT, Place, Places};
 use super::step_list::{Effect, LOAD, NO, STORE, Step, can_fold_memory};
 use crate::asm::Mem;
-use envisa_native_layout::CTX;
+use crate::context_layout::CTX;
 
 /// Registers for what is in memory.
 const LENT: [u8; 2] = [COUNT as u8, COUNT as u8 + 1];

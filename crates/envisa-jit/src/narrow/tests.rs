@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::asm::{Asm, Lanes, Opd};
+use crate::context_layout::REGS;
 use crate::vector_encodings::{STORE32, VADDPS, VMOVDQU32, Width};
-use envisa_native_layout::REGS;
 
 /// Stores of vectors to the register file, by where they go; each goes elsewhere.
 fn stores(code: &[Instruction]) -> Vec<(usize, u64)> {

@@ -401,5 +401,5 @@ fn is_zero(i: &Instruction) -> bool {
 
 /// Is it memory of the code's own, all of which may be touched?
 pub(super) fn is_own_memory(m: Mem) -> bool {
-    m.base == CTX || m.base == envisa_native_layout::REGS
+    m.base == CTX || m.base == crate::context_layout::REGS
 }

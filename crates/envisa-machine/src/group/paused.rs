@@ -137,11 +137,6 @@ impl<'a> Paused<'a> {
         self.clock
     }
 
-    /// The clock when the current group began.
-    pub fn group_began(&self) -> u64 {
-        self.began
-    }
-
     /// Have all groups ended?
     pub fn ended(&self) -> bool {
         self.ended

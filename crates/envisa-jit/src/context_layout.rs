@@ -1,7 +1,5 @@
 //! The memory layout that native code and its engine share: the context of a thread, the sites of messages, the records
-//! of threads that take turns, and the registers that point to them. It holds for code of either compiler, the emitter
-//! of `envisa-jit` and the back end of the vector IR.
-#![cfg(target_arch = "x86_64")]
+//! of threads that take turns, and the registers that point to them.
 
 use iced_x86::Register;
 
@@ -11,11 +9,6 @@ pub const REGS: Register = Register::RBX;
 pub const CTX: Register = Register::RBP;
 /// The sites.
 pub const SITES: Register = Register::R12;
-/// The record of the thread whose turn it is, and where registers are spilled.
-pub const RECORD: Register = Register::R13;
-/// The pointer of a site.
-pub const POINTER: Register = Register::RCX;
-
 /// Offsets in a context.
 #[allow(missing_docs)]
 pub mod at {
@@ -75,21 +68,7 @@ pub mod at {
     pub const LANES: u32 = VECTORS + 32 * 64;
     /// Channels that wait, a dword a label.
     pub const WAITS: u32 = LANES + 3 * 128;
-    /// Of code made of the vector IR, which has no such channels: where a thread goes on, when its turn was over,
-    pub const AGAIN: u32 = WAITS;
-    /// and its mask registers and general registers (vectors are at [`VECTORS`]).
-    pub const MASKS: u32 = AGAIN + 8;
-    pub const GENERAL: u32 = MASKS + 8 * 8;
-    /// What is computed lane by lane: [`crate::HELP_OPERANDS`] operands, then two results, of [`crate::HELP_BYTES`] each.
-    pub const HELP: u32 = (GENERAL + 16 * 8).next_multiple_of(64);
-    /// The pool.
-    pub const POOL: u32 = HELP + (crate::HELP_OPERANDS + 2) * crate::HELP_BYTES;
 }
-
-/// Operands of what is computed lane by lane.
-pub const HELP_OPERANDS: u32 = 4;
-/// Bytes of each: 32 lanes of 64 bits.
-pub const HELP_BYTES: u32 = 256;
 
 /// Which threads code runs.
 pub mod together {
@@ -234,9 +213,6 @@ pub const RENEW: u32 = 1 << 31;
 /// In the number of an instruction that calls: it is a message whose operands are in its registers and whose channels,
 /// counted from the instruction's first, are [`at::EXEC`]'s; its predicate is not looked at.
 pub const MESSAGE: u32 = 1 << 30;
-/// In the number of an instruction that calls: it is none, but the number of what is computed lane by lane, from and to
-/// [`at::HELP`].
-pub const HELP: u32 = 1 << 29;
 /// Of what a callback is called with: it is about caches of rows, of which the lower bits say the access.
 pub const ROW_CACHE: u32 = 1 << 28;
 
