@@ -16,7 +16,8 @@
 //! - [`halves`]: what is done for each half of the channels is done for all of them at once;
 //! - [`uniform`]: what is compared and branched on for all channels alike is so once;
 //! - [`sums`]: messages add to their addresses what was added in halves of 64 bits;
-//! - [`bytes`]: bytes are compared and picked as bytes, not as words;
+//! - [`words`]: words of which only the lowest byte matters are bytes;
+//! - [`copies`]: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
 //! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - [`sink`]: what is read once is made where it is read, if that takes no register longer;
 //! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
@@ -26,7 +27,7 @@
 
 mod address_sums;
 mod address_terms;
-mod byte_compares;
+mod byte_copies;
 mod dead_code;
 mod dominators;
 mod fold_addresses;
@@ -35,6 +36,7 @@ mod initial_zeros;
 mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
+mod narrow_words;
 mod quad_halves;
 mod quad_logic;
 mod quad_moves;
@@ -117,7 +119,8 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let before = p.code.len();
     address_sums::fold_address_sums(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
-    byte_compares::keep_compares_in_bytes(&mut p, &blocks);
+    narrow_words::narrow_words(&mut p);
+    byte_copies::read_first_copies(&mut p, &blocks);
     dead_code::remove_dead_code(&mut p);
     dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);
