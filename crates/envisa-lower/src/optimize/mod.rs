@@ -1,26 +1,27 @@
 //! A program for engines that nobody observes: the same results and the same faults with less work.
 //!
-//! - [`scattered`]: moves of one channel each, to registers that the channel finds by itself, are one;
-//! - [`immediates`]: scalars that were set to a constant are read as that constant;
-//! - [`rename`]: values that are overwritten by what is made of them have registers of their own;
-//! - [`fold`]: messages work out addresses from the indices that the program worked them out from, and know their
+//! - `scattered_moves`: moves of one channel each, to registers that the channel finds by itself, are one;
+//! - `immediates`: scalars that were set to a constant are read as that constant;
+//! - `rename`: values that are overwritten by what is made of them have registers of their own;
+//! - `fold_addresses`: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
-//! - [`counters`]: what loops count in 64 bits and never gets there is counted in 32;
-//! - [`carries`]: halves of quads that are an extended dword and a constant are worked out in dwords;
-//! - [`indices`]: what was added up in 64 bits to be an index is added up in 32;
-//! - [`products`]: products of quads that were worked out in dwords are one instruction;
-//! - [`logic`]: so are logic and copies of quads;
-//! - [`split`]: quads whose halves are read apart are two vectors of dwords;
-//! - [`narrow`]: bytes and words that messages have in dwords stay there;
-//! - [`pairs`]: quads that messages move by halves are moved whole;
-//! - [`halves`]: what is done for each half of the channels is done for all of them at once;
-//! - [`uniform`]: what is compared and branched on for all channels alike is so once;
-//! - [`sums`]: messages add to their addresses what was added in halves of 64 bits;
-//! - [`words`]: words of which only the lowest byte matters are bytes;
-//! - [`copies`]: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
-//! - [`dead`]: what nobody reads any more is dropped, and so are labels where no channel can wait;
-//! - [`sink`]: what is read once is made where it is read, if that takes no register longer;
-//! - [`fresh`]: which registers have to be zero when a thread starts, because something may read them before
+//! - `narrow_counters`: what loops count in 64 bits and never gets there is counted in 32;
+//! - `quad_halves`: halves of quads that are an extended dword and a constant are worked out in dwords;
+//! - `wide_indices`: what was added up in 64 bits to be an index is added up in 32;
+//! - `quad_products`: products of quads that were worked out in dwords are one instruction;
+//! - `quad_logic`: so are logic and copies of quads;
+//! - `split_quads`: quads whose halves are read apart are two vectors of dwords;
+//! - `narrow_memory`: bytes and words that messages have in dwords stay there;
+//! - `quad_moves`: quads that messages move by halves are moved whole;
+//! - `merge_halves`: what is done for each half of the channels is done for all of them at once;
+//! - `uniform_branches`: what is compared and branched on for all channels alike is so once;
+//! - `address_sums`: messages add to their addresses what was added in halves of 64 bits;
+//! - `constant_bits`: logic with all ones or all zeros is simpler logic;
+//! - `narrow_words`: words of which only the lowest byte matters are bytes;
+//! - `byte_copies`: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
+//! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
+//! - `sink`: what is read once is made where it is read, if that takes no register longer;
+//! - `initial_zeros`: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
 //!
 //! Observers are shown the program as it was written, so they run the one that [`crate::kernel`] made.
@@ -28,6 +29,7 @@
 mod address_sums;
 mod address_terms;
 mod byte_copies;
+mod constant_bits;
 mod dead_code;
 mod dominators;
 mod fold_addresses;
@@ -119,6 +121,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let before = p.code.len();
     address_sums::fold_address_sums(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
+    constant_bits::simplify_logic(&mut p);
     narrow_words::narrow_words(&mut p);
     byte_copies::read_first_copies(&mut p, &blocks);
     dead_code::remove_dead_code(&mut p);

@@ -22,6 +22,7 @@ mod index_arithmetic;
 mod indirect_operands;
 mod integer_operations;
 mod math_unit;
+mod narrow_words;
 mod merged_halves;
 mod operand_shapes;
 mod partial_vectors;
