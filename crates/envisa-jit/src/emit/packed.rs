@@ -45,12 +45,11 @@ impl Emit<'_> {
         match i.op {
             Op::Mov => self.resized(i, place),
             Op::Min | Op::Max => self.least_narrow(i, place),
-            Op::Cmp if self.level == Level::Avx512 => self.compared(i, place),
+            Op::Cmp => self.compared(i, place),
             _ if !alike => Ok(false),
             Op::Add | Op::Add3 => self.summed(i, place),
             Op::Mul => self.multiplied(i, place),
             Op::Shl | Op::Shr | Op::Asr => self.shifted(i, place),
-            Op::Cmp => self.compared_by_differences(i, place),
             _ => Ok(false),
         }
     }
@@ -218,64 +217,6 @@ impl Emit<'_> {
         Ok(true)
     }
 
-    /// Compares of elements of one type into elements of the same size, without compares into masks: differences that are
-    /// saturated are zero where one is not above the other.
-    fn compared_by_differences(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
-        let number = |s: &Src| crate::shape::constant(self.p, s);
-        let of = i.src[..2].iter().find_map(|s| match *s {
-            Src::Reg { ty, constant: false, .. } => Some(ty),
-            _ => None,
-        });
-        let Some(of) =
-            of.filter(|of| of.size() == place.ty.size() && narrow_compare_op(*of, i.exec).is_some())
-        else {
-            return Ok(false);
-        };
-        let alike = i.src[..2].iter().all(|s| match (*s, number(s)) {
-            (_, Some(x)) => type_holds_value(of, x),
-            (Src::Reg { ty, modifier: Modifier::None, .. }, None) => ty == of,
-            _ => false,
-        });
-        let place_of = Place { ty: of, ..place };
-        let [a, b] = [(0, 0), (1, 1)].map(|(k, tmp)| self.element_register(&i.src[k], place_of, tmp));
-        let (Some(mut a), Some(mut b)) = (a.filter(|_| alike), b.filter(|_| alike)) else { return Ok(false) };
-        let (w, words) = (Width::of(place.bytes()), of.size() == 2);
-        let v3 = |e: &mut Self, op, d, a, b| e.a.v3(op, w, d, a, Opd::Reg(b), Lanes::All);
-        // Above, or, inverted, not above; of two that are swapped, below.
-        let (invert, swapped) = match i.aux {
-            0 | 1 => (i.aux == 0, false),
-            2 => (false, false),
-            3 => (true, true),
-            4 => (false, true),
-            5 => (true, false),
-            _ => return Ok(false),
-        };
-        let equality = i.aux < 2;
-        if of.is_signed() && !equality {
-            let sign = self.repeated(if words { 0x8000 } else { 0x80 }, place.ty);
-            let sign = self.in_register(sign, &part_of_dwords(place.bytes()), 2);
-            v3(self, VPXORD, 0, a, sign);
-            v3(self, VPXORD, 1, b, sign);
-            (a, b) = (0, 1);
-        }
-        match (equality, swapped) {
-            (true, _) => v3(self, VPXORD, 0, a, b),
-            (_, false) => v3(self, if words { VPSUBUSW } else { VPSUBUSB }, 0, a, b),
-            (_, true) => v3(self, if words { VPSUBUSW } else { VPSUBUSB }, 0, b, a),
-        }
-        let one = self.repeated(1, place.ty);
-        let one = self.in_register(one, &part_of_dwords(place.bytes()), 1);
-        v3(self, if words { VPMINUW } else { VPMINUB }, 0, 0, one);
-        if invert {
-            v3(self, if words { VPSUBW } else { VPSUBB }, 0, 0, one);
-        } else {
-            v3(self, VPXORD, 1, 1, 1);
-            v3(self, if words { VPSUBW } else { VPSUBB }, 0, 1, 0);
-        }
-        self.put(place);
-        Ok(true)
-    }
-
     /// Moves from integers of another size.
     fn resized(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let n = place.channels;
@@ -364,22 +305,30 @@ impl Emit<'_> {
         Ok(true)
     }
 
-    /// Compares narrow elements of one type, up to 64 bytes of them, into mask 4: `false`, and nothing done, of others.
+    /// Compares narrow elements of one type, or one for all or a number, up to 64 bytes of them, into mask 4: `false`, and
+    /// nothing done, of others.
     fn compare_narrow(&mut self, i: &Inst) -> Result<bool, Unsupported> {
         let n = u32::from(i.channels);
-        let [a, b] = [0, 1].map(|k| (crate::shape::constant(self.p, &i.src[k]), self.beside(&i.src[k], n)));
-        let (a, b, of) = match (a, b) {
-            ((_, Some((a, of))), (_, Some((b, other)))) if of == other => (a, b, of),
-            ((_, Some((a, of))), (Some(x), _)) if type_holds_value(of, x) => (a, self.repeated(x, of), of),
-            _ => return Ok(false),
+        let of = i.src[..2].iter().find_map(|s| match *s {
+            Src::Reg { ty, shape: Shape::Contiguous, constant: false, .. } => Some(ty),
+            _ => None,
+        });
+        let number = |s: &Src| crate::shape::constant(self.p, s);
+        let alike = |of: Type, s: &Src| match (*s, number(s)) {
+            (_, Some(x)) => type_holds_value(of, x),
+            (Src::Reg { ty, modifier: Modifier::None, .. }, None) => ty == of,
+            _ => false,
         };
+        let Some(of) = of.filter(|of| i.src[..2].iter().all(|s| alike(*of, s))) else { return Ok(false) };
         let bytes = n * of.size();
         let Some(op) = narrow_compare_op(of, i.exec).filter(|_| matches!(bytes, 16 | 32 | 64)) else {
             return Ok(false);
         };
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
+        let place = Place { to: 0, ty: of, channels: n };
+        let Some(a) = self.element_register(&i.src[0], place, 1) else { return Ok(false) };
+        let Some(b) = self.elements(&i.src[1], place, 2) else { return Ok(false) };
         let (w, part) = (Width::of(bytes), part_of_dwords(bytes));
-        let a = self.in_register(a, &part, 1);
         // Compares of these have no elements for all lanes.
         let b = match b {
             Opd::Bcast(_) => Opd::Reg(self.in_register(b, &part, 2)),

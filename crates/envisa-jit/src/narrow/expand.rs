@@ -62,6 +62,9 @@ impl Narrow<'_> {
             N::VPBLENDMQ => self.blended(i, w, 8),
             N::VCMPPS | N::VCMPPD => self.compare_floats(i, w, name),
             N::VPCMPD | N::VPCMPUD | N::VPCMPQ | N::VPCMPUQ => self.compare_ints(i, w, name),
+            N::VPCMPB | N::VPCMPUB | N::VPCMPW | N::VPCMPUW => self.compare_narrow(i, w, name, next),
+            // The compare before it wrote it.
+            N::VPMOVM2B | N::VPMOVM2W => Ok(()),
             N::VPMOVM2D | N::VPMOVM2Q => self.spread_truths(i, w, name),
             N::VPTERNLOGD => self.ternary(i, w),
             N::VPERMD => self.permute(i, w),

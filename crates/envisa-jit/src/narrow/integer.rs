@@ -17,6 +17,33 @@ const SRL: Code = Code::VEX_Vpsrld_ymm_ymm_imm8;
 const SRA: Code = Code::VEX_Vpsrad_ymm_ymm_imm8;
 const SLLQ: Code = Code::VEX_Vpsllq_ymm_ymm_imm8;
 const SRLQ: Code = Code::VEX_Vpsrlq_ymm_ymm_imm8;
+/// How elements of a size are compared: by equality, by which is the greater one if they have signs, by the lesser and the
+/// greater of both without signs and with them.
+struct Compares {
+    eq: Code,
+    gt: Code,
+    unsigned: [Code; 2],
+    with_sign: [Code; 2],
+}
+
+const BYTES: Compares = Compares {
+    eq: Code::VEX_Vpcmpeqb_ymm_ymm_ymmm256,
+    gt: Code::VEX_Vpcmpgtb_ymm_ymm_ymmm256,
+    unsigned: [Code::VEX_Vpminub_ymm_ymm_ymmm256, Code::VEX_Vpmaxub_ymm_ymm_ymmm256],
+    with_sign: [Code::VEX_Vpminsb_ymm_ymm_ymmm256, Code::VEX_Vpmaxsb_ymm_ymm_ymmm256],
+};
+const WORDS: Compares = Compares {
+    eq: Code::VEX_Vpcmpeqw_ymm_ymm_ymmm256,
+    gt: Code::VEX_Vpcmpgtw_ymm_ymm_ymmm256,
+    unsigned: [Code::VEX_Vpminuw_ymm_ymm_ymmm256, Code::VEX_Vpmaxuw_ymm_ymm_ymmm256],
+    with_sign: [Code::VEX_Vpminsw_ymm_ymm_ymmm256, Code::VEX_Vpmaxsw_ymm_ymm_ymmm256],
+};
+const DWORDS: Compares = Compares {
+    eq: Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
+    gt: Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256,
+    unsigned: [Code::VEX_Vpminud_ymm_ymm_ymmm256, Code::VEX_Vpmaxud_ymm_ymm_ymmm256],
+    with_sign: [Code::VEX_Vpminsd_ymm_ymm_ymmm256, Code::VEX_Vpmaxsd_ymm_ymm_ymmm256],
+};
 const GTQ: Code = Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256;
 /// The sign of quads.
 const TOP: u64 = 1 << 63;
@@ -108,13 +135,47 @@ impl Narrow<'_> {
     }
 
     fn compare_dwords(&mut self, t: Reg, a: Reg, b: O, how: u8, signed: bool) {
-        use Code as C;
-        let eq = C::VEX_Vpcmpeqd_ymm_ymm_ymmm256;
-        let gt = C::VEX_Vpcmpgtd_ymm_ymm_ymmm256;
-        let (min, max) = match signed {
-            true => (C::VEX_Vpminsd_ymm_ymm_ymmm256, C::VEX_Vpmaxsd_ymm_ymm_ymmm256),
-            false => (C::VEX_Vpminud_ymm_ymm_ymmm256, C::VEX_Vpmaxud_ymm_ymm_ymmm256),
+        self.compare_elements(t, a, b, how, signed, &DWORDS);
+    }
+
+    /// A compare of bytes or words, which the emitter only makes to spread its truths over elements of the same size right
+    /// behind it: it leaves these there, and no mask.
+    pub(super) fn compare_narrow(
+        &mut self,
+        i: &Instruction,
+        w: usize,
+        name: Name,
+        next: &[Instruction],
+    ) -> Result<(), Unsupported> {
+        let (elements, signed, spread) = match name {
+            Name::VPCMPB => (&BYTES, true, Name::VPMOVM2B),
+            Name::VPCMPUB => (&BYTES, false, Name::VPMOVM2B),
+            Name::VPCMPW => (&WORDS, true, Name::VPMOVM2W),
+            _ => (&WORDS, false, Name::VPMOVM2W),
         };
+        let to = next.first().filter(|n| {
+            crate::vector_encodings::name(n.code()) == Some((spread, w))
+                && n.op1_register() == i.op0_register()
+        });
+        let Some(to) = to.filter(|_| i.op_mask() == iced_x86::Register::None) else {
+            return Err("truths of bytes or words in a mask");
+        };
+        let (dst, a, how) = (number(to.op0_register()), number(i.op1_register()), i.immediate8() & 7);
+        let b = self.src(i, 2, 0);
+        for h in 0..Self::halves(w) {
+            let t = self.list.temp();
+            let b = if w == 0 { O::R(self.loaded(b, h, w)) } else { b.half(h) };
+            self.compare_elements(t, half_register(a, h), b, how, signed, elements);
+            self.list.copy(half_register(dst, h), t);
+        }
+        self.clear(dst, w);
+        Ok(())
+    }
+
+    /// Truths of elements, in these: `how` as the CPU has it for integers.
+    fn compare_elements(&mut self, t: Reg, a: Reg, b: O, how: u8, signed: bool, elements: &Compares) {
+        let Compares { eq, gt, unsigned, with_sign } = *elements;
+        let [min, max] = if signed { with_sign } else { unsigned };
         match (how, signed) {
             (0, _) => self.list.three(eq, t, a, b),
             (4, _) => {

@@ -19,7 +19,10 @@ const CHOOSE: u32 = 0xd8;
 /// The channels that execute an instruction, within a block.
 type Runs = (u8, u8, bool);
 
-/// Bytes side by side, one for each channel.
+/// What a byte for all channels is made by.
+const ONE: Runs = (1, 0, true);
+
+/// Bytes side by side, one for each channel, or one for all.
 #[derive(Clone, Copy, Debug)]
 struct Bytes {
     runs: Runs,
@@ -53,25 +56,32 @@ pub(super) fn read_first_copies(p: &mut ProgramParts, blocks: &Blocks) {
 
 #[derive(Default)]
 struct Known {
-    bytes: BTreeMap<RegOffset, Bytes>,
+    /// By where they are, and whether they are one for all.
+    bytes: BTreeMap<(RegOffset, bool), Bytes>,
     /// How many values there are.
     values: u32,
 }
 
 fn runs(i: &Inst) -> Runs {
-    (i.channels, i.first, i.no_mask)
+    if i.channels == 1 && i.no_mask { ONE } else { (i.channels, i.first, i.no_mask) }
+}
+
+impl Bytes {
+    fn key(&self, at: RegOffset) -> (RegOffset, bool) {
+        (at, self.runs == ONE)
+    }
 }
 
 impl Known {
     fn go_on(&mut self, p: &mut ProgramParts, pc: usize) {
         let mut i = p.code[pc];
-        let whole = i.pred == Pred::default() && i.dst2 == 0 && i.channels > 1;
+        let whole = i.pred == Pred::default() && i.dst2 == 0 && (i.channels > 1 || i.no_mask);
         let mut made = None;
         if i.op.is_computation() || i.op == Op::Cmp || i.op == Op::Mov {
             let read = i.src.map(|s| self.read(&s, runs(&i)));
             for (s, read) in i.src.iter_mut().zip(&read) {
                 if let (Src::Reg { offset, .. }, Some(bytes)) = (s, read)
-                    && self.bytes.get(&bytes.first).is_some_and(|b| b.value == bytes.value)
+                    && self.bytes.get(&bytes.key(bytes.first)).is_some_and(|b| b.value == bytes.value)
                 {
                     *offset = bytes.first;
                 }
@@ -86,21 +96,26 @@ impl Known {
         }
         i.writes(p, &mut |t| self.forget(range_of_access(&t, i.channels, p)));
         if let Some((at, bytes)) = made {
-            self.bytes.insert(at, bytes);
+            self.bytes.insert(bytes.key(at), bytes);
         }
     }
 
-    /// The bytes that a source reads, one for each channel.
+    /// The bytes that a source reads, one for each channel or one for all.
     fn read(&mut self, s: &Src, runs: Runs) -> Option<Bytes> {
-        let Src::Reg { offset, ty, shape: Shape::Contiguous, constant: false, .. } = *s else { return None };
+        let Src::Reg { offset, ty, shape, constant: false, .. } = *s else { return None };
+        let runs = match shape {
+            Shape::Contiguous => runs,
+            Shape::Scalar => ONE,
+            Shape::General => return None,
+        };
         if !ty.is_int() || ty.size() != 1 {
             return None;
         }
-        if let Some(bytes) = self.bytes.get(&offset) {
+        if let Some(bytes) = self.bytes.get(&(offset, runs == ONE)) {
             return (bytes.runs == runs).then_some(*bytes);
         }
         let bytes = self.new_value(offset, runs, None);
-        self.bytes.insert(offset, bytes);
+        self.bytes.insert(bytes.key(offset), bytes);
         Some(bytes)
     }
 
@@ -113,13 +128,16 @@ impl Known {
     fn make(&mut self, i: &mut Inst, to: RegOffset, read: &[Option<Bytes>; 4]) -> Bytes {
         let plain = |k: usize| matches!(i.src[k], Src::Reg { modifier: Modifier::None, .. });
         let two = |a: usize, b: usize| match (read[a], read[b]) {
-            (Some(x), Some(y)) if plain(a) && plain(b) => Some([x.value, y.value]),
+            // Both of each channel's own.
+            (Some(x), Some(y)) if plain(a) && plain(b) && x.runs == y.runs && x.runs != ONE => {
+                Some([x.value, y.value])
+            }
             _ => None,
         };
         let mut says = None;
         match i.op {
             Op::Mov if plain(0) => {
-                if let Some(from) = read[0] {
+                if let Some(from) = read[0].filter(|from| from.runs == runs(i)) {
                     return from;
                 }
             }
@@ -139,10 +157,11 @@ impl Known {
     fn forget(&mut self, gone: Range<RegOffset>) {
         // None has more than 32 bytes.
         let from = gone.start.saturating_sub(31);
-        let meets = |(at, b): (&RegOffset, &Bytes)| (at + u32::from(b.runs.0) > gone.start).then_some(*at);
-        let all: Vec<RegOffset> = self.bytes.range(from..gone.end).filter_map(meets).collect();
-        for at in all {
-            self.bytes.remove(&at);
+        let meets =
+            |(at, b): (&(RegOffset, bool), &Bytes)| (at.0 + u32::from(b.runs.0) > gone.start).then_some(*at);
+        let all: Vec<_> = self.bytes.range((from, false)..(gone.end, false)).filter_map(meets).collect();
+        for key in all {
+            self.bytes.remove(&key);
         }
     }
 }

@@ -104,7 +104,9 @@ impl Writer {
             11 => format!("({}P1) sel {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["", "!"])),
             12..16 => {
                 let table = self.r.one_of(&["d8", "d8", "d8", "ca", "e8", "96", "1b"]);
-                format!("cmp.{relation} {m} {to}(0,0)<1> {a} {b}\nbfn.x{table} {m} {to}(0,0)<1> {to}(0,0)<1;1,0> {a} {c}")
+                format!(
+                    "cmp.{relation} {m} {to}(0,0)<1> {a} {b}\nbfn.x{table} {m} {to}(0,0)<1> {to}(0,0)<1;1,0> {a} {c}"
+                )
             }
             16 => format!("cmp.{relation} {m} {to}(0,0)<1> {a} {b}"),
             17 => format!("bfn.xd8 {m} {to}(0,0)<1> {c} {} {}", "-1:w", "0x0:w"),
