@@ -484,6 +484,10 @@ impl Emit<'_> {
                 self.call(pc);
                 self.a.jmp(back);
             }
+            Later::NarrowRow { row, entry, back } => {
+                let missed = self.put_missed_row(row, entry, back);
+                missed.map_err(|why| format!("instruction {}: {why}", row.last()))?;
+            }
             Later::Edge { place, entry, back, miss } => {
                 self.a.bind(entry);
                 self.edge(&place, back, miss);

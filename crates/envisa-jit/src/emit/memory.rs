@@ -352,7 +352,7 @@ impl Emit<'_> {
     }
 
     /// Are the indices of so many channels taken to have only bits that count?
-    fn bare(&self, s: &Simt, form: Form, channels: u32) -> bool {
+    pub(super) fn bare(&self, s: &Simt, form: Form, channels: u32) -> bool {
         let tagged = |at: RegOffset| self.cells.at(at).is_some_and(|c| self.shapes.tagged(c));
         let indices = (s.address..s.address + 4 * channels).step_by(64);
         !indices.chain(form.added).any(tagged) && form.plus.is_none_or(|x| x >> 28 == 0)
@@ -632,7 +632,7 @@ impl Emit<'_> {
     }
 
     /// Two halves of which the second's first place is known by the first's are looked at as one; `None` of others.
-    fn way_of_both(
+    pub(super) fn way_of_both(
         &mut self,
         pc: Pc,
         i: &Inst,

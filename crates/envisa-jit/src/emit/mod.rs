@@ -26,6 +26,7 @@ mod media;
 pub(crate) mod memory;
 mod mode;
 mod narrow_indices;
+mod narrow_rows;
 mod packed;
 mod parts;
 pub(crate) mod payload;
@@ -173,6 +174,8 @@ pub(crate) struct First {
 pub(crate) enum Later {
     /// A message that missed its site: the machine executes it.
     Miss { pc: Pc, entry: Label, back: Label },
+    /// A message that missed its site, with the move that was to be made together with it.
+    NarrowRow { row: narrow_rows::NarrowRow, entry: Label, back: Label },
     /// A row is not all inside: `miss` is where the message's miss begins.
     Edge { place: memory::Edge, entry: Label, back: Label, miss: Label },
     /// Channels took a forward branch.
@@ -279,6 +282,8 @@ pub(crate) struct Emit<'a> {
     fused: bool,
     /// What the next instruction does was done with the one before.
     made_whole: Option<Pc>,
+    /// An instruction that was made together with the one before it.
+    done_before: Option<Pc>,
     /// The mask of lanes that the part in the making is written by.
     held: Option<K>,
     /// Instructions on parts of vectors; those that are in the making, and where their sources are.
@@ -392,6 +397,7 @@ impl<'a> Emit<'a> {
                     .all(|pc| flow.all_channels_active(pc) && flow.all_channels_active(pc + 1)),
             fused: false,
             made_whole: None,
+            done_before: None,
             held: None,
             runs: Vec::new(),
             tiles: None,
@@ -666,12 +672,18 @@ impl<'a> Emit<'a> {
         Ok(())
     }
 
-    /// One instruction, natively if that is possible.
+    /// One instruction, natively if that is possible, or two that are made together.
     fn one(&mut self, pc: Pc) -> Result<(), String> {
-        if self.deferred.skips(pc) {
+        if self.deferred.skips(pc) || self.done_before == Some(pc) {
             return Ok(());
         }
-        self.now = pc;
+        (self.now, self.done_before) = (pc, None);
+        if let Some(row) = self.narrow_row(pc)
+            && self.attempt(RoundingControl::None, |e| e.put_narrow_row(row)).is_ok()
+        {
+            self.done_before = Some(row.last());
+            return Ok(());
+        }
         // Nobody comes here.
         if self.active.at(pc) == 0 && !matches!(self.inst(pc).op, Op::Goto | Op::Ret | Op::Join | Op::Barrier)
         {
@@ -713,9 +725,18 @@ impl<'a> Emit<'a> {
 
     /// One instruction natively, or nothing of it. What it computes with rounds by itself as `control` says.
     fn try_native(&mut self, pc: Pc, control: RoundingControl) -> Result<(), Unsupported> {
+        self.attempt(control, |e| e.native(pc))
+    }
+
+    /// Code that `make` makes, or nothing of it.
+    fn attempt(
+        &mut self,
+        control: RoundingControl,
+        make: impl FnOnce(&mut Self) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
         let (here, later, tiles) = (self.a.here(), self.later.len(), self.tiles.clone());
         self.a.rounding.begin(control);
-        let done = self.native(pc);
+        let done = make(self);
         let all = self.a.rounding.end();
         let done = done.and(if all { Ok(()) } else { Err("an instruction that cannot say how it rounds") });
         if done.is_err() {

@@ -455,6 +455,28 @@ impl Emit<'_> {
         if self.inst(pc).pred.offset == 0 && self.live.may_write_unmasked(pc, id) { None } else { on }
     }
 
+    /// Fetches what later threads will want of a row: that of sixteen channels is at `m`.
+    pub(super) fn fetch_rows_ahead(&mut self, pc: Pc, s: &Simt, part: &Part, m: Mem) {
+        let lines = u32::from(s.element).div_ceil(4);
+        if self.streaming && (s.element >= 4 || part.index == 0) {
+            let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
+            for line in 0..lines {
+                self.a.m(code, m.plus(self.ahead() + 64 * line));
+            }
+        }
+        if self.inst(pc).depth == 0 {
+            if self.many_rows {
+                // To the second cache: of so many rows, the first one would not keep what it gets.
+                for line in 0..lines {
+                    self.a.m(Code::Prefetcht1_m8, m.plus(LATER_THREADS + 64 * line));
+                }
+            } else if self.looping && !s.write {
+                // Who loops meanwhile uses lines enough for the CPU's own prefetchers to lose track of these.
+                self.a.m(Code::Prefetcht0_m8, m.plus(NEXT_THREADS));
+            }
+        }
+    }
+
     /// Consecutive elements, or one for all.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn move_row(
@@ -492,22 +514,8 @@ impl Emit<'_> {
         if part.lanes == 1 {
             return self.move_one(s, m, to);
         }
-        if row && self.streaming && part.lanes == 16 && (s.element >= 4 || part.index == 0) {
-            let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
-            for line in 0..u32::from(s.element).div_ceil(4) {
-                self.a.m(code, m.plus(self.ahead() + 64 * line));
-            }
-        }
-        if row && self.inst(pc).depth == 0 && part.lanes == 16 {
-            if self.many_rows {
-                // To the second cache: of so many rows, the first one would not keep what it gets.
-                for line in 0..u32::from(s.element).div_ceil(4) {
-                    self.a.m(Code::Prefetcht1_m8, m.plus(LATER_THREADS + 64 * line));
-                }
-            } else if self.looping && !s.write {
-                // Who loops meanwhile uses lines enough for the CPU's own prefetchers to lose track of these.
-                self.a.m(Code::Prefetcht0_m8, m.plus(NEXT_THREADS));
-            }
+        if row && part.lanes == 16 {
+            self.fetch_rows_ahead(pc, s, part, m);
         }
         if s.write && !row {
             return self.store_same(s, part, m, to, on);

@@ -23,6 +23,7 @@ mod indirect_operands;
 mod integer_operations;
 mod math_unit;
 mod merged_halves;
+mod narrow_rows;
 mod narrow_words;
 mod operand_shapes;
 mod partial_vectors;
