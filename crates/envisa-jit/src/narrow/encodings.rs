@@ -183,6 +183,10 @@ encodings! {
     VEX_Vpbroadcastd_ymm_xmmm32
     VEX_Vpbroadcastq_ymm_xmmm64
     VEX_Vpbroadcastw_ymm_xmmm16
+    VEX_Vpcmpeqb_ymm_ymm_ymmm256
+    VEX_Vpcmpeqw_ymm_ymm_ymmm256
+    VEX_Vpcmpgtb_ymm_ymm_ymmm256
+    VEX_Vpcmpgtw_ymm_ymm_ymmm256
     VEX_Vpcmpeqd_ymm_ymm_ymmm256
     VEX_Vpcmpeqq_ymm_ymm_ymmm256
     VEX_Vpcmpgtd_ymm_ymm_ymmm256
