@@ -179,6 +179,9 @@ impl Emit<'_> {
         back: Label,
     ) -> Result<(), Unsupported> {
         self.a.bind(entry);
+        if row.write {
+            self.put_move(row.mov)?;
+        }
         self.call(row.message);
         if !row.write {
             self.put_move(row.mov)?;

@@ -133,7 +133,7 @@ impl Does {
 impl Command {
     /// Runs it in its turn. After a failure nothing is done any more, but whoever waits is told. What it uses is noted by
     /// `flight`, which ends before that: whoever was told may free it.
-    fn run(&self, failed: Option<Error>, flight: Option<Flight>) -> Result<()> {
+    fn run(&self, failed: Option<Error>, flight: Option<Flight>, numbers: &mut Numbers) -> Result<()> {
         // Whatever failed before, what it waits for comes first: its event says that it is over.
         let waited = self.waits.iter().map(Wait::here).fold(Ok(()), Result::and);
         let start = now_nanoseconds();
@@ -143,7 +143,7 @@ impl Command {
         };
         drop(flight);
         if let Some(event) = &self.signals {
-            event.signal([start, now_nanoseconds()], result.err());
+            numbers.signal(event, [start, now_nanoseconds()], result.err());
         }
         result
     }
@@ -153,12 +153,27 @@ impl Command {
 ///
 /// # Errors
 /// The first one.
-pub fn run_all(commands: &[Command], flights: Vec<Flight>) -> Result<()> {
+pub fn run_all(commands: &[Command], flights: Vec<Flight>, numbers: &mut Numbers) -> Result<()> {
     let (mut result, mut flights) = (Ok(()), flights.into_iter());
     for command in commands {
-        result = result.and(command.run(result.err(), flights.next()));
+        result = result.and(command.run(result.err(), flights.next(), numbers));
     }
     result
+}
+
+/// What commands that were enqueued together signal their events by, in their order: see [`Event::begin_anew`].
+pub struct Numbers(std::vec::IntoIter<u64>);
+
+impl Numbers {
+    /// Begins the events anew.
+    pub fn new(events: &[Arc<Event>]) -> Numbers {
+        Numbers(events.iter().map(|e| e.begin_anew()).collect::<Vec<_>>().into_iter())
+    }
+
+    /// The next command signals its event.
+    pub fn signal(&mut self, event: &Event, times: [u64; 2], failed: Option<Error>) {
+        event.signal_by(self.0.next().unwrap_or(0), times, failed);
+    }
 }
 
 /// Ranges that commands on their way use, while mistakes are looked for.

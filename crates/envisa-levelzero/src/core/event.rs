@@ -71,6 +71,8 @@ struct State {
     by: Option<u64>,
     /// How often it was appended to a list to be signalled, or signalled by the host.
     promised: u64,
+    /// Of a counter-based event: how many commands that signal it were enqueued. It tells of the last one.
+    enqueued: u64,
 }
 
 /// What a command waits for.
@@ -145,7 +147,20 @@ impl Event {
 
     /// It is signalled, by a command that took this time or failed, or by the host.
     pub fn signal(&self, times: [u64; 2], failed: Option<Error>) {
+        self.signal_if(times, failed, |_| true);
+    }
+
+    /// It is signalled by a command, of which [`Event::begin_anew`] gave the number: a counter-based event only by the one that
+    /// was enqueued last.
+    pub fn signal_by(&self, number: u64, times: [u64; 2], failed: Option<Error>) {
+        self.signal_if(times, failed, |state| !self.counter_based() || state.enqueued == number);
+    }
+
+    fn signal_if(&self, times: [u64; 2], failed: Option<Error>, tells: impl FnOnce(&State) -> bool) {
         let mut state = self.state.lock().unwrap();
+        if !tells(&state) {
+            return;
+        }
         let by = if report::is_checking() { command_order::current_command() } else { None };
         *state = State { signaled: true, failed, times, by, source: state.source.take(), ..*state };
         self.tell(&state);
@@ -170,11 +185,15 @@ impl Event {
         self.state.lock().unwrap().source = Some((source, last));
     }
 
-    /// A command that is to signal it is about to be enqueued: a counter-based event begins anew.
-    pub fn begin_anew(&self) {
-        if self.counter_based() {
-            self.reset();
+    /// A command that is to signal it is about to be enqueued: a counter-based event begins anew. Gives the command's number.
+    pub fn begin_anew(&self) -> u64 {
+        if !self.counter_based() {
+            return 0;
         }
+        self.reset();
+        let mut state = self.state.lock().unwrap();
+        state.enqueued += 1;
+        state.enqueued
     }
 
     /// It is not signalled.

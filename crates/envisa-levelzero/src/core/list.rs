@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use envisa_runtime::queue::{self, Order};
 use envisa_runtime::report::{is_checking, report_host_mistake};
 
-use super::command::{Command, Flight, name_of, run_all};
+use super::command::{Command, Flight, Numbers, name_of, run_all};
 use super::device::Device;
 use super::error::{Error, Result};
 use super::event::{BETWEEN_LOOKS, Done, Event, TO_LOOK, Wait};
@@ -299,9 +299,7 @@ fn enqueue_commands(
     let signals = commands.signals();
     // What is signalled at the very end.
     let last = fence.clone().or_else(|| commands.slices().last()?.last()?.signals.clone());
-    for event in &signals {
-        event.begin_anew();
-    }
+    let mut numbers = Numbers::new(&signals);
     let slices = commands.slices();
     let what = if let [one] = slices[..] { name_of(one) } else { "a command list" };
     let mut flights: Vec<Vec<Flight>> = Vec::new();
@@ -314,10 +312,11 @@ fn enqueue_commands(
         for slice in commands.slices() {
             let flights = flights.next().unwrap_or_default();
             match result {
-                Ok(()) => result = run_all(slice, flights),
+                Ok(()) => result = run_all(slice, flights, &mut numbers),
                 // Whoever waits is told.
                 Err(e) => {
-                    slice.iter().filter_map(|c| c.signals.as_ref()).for_each(|s| s.signal([0; 2], Some(e)))
+                    let signals = slice.iter().filter_map(|c| c.signals.as_ref());
+                    signals.for_each(|s| numbers.signal(s, [0; 2], Some(e)));
                 }
             }
         }

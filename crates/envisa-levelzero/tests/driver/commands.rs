@@ -319,6 +319,33 @@ fn events_that_count_need_no_reset() {
 }
 
 #[test]
+fn events_that_count_tell_of_the_last_command() {
+    let Some(d) = driver() else { return };
+    let (list, other) = (d.immediate(0), d.immediate(0));
+    let counting = [0x2_0014u64, 0, 3];
+    let pool =
+        d.make("zeEventPoolCreate", &[d.context, of(&[0u64, of(&counting) as u64, 1 | 1 << 32]), 0, 0]);
+    let e = d.make("zeEventCreate", &[pool, zeros()]);
+    let held = d.events(3);
+    for last_first in [false, true] {
+        held.iter().for_each(|h| d.ok("zeEventHostReset", &[*h]));
+        d.ok("zeCommandListAppendBarrier", &[other, e, 1, of(&held[0])]);
+        d.ok("zeCommandListAppendBarrier", &[list, e, 1, of(&held[1])]);
+        // What comes behind each in its list, and so after it.
+        let behind = [other, list][usize::from(last_first)];
+        d.ok("zeCommandListAppendBarrier", &[behind, held[2], 0, 0]);
+        d.ok("zeEventHostSignal", &[held[usize::from(last_first)]]);
+        d.ok("zeEventHostSynchronize", &[held[2], FOREVER]);
+        assert_eq!(d.call("zeEventQueryStatus", &[e]), if last_first { 0 } else { NOT_READY });
+        d.ok("zeEventHostSignal", &[held[usize::from(!last_first)]]);
+        d.ok("zeEventHostSynchronize", &[e, FOREVER]);
+        for list in [list, other] {
+            d.ok("zeCommandListHostSynchronize", &[list, FOREVER]);
+        }
+    }
+}
+
+#[test]
 fn threads_have_lists_of_their_own() {
     let Some(d) = driver() else { return };
     let module = d.program(TEXT);
