@@ -212,7 +212,7 @@ fn hold(text: &str, input: u64, what: &str) -> (Vec<u8>, String) {
 /// Addresses through branches and loops.
 #[test]
 fn made_here_and_used_there() {
-    for seed in 0..if cfg!(debug_assertions) { 40 } else { 300 } {
+    for seed in 0..crate::kernels::share(300) {
         let (_, told) = hold(&program(seed), 0, &format!("program {seed}"));
         assert_eq!(told, "None", "program {seed}");
     }

@@ -225,11 +225,12 @@ impl Case {
 #[test]
 fn elements_of_channels_go_where_they_belong() {
     let (mut dice, mut faults) = (Dice(1), 0);
-    for k in 0..2500 {
+    const CASES: u64 = crate::kernels::share(2500);
+    for k in 0..CASES {
         let case = Case::any(&mut dice);
         let text = case.text();
         let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| case.run(&text, e));
-        faults += u32::from(a.2.is_some());
+        faults += u64::from(a.2.is_some());
         let told = || format!("case {k}, {} from {:?}\n{text}", case.data, case.places);
         assert_eq!(a.2, b.2, "{}", told());
         for (what, a, b) in [("loaded", &a.1, &b.1), ("stored", &a.0, &b.0)] {
@@ -237,5 +238,5 @@ fn elements_of_channels_go_where_they_belong() {
             assert_eq!(differs, None, "the first byte that is {what} otherwise: {}", told());
         }
     }
-    assert!((200..1500).contains(&faults), "{faults}");
+    assert!((CASES / 13..3 * CASES / 5).contains(&faults), "{faults} of {CASES}");
 }

@@ -188,7 +188,7 @@ fn datum(k: u32) -> u32 {
 #[test]
 fn indices_are_computed_in_64_bits() {
     let (mut dice, mut inside, mut outside) = (Dice(17), 0, 0);
-    for n in 0..400 {
+    for n in 0..crate::kernels::share(400) {
         let case = Case::any(&mut dice);
         let text = case.text();
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 21));

@@ -6,6 +6,11 @@ use envisa::{
     Wants,
 };
 
+/// How many of so many random programs a test runs: all of them in optimised builds, as CI's, else a fifth.
+pub const fn share(all: u64) -> u64 {
+    if cfg!(debug_assertions) { all / 5 } else { all }
+}
+
 /// How a host without native code begins to say so.
 pub const NO_CPU: &str = "native code needs";
 

@@ -420,7 +420,7 @@ fn device() -> Device {
 
 /// How many programs, of those that the environment asks for.
 fn programs() -> u64 {
-    std::env::var("ENVISA_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(250)
+    std::env::var("ENVISA_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(crate::kernels::share(250))
 }
 
 fn left(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome) {

@@ -221,8 +221,9 @@ fn datum(k: u32) -> u32 {
 
 #[test]
 fn indices_are_sums_in_64_bits() {
+    const PROGRAMS: u64 = crate::kernels::share(1200);
     let (mut dice, mut inside, mut outside) = (Dice(3), 0, 0);
-    for k in 0..1200 {
+    for k in 0..PROGRAMS {
         let case = Case::any(&mut dice);
         let text = case.text();
         let places: Vec<u64> = (0..ROUNDS)
@@ -232,7 +233,7 @@ fn indices_are_sums_in_64_bits() {
         let fits = places.iter().all(|p| p.checked_add(4).is_some_and(|end| end <= 4 * LENGTH));
         let expected: Vec<u8> =
             places.iter().filter(|_| fits).flat_map(|p| datum((p / 4) as u32).to_le_bytes()).collect();
-        (inside, outside) = (inside + u32::from(fits), outside + u32::from(!fits));
+        (inside, outside) = (inside + u64::from(fits), outside + u64::from(!fits));
         for engine in [Engine::Interpreter, Engine::Native] {
             let got = case.run(&text, engine);
             let told = || format!("case {k} by {engine:?}, {:?}, places {places:x?}\n{text}", case.kinds);
@@ -240,5 +241,5 @@ fn indices_are_sums_in_64_bits() {
             assert!(got.is_none_or(|got| got == expected), "{}", told());
         }
     }
-    assert!(inside > 400 && outside > 100, "{inside} inside, {outside} outside");
+    assert!(inside > PROGRAMS / 3 && outside > PROGRAMS / 12, "{inside} inside, {outside} outside");
 }
