@@ -104,17 +104,14 @@ impl Symbols {
         let mut entries = Vec::new();
         let mut parents: Vec<usize> = Vec::new();
         let mut cursor = unit.entries(&abbreviations);
-        let mut depth = 0isize;
-        while let Some((delta, entry)) = cursor.next_dfs()? {
-            depth += delta;
+        while let Some(entry) = cursor.next_dfs()? {
             *left = left.checked_sub(1).ok_or(gimli::Error::TooManyRegisterRules)?;
-            parents.truncate(usize::try_from(depth).unwrap_or(0));
+            parents.truncate(usize::try_from(entry.depth()).unwrap_or(0));
             if parents.len() >= MAX_DEPTH {
                 return Err(gimli::Error::StackFull);
             }
             let mut e = Entry::new(entry.tag().0, parents.last().copied(), entry.offset());
-            let mut attributes = entry.attrs();
-            while let Some(a) = attributes.next()? {
+            for a in entry.attrs() {
                 e.set(s, a.name().0, a.value());
             }
             entries.push(e);
