@@ -266,7 +266,7 @@ impl Build {
         };
         let name = pass.input.to_string_lossy();
         let text: &[_] = if pass.spirv { &[] } else { &[(&*name, pass.source)] };
-        let Some(changed) = rewrite.of(module, text) else { return Ok(None) };
+        let Some(changed) = rewrite.of(module, text, &self.options) else { return Ok(None) };
         let input = pass.folder.join("rewritten.spv");
         std::fs::write(&input, &changed)
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;

@@ -103,7 +103,8 @@ fn build_rewritten(
         Input::Link(several) => (several.to_vec(), String::new()),
     };
     let texts: Vec<(&str, &[u8])> = sources.iter().map(|s| (s.name.as_str(), &s.text[..])).collect();
-    let changed: Option<Vec<Vec<u8>>> = plain.iter().map(|module| rewrite.of(module, &texts)).collect();
+    let changed: Option<Vec<Vec<u8>>> =
+        plain.iter().map(|module| rewrite.of(module, &texts, options)).collect();
     let changed = changed?;
     let (module, more) = as_is(spec, &of_modules(&changed), options, sources.to_vec()).ok()?;
     let compile = {

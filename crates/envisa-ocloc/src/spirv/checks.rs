@@ -22,6 +22,7 @@ mod debug_names;
 mod fences;
 mod images;
 mod local_names;
+mod macros;
 mod pointer_origins;
 mod pointer_path;
 mod private_names;
@@ -110,13 +111,18 @@ const VSTOREN: u32 = 172;
 const NAME: &str = "envisa.check";
 
 /// The module so, with checks of arithmetic or without; `None` if it is not a module of little-endian SPIR-V, or has no functions.
-/// `texts` are those that it was made of, with their names, as far as they are known.
-pub fn with_checks(spirv: &[u8], texts: &[(&str, &[u8])], arithmetic: bool) -> Option<Vec<u8>> {
+/// `texts` are those that it was made of, with their names, as far as they are known, and `options` the compiler's.
+pub fn with_checks(
+    spirv: &[u8],
+    texts: &[(&str, &[u8])],
+    options: &str,
+    arithmetic: bool,
+) -> Option<Vec<u8>> {
     let module = Rewriting::of(spirv)?;
     let first = module.all.iter().find(|i| i.op == op::FUNCTION)?.at;
     let types = Types::of(&module);
     let mut checking = Checking::new(module, types, first);
-    checking.called_names = CalledNames::of(&checking.module, texts);
+    checking.called_names = CalledNames::of(&checking.module, texts, options);
     checking.arithmetic = arithmetic.then(|| Arithmetic::of(&checking.module));
     let all = checking.module.all.clone();
     let mut copies = Copies::of(&mut checking);
@@ -156,6 +162,7 @@ pub fn with_checks(spirv: &[u8], texts: &[(&str, &[u8])], arithmetic: bool) -> O
             checking.stays(i, &access, path.map(|p| p.root));
             checking.by_all(i, &access);
         }
+        checking.vectors_by_all(i);
     }
     if checking.used {
         checking.function();

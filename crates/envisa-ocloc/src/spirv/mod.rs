@@ -170,12 +170,12 @@ impl Rewrite {
     }
 
     /// The module so; `None` if it is none that this can be made of. `texts` are those that it was made of, with their names,
-    /// as far as they are known.
-    pub fn of(self, spirv: &[u8], texts: &[(&str, &[u8])]) -> Option<Vec<u8>> {
+    /// as far as they are known, `options` those of the compiler.
+    pub fn of(self, spirv: &[u8], texts: &[(&str, &[u8])], options: &str) -> Option<Vec<u8>> {
         match self {
             Rewrite::Frames => debugger_frames::with_calls(spirv),
-            Rewrite::Checks => checks::with_checks(spirv, texts, false),
-            Rewrite::Hints => checks::with_checks(spirv, texts, true),
+            Rewrite::Checks => checks::with_checks(spirv, texts, options, false),
+            Rewrite::Hints => checks::with_checks(spirv, texts, options, true),
         }
     }
 }

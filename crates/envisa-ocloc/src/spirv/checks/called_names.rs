@@ -4,25 +4,24 @@
 use std::collections::BTreeMap;
 
 use super::super::{Rewriting, text};
+use super::macros::{self, Defined, is_of_name};
 use super::op;
 
 /// The texts of a module, by the number that its lines have for each.
 #[derive(Default)]
 pub(super) struct CalledNames {
     texts: BTreeMap<u32, String>,
+    /// What the compiler's options define.
+    defined: Defined,
 }
 
 fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-fn is_of_name(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
 impl CalledNames {
     /// Of texts with their names. One text is that of a module whose lines are all in one file, whatever its name.
-    pub fn of(module: &Rewriting, texts: &[(&str, &[u8])]) -> CalledNames {
+    pub fn of(module: &Rewriting, texts: &[(&str, &[u8])], options: &str) -> CalledNames {
         let lines = module.all.iter().filter(|i| i.op == op::LINE);
         let mut files: Vec<u32> = lines.filter_map(|i| module.operands(i).first().copied()).collect();
         files.sort_unstable();
@@ -41,46 +40,41 @@ impl CalledNames {
             }
         };
         let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        CalledNames { texts: files.iter().filter_map(|f| Some((*f, lossy(found(*f)?)))).collect() }
+        CalledNames {
+            texts: files.iter().filter_map(|f| Some((*f, lossy(found(*f)?)))).collect(),
+            defined: macros::defined_by(options),
+        }
     }
 
     /// The function on an image whose call begins at a line and a column of a file, also if a macro there calls it and no
     /// other of its kind.
-    pub fn of_image(&self, [file, line, column]: [u32; 3]) -> Option<&str> {
+    pub fn of_image(&self, [file, number, column]: [u32; 3]) -> Option<&'static str> {
         let text = self.texts.get(&file)?;
-        let line = text.lines().nth((line as usize).checked_sub(1)?)?;
+        let line = text.lines().nth((number as usize).checked_sub(1)?)?;
         let name = line.get((column as usize).checked_sub(1)?..)?.split(|c| !is_of_name(c)).next()?;
-        if is_image_function(name) {
-            return Some(name);
+        if let Some(function) = image_function(name) {
+            return Some(function);
         }
-        let mut all = macro_body(text, name)?.split(|c| !is_of_name(c)).filter(|n| is_image_function(n));
+        let bodies = macros::bodies(text, &self.defined, name, number as usize);
+        let mut all = bodies.iter().flat_map(|b| b.split(|c| !is_of_name(c)).filter_map(image_function));
         let first = all.next()?;
         all.all(|n| n == first).then_some(first)
     }
 }
 
-fn is_image_function(name: &str) -> bool {
-    name.starts_with("read_image") || name.starts_with("write_image")
-}
-
-/// What a macro stands for, with the lines that it goes on in; `None` if there is none, or several are called so.
-fn macro_body<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let mut found = None;
-    for (at, _) in text.match_indices("define") {
-        let before = text[..at].trim_end_matches([' ', '\t']);
-        let rest = text[at + "define".len()..].trim_start_matches([' ', '\t']);
-        let Some(body) = rest.strip_prefix(name).filter(|b| !b.starts_with(is_of_name)) else { continue };
-        if !before.ends_with('#') {
-            continue;
-        }
-        let ends =
-            body.match_indices('\n').find(|(end, _)| !body[..*end].trim_end_matches('\r').ends_with('\\'));
-        let body = ends.map_or(body, |(end, _)| &body[..end]);
-        if found.replace(body).is_some() {
-            return None;
-        }
-    }
-    found
+/// The function on an image of a name.
+fn image_function(name: &str) -> Option<&'static str> {
+    const ALL: [&str; 8] = [
+        "read_imagef",
+        "read_imagei",
+        "read_imageui",
+        "read_imageh",
+        "write_imagef",
+        "write_imagei",
+        "write_imageui",
+        "write_imageh",
+    ];
+    ALL.into_iter().find(|n| *n == name)
 }
 
 #[cfg(test)]
@@ -91,7 +85,7 @@ mod tests {
     fn calls_and_macros_name_functions() {
         let text = "#define AT(p) \\\n  read_imageui(p, s, c)\n#define BOTH read_imagei(p) + read_imagef(p)\n\
                     uint4 v = read_imageui(p, s, c);\nuint4 w = AT(p) + BOTH;\n";
-        let names = CalledNames { texts: BTreeMap::from([(7, text.to_owned())]) };
+        let names = CalledNames { texts: BTreeMap::from([(7, text.to_owned())]), ..CalledNames::default() };
         assert_eq!(names.of_image([7, 4, 11]), Some("read_imageui"));
         assert_eq!(names.of_image([7, 5, 11]), Some("read_imageui"));
         assert_eq!(names.of_image([7, 5, 19]), None);

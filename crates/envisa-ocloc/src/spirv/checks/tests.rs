@@ -64,7 +64,7 @@ fn function(entry_point: Vec<u32>, inner: &[Vec<u32>]) -> Vec<u8> {
 
 /// Without checks of arithmetic, which put calls everywhere.
 fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
-    super::with_checks(spirv, &[], false)
+    super::with_checks(spirv, &[], "", false)
 }
 
 /// What the calls report, as it is told: value, limit, what and text; without where variables in local memory are.
@@ -242,7 +242,7 @@ fn damage_is_no_harm() {
     ]);
     for n in 0..all.len() {
         let _ = with_checks(&all[..n]);
-        let _ = super::with_checks(&all[..n], &[], true);
+        let _ = super::with_checks(&all[..n], &[], "", true);
         for bit in [1, 0x80, 0xff] {
             let mut changed = all.clone();
             changed[n] ^= bit;

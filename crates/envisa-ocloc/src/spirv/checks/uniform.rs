@@ -4,6 +4,9 @@
 //! such an address gets something added that is zero, and of which the compiler does not know that. And it keeps no store
 //! to local memory in a module that nowhere loads of it: so there is a load, which is never executed.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
 use super::super::Instruction;
 use super::super::debugger_frames::behind_variables;
 use super::{ALIGNED, Access, CROSS_WORKGROUP, Checking, FUNCTION, VOLATILE, WORKGROUP, op};
@@ -17,17 +20,17 @@ mod own {
     pub const IN_BOUNDS_PTR_ACCESS_CHAIN: u32 = 70;
     pub const COMPOSITE_EXTRACT: u32 = 81;
     pub const I_NOT_EQUAL: u32 = 171;
-    pub const U_CONVERT: u32 = 113;
     pub const BITCAST: u32 = 124;
-    pub const BITWISE_AND: u32 = 199;
-    pub const SHIFT_RIGHT_LOGICAL: u32 = 194;
+    pub const PHI: u32 = 245;
 }
 
 /// Built-in variables that are the same for all work-items of a group: sizes, numbers of groups, the group's id, the
 /// offset, dimensions.
 const UNIFORM: [u32; 7] = [24, 25, 26, 30, 31, 32, 33];
-/// How far the address is followed.
-const DEEPEST: u32 = 24;
+/// `vstoren`, and all of `vstore_half` and `vstorea_half`.
+const STORES_VECTORS: [u32; 7] = [172, 175, 176, 177, 178, 180, 181];
+/// Instructions that compute a number of others: conversions, arithmetic, comparisons and choices, bits.
+const COMPUTES: [RangeInclusive<u32>; 4] = [109..=124, 126..=152, 164..=191, 194..=205];
 
 impl Checking {
     /// Sees to it that a store to memory that work-items share is all channels'.
@@ -41,7 +44,7 @@ impl Checking {
         if class == WORKGROUP && !self.loads {
             self.load_never(i.at, access.pointer);
         }
-        if !self.is_uniform(access.pointer, DEEPEST) {
+        if !self.is_uniform(access.pointer, &mut BTreeSet::new()) {
             return;
         }
         let (Some(zero), Some(ty)) = (self.zero, self.types.type_of(access.pointer)) else { return };
@@ -50,6 +53,30 @@ impl Checking {
         let pointer = self.module.id();
         self.module.put(at, own::PTR_ACCESS_CHAIN, &[ty, pointer, access.pointer, value]);
         self.module.words[at + 1] = pointer;
+        self.zero_used = true;
+    }
+
+    /// The same of `vstore` and `vstore_half`: what is zero is added to the number of the vector.
+    pub(super) fn vectors_by_all(&mut self, i: &Instruction) {
+        let &[_, _, set, function, _, offset, pointer, ..] = self.module.operands(i) else { return };
+        if i.op != op::EXT_INST || !STORES_VECTORS.contains(&function) || !self.types.is_opencl(set) {
+            return;
+        }
+        let shared = self
+            .types
+            .pointer(pointer)
+            .is_some_and(|(class, _)| matches!(class, WORKGROUP | CROSS_WORKGROUP));
+        let mut seen = BTreeSet::new();
+        let long = self.types.type_of(offset) == Some(self.ids.long);
+        if !shared || !long || !self.is_uniform(pointer, &mut seen) || !self.is_uniform(offset, &mut seen) {
+            return;
+        }
+        let Some(zero) = self.zero else { return };
+        let at = i.at;
+        let value = self.make(at, own::LOAD, &[zero, VOLATILE | ALIGNED, 8]);
+        let sum = self.make(at, op::I_ADD, &[offset, value]);
+        // Behind the type, the number, the set, the function and the data.
+        self.module.words[at + 6] = sum;
         self.zero_used = true;
     }
 
@@ -103,35 +130,34 @@ impl Checking {
     }
 
     /// Is a value the same for all work-items of a group, as far as is seen here? Where it is not and this says so, nothing
-    /// is lost but time.
-    fn is_uniform(&self, id: u32, depth: u32) -> bool {
-        if self.types.constant(id).is_some() {
+    /// is lost but time. What was looked at is no longer looked into: what a loop counts comes from itself.
+    fn is_uniform(&self, id: u32, seen: &mut BTreeSet<u32>) -> bool {
+        if self.types.constant(id).is_some() || !seen.insert(id) {
             return true;
         }
-        let Some(i) = self.types.made(id).filter(|_| depth > 0) else { return false };
+        let Some(i) = self.types.made(id) else { return false };
         let operands = self.module.operands(i);
-        let all = |ids: &[u32]| ids.iter().all(|id| self.is_uniform(*id, depth - 1));
-        match (i.op, operands) {
-            (own::FUNCTION_PARAMETER, _) => true,
+        let parts: Vec<u32> = match (i.op, operands) {
             (own::VARIABLE, [_, id, ..]) => {
-                self.types.built_in(*id).is_none_or(|which| UNIFORM.contains(&which))
+                return self.types.built_in(*id).is_none_or(|which| UNIFORM.contains(&which));
             }
             (own::LOAD, [_, id, from, ..]) => match (self.variables.value(*id), self.variables.stored(*from))
             {
-                (Some(value), _) => self.is_uniform(value, depth - 1),
-                (None, Some(values)) => {
-                    // What a loop counts begins somewhere, and goes on from itself.
-                    values.iter().all(|value| self.is_uniform(*value, depth / 2))
-                }
-                (None, None) => self.is_uniform(*from, depth - 1),
+                (Some(value), _) => vec![value],
+                (None, Some(values)) => values.to_vec(),
+                (None, None) => vec![*from],
             },
-            (own::COMPOSITE_EXTRACT, [_, _, of, ..]) => self.is_uniform(*of, depth - 1),
-            (own::U_CONVERT..=op::S_CONVERT | own::BITCAST, [_, _, of]) => self.is_uniform(*of, depth - 1),
-            (own::ACCESS_CHAIN..=own::IN_BOUNDS_PTR_ACCESS_CHAIN, [_, _, rest @ ..]) => all(rest),
-            (op::I_ADD..=op::I_MUL | own::SHIFT_RIGHT_LOGICAL..=own::BITWISE_AND, [_, _, rest @ ..]) => {
-                all(rest)
-            }
-            _ => false,
-        }
+            (own::COMPOSITE_EXTRACT, [_, _, of, ..]) => vec![*of],
+            (own::PHI, [_, _, ways @ ..]) => ways.iter().step_by(2).copied().collect(),
+            (op::EXT_INST, [_, _, _, _, rest @ ..]) => rest.to_vec(),
+            (op::FUNCTION_CALL, [_, _, _, rest @ ..]) => rest.to_vec(),
+            (own::ACCESS_CHAIN..=own::IN_BOUNDS_PTR_ACCESS_CHAIN, [_, _, rest @ ..]) => rest.to_vec(),
+            (n, [_, _, rest @ ..]) if COMPUTES.iter().any(|all| all.contains(&n)) => rest.to_vec(),
+            // Each work-item gets another number.
+            (op::ATOMIC_LOAD..=op::ATOMIC_XOR, _) => return false,
+            // What a function is given, and what else may be the same.
+            _ => return true,
+        };
+        parts.iter().all(|id| self.is_uniform(*id, seen))
     }
 }
