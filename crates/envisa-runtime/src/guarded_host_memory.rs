@@ -8,6 +8,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::memory_in_use;
+
 /// How many are kept: the oldest are forgotten.
 const MOST: usize = 64;
 
@@ -61,11 +63,13 @@ pub fn remove(number: u64) -> bool {
 
 /// Something else writes these bytes, or they are no more.
 pub fn forget_range(range: &Range<u64>) {
+    memory_in_use::is_written(range);
     ALL.lock().unwrap().left.retain(|l| !ranges_overlap(&l.1, range));
 }
 
 /// Nobody knows what was written.
 pub fn forget_all() {
+    memory_in_use::is_written(&(0..u64::MAX));
     ALL.lock().unwrap().left.clear();
 }
 

@@ -406,6 +406,22 @@ impl Region {
         Some(Region { start: unsafe { self.start.add(offset) }, len, keep: self.keep.clone() })
     }
 
+    /// The addresses of `size[2]` planes of `size[1]` rows of `size[0]` bytes.
+    pub fn row_ranges(&self, rows: Layout3, size: [usize; 3]) -> Vec<Range<u64>> {
+        let start = self.start as u64;
+        let places =
+            (0..size[2]).flat_map(|p| (0..size[1]).map(move |r| rows.offset + p * rows.slice + r * rows.row));
+        let mut all: Vec<Range<u64>> = Vec::new();
+        for place in places.map(|at| start + at as u64) {
+            let end = place + size[0] as u64;
+            match all.last_mut() {
+                Some(last) if last.end == place => last.end = end,
+                _ => all.push(place..end),
+            }
+        }
+        all
+    }
+
     /// Copies from another region, as many bytes as fit both; they may overlap.
     pub fn copy_from(&self, from: &Region) {
         let n = self.len.min(from.len);
@@ -435,17 +451,6 @@ impl Region {
             std::hash::Hasher::write(&mut hasher, &self.to_vec());
             std::hash::Hasher::finish(&hasher)
         })
-    }
-
-    /// Tells of a command whose memory of the application is no longer as it was when the command was enqueued.
-    pub fn is_as(&self, then: Option<u64>, command: &str) {
-        if then.is_some() && self.digest() != then {
-            let text = "the program changed the memory that it gave before the command was executed, without waiting for it";
-            crate::report::report_host_mistake(
-                "host memory",
-                &format!("{command}, which does not block: {text}"),
-            );
-        }
     }
 
     /// The addresses of it.

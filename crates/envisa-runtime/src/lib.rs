@@ -19,6 +19,7 @@ pub mod launch;
 pub mod lines;
 pub mod log;
 pub mod memory_in_use;
+mod memory_to_read;
 pub mod pages;
 pub mod process;
 pub mod queue;

@@ -8,13 +8,14 @@
 
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 
 use crate::call_sites::{self, CallSite};
 use crate::debug_registers::Watch;
 use crate::freed_memory::{self, Block};
+use crate::memory_to_read::MemoryToRead;
 
 /// What a command does with the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,12 +42,23 @@ struct Held {
     site: Option<CallSite>,
     range: Range<u64>,
     uses: Use,
+    /// What it reads, unless another command has changed that meanwhile.
+    content: Option<Arc<MemoryToRead>>,
     thread: ThreadId,
     watch: Option<Watch>,
     /// The application has waited for the command, which has written lent memory: it may map it now.
     waited: bool,
     /// It has mapped the memory since.
     mapped: bool,
+}
+
+/// Memory that the command uses which the call on a thread enqueues.
+struct Noted {
+    range: Range<u64>,
+    uses: Use,
+    /// The rows that it reads.
+    rows: Vec<Range<u64>>,
+    content: Option<Arc<MemoryToRead>>,
 }
 
 /// Memory that was lent.
@@ -72,7 +84,7 @@ static WATCHED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// What the command that a call enqueues uses.
-    static NOTED: RefCell<Vec<(Range<u64>, Use)>> = const { RefCell::new(Vec::new()) };
+    static NOTED: RefCell<Vec<Noted>> = const { RefCell::new(Vec::new()) };
 }
 
 fn ranges_overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
@@ -102,8 +114,54 @@ pub fn enter_or_leave_driver(enters: bool) {
 
 /// The command that the call on this thread enqueues uses memory of the application.
 pub fn note(range: Range<u64>, uses: Use) {
-    if crate::report::is_checking() && !range.is_empty() {
-        let _ = NOTED.try_with(|n| n.borrow_mut().push((range, uses)));
+    note_noted(Noted { range, uses, rows: Vec::new(), content: None });
+}
+
+/// The same of rows that it reads.
+pub fn note_read(rows: Vec<Range<u64>>) {
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return };
+    let range = first.start..last.end;
+    note_noted(Noted { range, uses: Use::Reads, rows, content: None });
+}
+
+fn note_noted(noted: Noted) {
+    if crate::report::is_checking() && !noted.range.is_empty() {
+        let _ = NOTED.try_with(|n| n.borrow_mut().push(noted));
+    }
+}
+
+/// The call on this thread does not wait for the command that it is about to enqueue: what that reads stays as it is. Gives what
+/// is to be done when the command runs.
+pub fn keep_content(command: &'static str) -> Option<impl FnOnce() + Send + 'static> {
+    let noted = NOTED.try_with(|n| {
+        let mut n = n.borrow_mut();
+        let read = n.iter_mut().filter(|n| n.uses == Use::Reads && !n.rows.is_empty());
+        read.filter_map(|n| {
+            n.content = MemoryToRead::new(std::mem::take(&mut n.rows));
+            n.content.clone()
+        })
+        .collect::<Vec<_>>()
+    });
+    let content = noted.ok().filter(|c| !c.is_empty())?;
+    Some(move || {
+        if content.iter().any(|c| c.has_changed()) {
+            crate::report::report_host_mistake("host memory", &changed(command));
+        }
+    })
+}
+
+/// What is said of memory that the application changed.
+fn changed(command: &str) -> String {
+    format!(
+        "{command}, which does not block: the program changed the memory that it reads before it had waited for it"
+    )
+}
+
+/// Something else writes these bytes: what they contain is not the application's doing.
+pub fn is_written(range: &Range<u64>) {
+    if COUNT.load(Ordering::Relaxed) > 0 {
+        let meets = |h: &&mut Held| h.content.as_ref().is_some_and(|c| c.meets(range));
+        ALL.lock().unwrap().held.iter_mut().filter(meets).for_each(|h| h.content = None);
     }
 }
 
@@ -116,7 +174,7 @@ pub fn begin(number: u64, what: &str, site: Option<&CallSite>) {
     freed_memory::listen(may_free);
     let mut told = Vec::new();
     let mut all = ALL.lock().unwrap();
-    for (range, uses) in noted {
+    for Noted { range, uses, content, .. } in noted {
         if all.lent.iter().any(|l| l.freed && ranges_overlap(&l.range, &range)) {
             let text = format!(
                 "{what} uses memory of the program (CL_MEM_USE_HOST_PTR), which the program has freed"
@@ -128,7 +186,8 @@ pub fn begin(number: u64, what: &str, site: Option<&CallSite>) {
         let watch = if matches!(uses, Use::Reads | Use::Unified) { None } else { all.watch(&range) };
         let thread = std::thread::current().id();
         let (what, site) = (what.to_owned(), site.cloned());
-        all.held.push(Held { number, what, site, range, uses, thread, watch, waited: false, mapped: false });
+        let (waited, mapped) = (false, false);
+        all.held.push(Held { number, what, site, range, uses, content, thread, watch, waited, mapped });
     }
     all.count();
     drop(all);
@@ -144,6 +203,9 @@ pub fn end(number: u64, what: &str, wrote: impl Fn(&Range<u64>) -> bool) {
     let mut told = Vec::new();
     for h in all.held.iter_mut().filter(|h| h.number == number) {
         what.clone_into(&mut h.what);
+        if h.content.take().is_some_and(|c| c.has_changed()) {
+            told.push((changed(what), h.site.clone()));
+        }
         if !matches!(h.uses, Use::Lent | Use::Shared) {
             continue;
         }
@@ -220,6 +282,7 @@ pub fn mapping_ended(range: Range<u64>) {
         site: Some(site),
         range,
         uses,
+        content: None,
         thread,
         watch,
         waited: true,
@@ -268,6 +331,8 @@ pub fn may_free(range: Range<u64>, block: Block) -> bool {
     let mut all = ALL.lock().unwrap();
     let meets = |h: &&Held| !h.waited && ranges_overlap(&h.range, &range);
     let told: Vec<Told> = all.held.iter().filter(meets).map(|h| (h.is_freed(), h.site.clone())).collect();
+    // What it contains from now on is told by that.
+    all.held.iter_mut().filter(|h| ranges_overlap(&h.range, &range)).for_each(|h| h.content = None);
     let mut lent = false;
     for l in all.lent.iter_mut().filter(|l| ranges_overlap(&l.range, &range)) {
         (l.freed, lent) = (true, true);

@@ -11,7 +11,7 @@ use envisa_runtime::memory_in_use::{self, Use};
 use crate::api::note_reason;
 use crate::core::context::Destructor;
 use crate::core::error::{Error, Result};
-use crate::core::host_memory::{Backing, Region};
+use crate::core::host_memory::{Backing, Layout3, Region};
 use crate::core::info::Answer;
 
 /// The application's promise: pointers that it passes are null or valid for what the standard says is read or
@@ -158,9 +158,25 @@ impl Caller {
 
     /// The same for a command, which reads it, or fills it.
     pub(crate) fn transfer(&self, start: *const c_void, len: usize, reads: bool) -> Region {
+        let row = Layout3 { offset: 0, row: len, slice: len };
+        self.transfer_rows(start, (row, [len, 1, 1]), len, reads)
+    }
+
+    /// The same of rows, the last of which ends after `len` bytes.
+    pub(crate) fn transfer_rows(
+        &self,
+        start: *const c_void,
+        (rows, size): (Layout3, [usize; 3]),
+        len: usize,
+        reads: bool,
+    ) -> Region {
         let region = self.memory(start, len);
         host_blocks::check_block_size(&region.range(), if reads { "read from" } else { "written to" });
-        memory_in_use::note(region.range(), if reads { Use::Reads } else { Use::Fills });
+        match reads {
+            true if crate::report::is_checking() => memory_in_use::note_read(region.row_ranges(rows, size)),
+            true => {}
+            false => memory_in_use::note(region.range(), Use::Fills),
+        }
         region
     }
 

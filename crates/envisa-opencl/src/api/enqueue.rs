@@ -116,7 +116,8 @@ fn transfer_rectangle(
     if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    let host = c.transfer(ptr, outside.end(size).ok_or(Error::INVALID_VALUE)?, write);
+    let len = outside.end(size).ok_or(Error::INVALID_VALUE)?;
+    let host = c.transfer_rows(ptr, (outside, size), len, write);
     Ok(transfer_box(mem.clone(), write, inside, (host, outside), size))
 }
 
@@ -228,13 +229,7 @@ command! {
         }
         mem.host_may(true)?;
         report_mapped_use(&mem, &to, true, "clEnqueueWriteBuffer");
-        let from = c.transfer(ptr, size, true);
-        let then = from.digest().filter(|_| blocking_write == 0);
-        let copied = copy_regions(to, from.clone(), vec![mem]);
-        Ok(Box::new(move || {
-            from.is_as(then, "clEnqueueWriteBuffer");
-            copied()
-        }))
+        Ok(copy_regions(to, c.transfer(ptr, size, true), vec![mem]))
     }
 
     fn clEnqueueCopyBuffer(

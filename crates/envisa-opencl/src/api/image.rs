@@ -417,7 +417,8 @@ fn transfer_image(
     }
     mem.host_may(write)?;
     let (outside, bytes) = host_layout(&info, size, row_pitch, slice_pitch)?;
-    let host = c.transfer(ptr, outside.end(bytes).ok_or(Error::INVALID_VALUE)?, write);
+    let len = outside.end(bytes).ok_or(Error::INVALID_VALUE)?;
+    let host = c.transfer_rows(ptr, (outside, bytes), len, write);
     let inside = info.place(origin);
     Ok(transfer_box(mem, write, inside, (host, outside), bytes))
 }

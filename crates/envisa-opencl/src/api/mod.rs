@@ -32,7 +32,7 @@ use crate::core::context::Context;
 use crate::core::error::{Error, Result};
 use crate::core::event::Event;
 use crate::core::handle;
-use crate::core::queue::Queue;
+use crate::core::queue::{Queue, Work};
 use envisa_runtime::memory_in_use;
 
 /// Entry points that return an error code.
@@ -101,8 +101,10 @@ macro_rules! command {
                     $crate::api::queue_and_wait_list($c, command_queue, num_events_in_wait_list, event_wait_list)?;
                 let work = || -> $crate::core::error::Result<$crate::core::queue::Work> { $body };
                 let order = $crate::core::queue::Order::Normal;
-                let done = $queue.enqueue($kind, order, after, work()?)?;
-                $crate::api::finish_enqueue($c, done, event, [$($blocking != 0)?].contains(&true))
+                let blocking = [$($blocking != 0)?].contains(&true);
+                let work = $crate::api::keep_content(stringify!($name), blocking, work()?);
+                let done = $queue.enqueue($kind, order, after, work)?;
+                $crate::api::finish_enqueue($c, done, event, blocking)
             }
         )*}
     };
@@ -261,6 +263,20 @@ pub(crate) fn wait_list(
         events.push(event);
     }
     Ok(events)
+}
+
+/// The work of a command, which looks first whether memory that it reads is as it was, if the call does not block.
+pub(crate) fn keep_content(command: &'static str, blocking: bool, work: Work) -> Work {
+    if blocking || !crate::report::is_checking() {
+        return work;
+    }
+    match memory_in_use::keep_content(command) {
+        None => work,
+        Some(compare) => Box::new(move || {
+            compare();
+            work()
+        }),
+    }
 }
 
 /// Ends a call that enqueued: hands out the event, and waits if the call blocks.

@@ -20,6 +20,14 @@ pub(super) fn waiting(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn
             freed(s, x, frees, right);
         }
     }
+    for (what, early) in [("changed-early", true), ("changed-late", false)] {
+        if does(what) {
+            changed(s, x, early, right);
+        }
+    }
+    if does("changed-row") {
+        changed_row(s, x, right);
+    }
     if does("lent-freed") {
         lent_freed(s, program, right);
     }
@@ -106,6 +114,64 @@ fn mapped_early(s: &Session, x: cl_mem, right: bool) {
     call!(s, clReleaseEvent(event));
     call!(s, clEnqueueUnmapMemObject(s.queue, x, at.cast(), 0, null(), null_mut()));
     call!(s, clFinish(s.queue));
+}
+
+/// The program changes memory that a command is to read, or has read already: before it has waited it knows nothing of that.
+fn changed(s: &Session, x: cl_mem, early: bool, right: bool) {
+    let mut memory = [1i32; 64];
+    let (at, gate) = (memory.as_mut_ptr(), make!(s, clCreateUserEvent(s.context)));
+    let (n, after) = if early { (1, &raw const gate) } else { (0, null()) };
+    call!(s, clEnqueueWriteBuffer(s.queue, x, CL_FALSE, 0, 256, at.cast(), n, after, null_mut()));
+    call!(s, clFlush(s.queue));
+    let last = if right || !early { CL_COMPLETE } else { CL_QUEUED };
+    if last == CL_COMPLETE {
+        call!(s, clSetUserEventStatus(gate, CL_COMPLETE));
+    }
+    if right {
+        call!(s, clFinish(s.queue));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    // SAFETY: it is the array's last element.
+    unsafe { at.add(63).write_volatile(2) };
+    if last != CL_COMPLETE {
+        call!(s, clSetUserEventStatus(gate, CL_COMPLETE));
+    }
+    call!(s, clFinish(s.queue));
+    call!(s, clReleaseEvent(gate));
+}
+
+/// A command writes rows of the program's memory; the program changes one, or what lies between them, and reads back there.
+fn changed_row(s: &Session, x: cl_mem, right: bool) {
+    let mut memory = [1i32; 64];
+    let (at, zero, size) = (memory.as_mut_ptr(), [0usize; 3], [16usize, 4, 1]);
+    let [zero, size] = [&zero, &size].map(|a| a.as_ptr());
+    let (to, queue): (*mut c_void, _) = (at.cast(), s.queue);
+    call!(
+        s,
+        clEnqueueWriteBufferRect(
+            queue,
+            x,
+            CL_FALSE,
+            zero,
+            zero,
+            size,
+            16,
+            64,
+            64,
+            256,
+            to,
+            0,
+            null(),
+            null_mut()
+        )
+    );
+    // SAFETY: they are elements of the array: the first row has four, and the next one begins with the 16th.
+    unsafe { at.add(if right { 5 } else { 3 }).write_volatile(2) };
+    if right {
+        // What another command fills is not the program's doing.
+        call!(s, clEnqueueReadBuffer(queue, x, CL_FALSE, 128, 64, to, 0, null(), null_mut()));
+    }
+    call!(s, clFinish(queue));
 }
 
 /// The program frees memory that a command is to read, or to fill.
@@ -245,8 +311,15 @@ fn copied_mapped(s: &Session, x: cl_mem, right: bool) {
     call!(s, clReleaseMemObject(other));
 }
 
+/// What is told of changed memory.
+const CHANGED: &str =
+    "which does not block: the program changed the memory that it reads before it had waited for it";
+
 /// What a program does, and what is told of it.
-const MISTAKES: [(&str, &str); 12] = [
+const MISTAKES: [(&str, &str); 15] = [
+    ("changed-early", CHANGED),
+    ("changed-late", CHANGED),
+    ("changed-row", CHANGED),
     ("early", "the program used the memory that it fills before it had waited for it"),
     ("mapped-early", "clEnqueueMapBuffer, which does not block: the program used the memory"),
     ("frees-read", "clEnqueueWriteBuffer, which does not block: the program freed the memory that it reads"),
