@@ -179,8 +179,10 @@ impl Case {
         }
         if let Some(f) = &outcome.fault {
             let lines = std::iter::once(&f.place).chain(f.threads.iter().map(|t| &t.place));
-            let lines = lines.filter_map(line).collect();
-            all.push(Found { code: f.code.to_owned(), lines, message: f.message.clone() });
+            let lines: Vec<u32> = lines.filter_map(line).collect();
+            let codes = std::iter::once(f.code).chain(f.also.iter().map(|f| f.code));
+            let code = codes.clone().find(|c| self.header.finds.iter().any(|f| f == c)).unwrap_or(f.code);
+            all.push(Found { code: code.to_owned(), lines, message: f.message() });
         }
         Ok((all, time))
     }

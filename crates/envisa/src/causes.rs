@@ -1,7 +1,7 @@
 //! One cause, one finding: statements that race for the same memory, because nothing orders what stands between them, are told
 //! of together.
 
-use crate::fault::Place;
+use crate::fault::{Fault, FaultKind, Place};
 use crate::finding::{Finding, FindingKind};
 use envisa_diag::Diagnostic;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ const MOST_MARKED: usize = 6;
 ///
 /// Races for one variable or buffer have one cause if they share a statement, and all are within groups or all between them.
 /// Colliding stores of one statement have that of a race of this statement with itself. Uses of memory that nothing has written
-/// have one cause if they are of the same bytes.
+/// have one cause if they are of one variable or buffer.
 pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
     let mut parents: Vec<usize> = (0..findings.len()).collect();
     let mut first: HashMap<(bool, &str, Site<'_>), usize> = HashMap::new();
@@ -25,10 +25,12 @@ pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
             join(&mut parents, n, other);
         }
     }
-    let mut unwritten: HashMap<u64, usize> = HashMap::new();
+    let mut unwritten: HashMap<(&str, u64), usize> = HashMap::new();
     for (n, f) in findings.iter().enumerate() {
         if let Some(at) = f.memory.filter(|_| f.kind == FindingKind::UninitialisedMemory) {
-            join(&mut parents, n, *unwritten.entry(at).or_insert(n));
+            // Of memory that no name is known of, only the same bytes are the same.
+            let at = if f.object.is_empty() { at } else { 0 };
+            join(&mut parents, n, *unwritten.entry((&f.object, at)).or_insert(n));
         }
     }
     for (n, f) in findings.iter().enumerate() {
@@ -58,6 +60,19 @@ pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
         told.push(finding);
     }
     told
+}
+
+/// Does the fault that ended the launch have the cause of a finding? It is of the same kind, and of the same statement; of
+/// a barrier that work-items miss the statement may be another one, at which the others wait.
+pub(crate) fn led_to(finding: &Finding, fault: &Fault) -> bool {
+    let same = Site::of(&finding.place) == Site::of(&fault.place);
+    match fault.kind {
+        FaultKind::OutOfBounds => finding.kind == FindingKind::OutOfBounds && same,
+        FaultKind::Misaligned => finding.kind == FindingKind::Misaligned && same,
+        FaultKind::ReadOnly => finding.kind == FindingKind::ConstantWrite && same,
+        FaultKind::Deadlock => finding.kind == FindingKind::DivergentBarrier && finding.group == fault.group,
+        _ => false,
+    }
 }
 
 /// Findings with those of the same cause beside them.

@@ -1,5 +1,6 @@
 //! Faults: why a launch ended early, with everything that is known about it.
 
+use crate::finding::Finding;
 use crate::kernel::Code;
 use crate::observe::Space;
 use crate::source::in_a_line;
@@ -42,6 +43,9 @@ pub struct Fault {
     pub threads: Vec<ThreadPlace>,
     /// The calls that led to the place, innermost first. Of very deep calls, only the innermost.
     pub calls: Vec<Place>,
+    /// What the checks found that has the same cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Finding>,
 }
 
 /// What went wrong.
@@ -347,6 +351,16 @@ impl Fault {
                 .flat_map(|t| t.threads.iter().map(move |s| thread(t.group, s)))
                 .collect(),
             calls: trap.calls.iter().map(|c| place(&c.function, c.instruction, c.span)).collect(),
+            also: Vec::new(),
+        }
+    }
+
+    /// In a sentence: of an access, with the array or the variable that was meant, where the checks know it.
+    pub fn message(&self) -> String {
+        let access = self.message.strip_prefix("reads ").or(self.message.strip_prefix("writes "));
+        match (self.also.first(), access) {
+            (Some(found), Some(access)) => format!("{}: {access}", found.message()),
+            _ => self.message.clone(),
         }
     }
 
@@ -380,7 +394,7 @@ impl Fault {
             (Some(item), _) => item.to_string(),
             (None, channel) => channel.map_or(String::new(), |c| format!("channel {c}")),
         };
-        let mut d = self.place.mark(Diagnostic::error(self.code, self.message.clone()), label);
+        let mut d = self.place.mark(Diagnostic::error(self.code, self.message()), label);
         let [x, y, z] = self.group;
         d = d.note(format!(
             "kernel `{}`, group ({x}, {y}, {z}), thread {}, instruction ${}, active channels {:#x}",
@@ -421,6 +435,14 @@ impl Fault {
         }
         for call in &self.calls {
             d = call.mark_other(d, format!("called from here, in `{}`", call.function));
+        }
+        for found in &self.also {
+            let (times, code) = (found.count, found.code);
+            let times = if times == 1 { "once".to_owned() } else { format!("{times} times in all") };
+            d = match self.kind {
+                FaultKind::Deadlock => d.note(format!("{}, {times}: see {code}", found.message())),
+                _ => d.note(format!("this was found {times}: see {code}")),
+            };
         }
         d
     }

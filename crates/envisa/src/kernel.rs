@@ -19,6 +19,7 @@ use envisa_sanitize::ProgramFacts;
 use envisa_verify::Verified;
 use envisa_zebin::dwarf::LocalVariable;
 use envisa_zebin::ze_info::{self, AddrMode, AddrSpace, AllocationType, ArgInfo, ArgType, MemoryUsage};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A kernel of a module, which it keeps alive. Cheap to clone.
@@ -171,6 +172,17 @@ pub(crate) struct Metadata {
     pub local_variables: Vec<LocalVariable>,
     /// The functions of the source.
     pub functions: Arc<Functions>,
+    /// The addresses and the names of the program's variables.
+    pub variables: Vec<(Range<u64>, String)>,
+}
+
+/// The addresses and the names of the program's variables.
+fn program_variables(data: &ModuleData) -> Vec<(Range<u64>, String)> {
+    let range = |(name, address): (&String, &u64)| {
+        let bytes = data.variable(name)?.bytes.clone();
+        Some((*address..address.checked_add(bytes.end - bytes.start)?, name.clone()))
+    };
+    data.symbols.iter().filter_map(range).collect()
 }
 
 /// Metadata is foreign: greater indices of arguments are not taken at their word.
@@ -422,6 +434,7 @@ impl Code {
             partial_groups: zebin.allows_partial_groups(),
             local_variables: local_variables.cloned().unwrap_or_default(),
             functions: Arc::clone(functions),
+            variables: program_variables(data),
             const_base: data.const_base,
             global_base: data.global_base,
         };

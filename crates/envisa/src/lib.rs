@@ -96,6 +96,7 @@ mod profile;
 mod run;
 mod run_statistics;
 mod source;
+mod variable_shapes;
 mod work_items;
 
 pub use buffer::Buffer;

@@ -68,7 +68,12 @@ pub struct Outcome {
 impl Outcome {
     /// Adds what another run of the same launch, in another order, found and this one did not: its findings, and its
     /// fault if this run had none.
-    pub fn add_other_order(&mut self, other: Outcome) {
+    pub fn add_other_order(&mut self, mut other: Outcome) {
+        if let (true, Some(fault), Some(found)) =
+            (self.fault.is_some(), &mut other.fault, &mut other.findings)
+        {
+            found.append(&mut fault.also);
+        }
         if let (Some(mine), Some(found)) = (&mut self.findings, other.findings) {
             let mut all = crate::causes::one_by_one(std::mem::take(mine));
             let found = crate::causes::one_by_one(found);
@@ -79,6 +84,17 @@ impl Outcome {
         }
         self.fault = self.fault.take().or(other.fault);
         self.not_checked = self.not_checked.take().or(other.not_checked);
+        self.put_to_fault();
+    }
+
+    /// Findings that have the cause of the fault are told with it.
+    fn put_to_fault(&mut self) {
+        let (Some(fault), Some(findings)) = (&mut self.fault, &mut self.findings) else { return };
+        for f in findings.extract_if(.., |f| crate::causes::led_to(f, fault)).collect::<Vec<_>>() {
+            if !fault.also.iter().any(|other| other.is_of_same(&f)) {
+                fault.also.push(f);
+            }
+        }
     }
 }
 
@@ -221,6 +237,7 @@ impl Run {
             let all = checks.findings().iter().map(|f| Finding::new(code, f, items.as_ref())).collect();
             outcome.findings = Some(crate::causes::by_cause(crate::finding::merged(code, all)));
             outcome.not_checked = checks.not_checked();
+            outcome.put_to_fault();
         }
         if let Some(f) = &mut instruments.footprint {
             f.leave(&instruments.checks.as_ref().map(Checks::without_content).unwrap_or_default());
@@ -445,6 +462,12 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
         })
     });
     elements.extend(arrays);
+    let variables = code.metadata.as_ref().map_or_else(Vec::new, |m| m.variables.clone());
+    elements.extend(variables.iter().filter_map(|(range, name)| {
+        let shape = code.metadata.as_ref()?.functions.variable(name)?;
+        let (range, name, dimensions) = (range.clone(), name.clone(), shape.dimensions.clone());
+        Some(Elements { local: false, range, name, bytes: shape.bytes, dimensions })
+    }));
     let variable = |v: &LocalVariable| (v.offset..v.offset.saturating_add(v.bytes), v.name.clone());
     let buffer_bytes = ranges.iter().fold(0u64, |n, r| n.saturating_add(r.0.end - r.0.start));
     let writable: Vec<Range<u64>> = ranges.iter().filter(|r| !r.1).map(|r| r.0.clone()).collect();
@@ -467,6 +490,7 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
         constant: constant.collect(),
         of_four,
         elements,
+        variables,
         images: images.collect(),
         hints: launch.hints,
         checks_itself: launch.checks_itself,

@@ -5,8 +5,10 @@
 
 use crate::fault::{Inlined, SourceLine};
 use crate::kernel::Code;
+use crate::variable_shapes::{VariableShape, variable_shapes};
 use envisa_diag::{FileId, Files, Span};
 use envisa_zebin::spirv::{self, SourceFunctions};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -181,17 +183,23 @@ fn shown(
 pub(crate) struct Functions {
     spirv: Vec<u8>,
     read: OnceLock<Option<SourceFunctions>>,
+    variables: OnceLock<BTreeMap<String, VariableShape>>,
 }
 
 impl Functions {
     /// Of a module's SPIR-V.
     pub fn of(spirv: Option<&[u8]>) -> Functions {
-        Functions { spirv: spirv.unwrap_or_default().to_vec(), read: OnceLock::new() }
+        Functions { spirv: spirv.unwrap_or_default().to_vec(), ..Functions::default() }
     }
 
     /// `None` if there is none that can be read: nothing depends on it but what reports say.
     fn get(&self) -> Option<&SourceFunctions> {
         self.read.get_or_init(|| spirv::functions(&self.spirv).ok()).as_ref()
+    }
+
+    /// What a variable of the program consists of.
+    pub fn variable(&self, name: &str) -> Option<&VariableShape> {
+        self.variables.get_or_init(|| variable_shapes(&self.spirv)).get(name)
     }
 }
 

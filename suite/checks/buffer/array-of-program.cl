@@ -1,6 +1,8 @@
 /* check
 what = "an array of the whole program is written behind its end"
 finds = ["F0005", "F0001"]
+says = "table[24]"
+one = true
 options = "-cl-std=CL2.0"
 global = [32]
 local = [32]

@@ -1,6 +1,7 @@
 /* check
 what = "a counter of the whole program is incremented plainly"
 finds = ["F0004", "F0003"]
+says = "program variable hits"
 options = "-cl-std=CL2.0"
 global = [64]
 local = [32]

@@ -259,7 +259,7 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
         }
         if let Some(f) = &outcome.fault {
             let lines = line(&f.place).into_iter().collect();
-            came.found.push(Found { code: f.code.to_owned(), lines, message: f.message.clone() });
+            came.found.push(Found { code: f.code.to_owned(), lines, message: f.message() });
         }
         // One more would say the same.
         if came.counts(p.codes).is_some() || came.found.iter().any(|f| f.code == CANCELLED) {

@@ -157,14 +157,7 @@ impl Checks {
     fn beside_a_part(&self, a: &Access) -> Option<String> {
         let (part, name, offset) = self.sites.beside_parts(a.place?, a.bytes.into())?;
         let (has, element) = (part.end - part.start, self.sites.element(false, part.start, offset));
-        let place = match offset {
-            n if n < 0 => format!("{} bytes before the start of {name}", n.unsigned_abs()),
-            n if n as u64 == has => format!("right past the end of {name}, which has {has}"),
-            n if n as u64 > has => {
-                format!("{} bytes past the end of {name}, which has {has}", n as u64 - has)
-            }
-            n => format!("at byte {n} of {name}, which has {has}"),
-        };
+        let place = beside(offset, has, name);
         Some(format!("{place}{element}, in the buffer that it is a part of"))
     }
 
@@ -185,14 +178,7 @@ impl Checks {
                 x if x > u64::from(u32::MAX) - (1 << 24) && x <= u64::from(u32::MAX) => x as i64 - (1 << 32),
                 x => x as i64,
             };
-            if signed < 0 {
-                return format!("{does} {bytes} {} bytes before the start of {name}", -signed);
-            }
-            match a.address.checked_sub(has) {
-                Some(0) => format!("{does} {bytes} right past the end of {name}, which has {has}"),
-                Some(n) => format!("{does} {bytes} {n} bytes past the end of {name}, which has {has}"),
-                None => format!("{does} {bytes} at byte {} of {name}, which has {has}", a.address),
-            }
+            format!("{does} {bytes} {}", beside(signed, has, name))
         };
         if let Some(beside) = self.beside_a_part(a) {
             return format!("{does} {bytes} {beside}");
@@ -226,7 +212,6 @@ impl Checks {
                 match i.checked_sub(1).and_then(|i| regions.get(i)) {
                     Some(r) => {
                         let relative = a.address - r.start;
-                        let past = relative.saturating_sub(r.bytes);
                         let name = self.region(r.argument);
                         let last = self.sites.local_variables.last().filter(|_| r.argument.is_none());
                         let name =
@@ -235,21 +220,7 @@ impl Checks {
                         let element = last.map_or(String::new(), |(range, _)| {
                             self.sites.element(true, range.start, a.address as i64 - range.start as i64)
                         });
-                        let what = match (relative >= r.bytes, past) {
-                            (true, 0) => {
-                                format!("{does} {bytes} right past the end of {name}, which has {}", r.bytes)
-                            }
-                            (true, n) => {
-                                format!(
-                                    "{does} {bytes} {n} bytes past the end of {name}, which has {}",
-                                    r.bytes
-                                )
-                            }
-                            _ => {
-                                format!("{does} {bytes} at byte {relative} of {name}, which has {}", r.bytes)
-                            }
-                        };
-                        format!("{what}{element}")
+                        format!("{does} {bytes} {}{element}", beside(relative as i64, r.bytes, &name))
                     }
                     None => at("shared local memory", m.slm.len() as u64),
                 }
@@ -277,5 +248,19 @@ impl Checks {
                 None => format!("local argument {i}"),
             },
         }
+    }
+}
+
+/// Where an access begins, so many bytes behind the start of what has so many bytes: `right past the end of x, which has 256`,
+/// `that begin 4 bytes before the start of x`.
+pub(super) fn beside(offset: i64, has: u64, name: &str) -> String {
+    let bytes = |n: u64| if n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") };
+    match offset {
+        n if n < 0 => format!("that begin {} before the start of {name}", bytes(n.unsigned_abs())),
+        n if n as u64 == has => format!("right past the end of {name}, which has {has}"),
+        n if n as u64 > has => {
+            format!("that begin {} past the end of {name}, which has {has}", bytes(n as u64 - has))
+        }
+        n => format!("at byte {n} of {name}, which has {has}"),
     }
 }

@@ -76,6 +76,8 @@ pub struct LaunchFacts {
     pub local_variables: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
     pub elements: Vec<Elements>,
+    /// The addresses of the program's variables, and their names.
+    pub variables: Vec<(Range<u64>, String)>,
     /// The images that the kernel is given.
     pub images: Vec<ImagePlace>,
     /// Bytes of the buffers that the kernel is given.

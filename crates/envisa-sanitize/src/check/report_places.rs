@@ -125,6 +125,8 @@ pub(super) struct Sites {
     local_arguments: Vec<(Range<u64>, String)>,
     /// Arrays and buffers whose elements are known.
     elements: Vec<Elements>,
+    /// The program's variables, by their addresses.
+    variables: Vec<(Range<u64>, String)>,
     /// The images that the kernel is given.
     images: Vec<ImagePlace>,
     /// Allocations of which the kernel may access parts alone: their places, and those of the parts.
@@ -166,6 +168,7 @@ impl Sites {
                 .collect(),
             local_variables: facts.local_variables.clone(),
             elements: facts.elements.iter().cloned().chain(arrays.into_iter().flatten()).collect(),
+            variables: facts.variables.clone(),
             images: facts.images.clone(),
             shared_parts: shared_parts(m, facts),
             told_local: RwLock::default(),
@@ -205,6 +208,11 @@ impl Sites {
     /// The kernel's own variable at an offset in shared local memory.
     pub fn local_variable(&self, at: u64) -> Option<&(Range<u64>, String)> {
         self.local_variables.iter().find(|(range, _)| range.contains(&at))
+    }
+
+    /// The program's variable at an address.
+    fn variable(&self, at: u64) -> Option<&(Range<u64>, String)> {
+        self.variables.iter().find(|(range, _)| range.contains(&at))
     }
 
     /// Are there allocations of which the kernel may access parts alone?
@@ -274,6 +282,9 @@ impl Sites {
             let start = known.or(argument).or(told.map(|e| e.range.start));
             return start.map_or(String::new(), |at| format!("local {at:#x}"));
         }
+        if let Some((range, _)) = self.variable(key) {
+            return format!("{:#x}", range.start);
+        }
         let i = self.memory.partition_point(|a| a.0 <= key);
         let found = i.checked_sub(1).and_then(|i| self.memory.get(i));
         found.filter(|a| key - a.0 < a.1).map_or(String::new(), |a| format!("{:#x}", a.0))
@@ -313,6 +324,9 @@ impl Sites {
                 }
                 None => format!("shared local memory at {at:#x}"),
             };
+        }
+        if let Some((range, name)) = self.variable(key) {
+            return format!("program variable {name} at byte {:#x}", key - range.start);
         }
         let i = self.memory.partition_point(|a| a.0 <= key);
         match i.checked_sub(1).and_then(|i| self.memory.get(i)) {

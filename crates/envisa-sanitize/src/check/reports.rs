@@ -4,6 +4,7 @@ use envisa_lower::Message;
 use envisa_machine::check_reports::{self, Does, FIELD_BYTES, FIELDS, Kind, OF_ONE_SIGN, TEXEL_TYPES, What};
 use envisa_machine::thread::{AccessKind, AccessSpace, Machine, Mask};
 
+use super::bounds::beside;
 use super::races::stored;
 use super::{Checks, FindingKind, channels};
 
@@ -166,14 +167,7 @@ fn sentence(what: &What, name: &str, value: u64) -> String {
         }
         Kind::Offset => {
             let of = if name.is_empty() { "a variable" } else { name };
-            let end = u64::from(bound);
-            match value as i64 {
-                n if n < 0 => format!("{does} {size} {} before the start of {of}", bytes(n.unsigned_abs())),
-                n if n as u64 >= end => {
-                    format!("{does} {size} {} past the end of {of}, which has {end}", bytes(n as u64 - end))
-                }
-                n => format!("{does} {size} at byte {n} of {of}, which has {end}"),
-            }
+            format!("{does} {size} {}", beside(value as i64, bound.into(), of))
         }
         Kind::Lane => {
             let value = value as i64;
@@ -230,9 +224,15 @@ mod tests {
         assert_eq!(sentence(&index, "tile[][]", 33), "writes tile[][33], of an array of 32 elements");
         assert_eq!(sentence(&index, "s[].a[]", u64::MAX), "writes s[].a[-1], of an array of 32 elements");
         let offset = of(Kind::Offset, 32);
-        assert_eq!(sentence(&offset, "v", 36), "writes 4 bytes 4 bytes past the end of v, which has 32");
+        assert_eq!(
+            sentence(&offset, "v", 36),
+            "writes 4 bytes that begin 4 bytes past the end of v, which has 32"
+        );
         assert_eq!(sentence(&offset, "", 30), "writes 4 bytes at byte 30 of a variable, which has 32");
-        assert_eq!(sentence(&offset, "v", -4i64 as u64), "writes 4 bytes 4 bytes before the start of v");
+        assert_eq!(
+            sentence(&offset, "v", -4i64 as u64),
+            "writes 4 bytes that begin 4 bytes before the start of v"
+        );
         let lane = "takes the value of work-item -1 of a sub-group, which has 16 at most";
         assert_eq!(sentence(&of(Kind::Lane, 16), "", -1i64 as u64), lane);
         let texel = "writes integers of image p, whose channels are floats or normalised numbers";
