@@ -357,7 +357,7 @@ impl Fault {
 
     /// In a sentence: of an access, with the array or the variable that was meant, where the checks know it.
     pub fn message(&self) -> String {
-        let access = self.message.strip_prefix("reads ").or(self.message.strip_prefix("writes "));
+        let access = ["reads ", "writes ", "accesses "].iter().find_map(|w| self.message.strip_prefix(w));
         match (self.also.first(), access) {
             (Some(found), Some(access)) => format!("{}: {access}", found.message()),
             _ => self.message.clone(),
