@@ -62,15 +62,14 @@ pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
     told
 }
 
-/// Does the fault that ended the launch have the cause of a finding? It is of the same kind, and of the same statement; of
-/// a barrier that work-items miss the statement may be another one, at which the others wait.
+/// Does the fault that ended the launch have the cause of a finding? It is of the same kind, and of the same statement. Of a barrier
+/// that work-items miss the finding comes first: it is the cause, and the wait that does not end is what follows.
 pub(crate) fn led_to(finding: &Finding, fault: &Fault) -> bool {
     let same = Site::of(&finding.place) == Site::of(&fault.place);
     match fault.kind {
         FaultKind::OutOfBounds => finding.kind == FindingKind::OutOfBounds && same,
         FaultKind::Misaligned => finding.kind == FindingKind::Misaligned && same,
         FaultKind::ReadOnly => finding.kind == FindingKind::ConstantWrite && same,
-        FaultKind::Deadlock => finding.kind == FindingKind::DivergentBarrier && finding.group == fault.group,
         _ => false,
     }
 }

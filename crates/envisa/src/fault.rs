@@ -439,10 +439,7 @@ impl Fault {
         for found in &self.also {
             let (times, code) = (found.count, found.code);
             let times = if times == 1 { "once".to_owned() } else { format!("{times} times in all") };
-            d = match self.kind {
-                FaultKind::Deadlock => d.note(format!("{}, {times}: see {code}", found.message())),
-                _ => d.note(format!("this was found {times}: see {code}")),
-            };
+            d = d.note(format!("this was found {times}: see {code}"));
         }
         d
     }

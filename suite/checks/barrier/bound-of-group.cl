@@ -1,7 +1,6 @@
 /* check
 what = "a loop around a barrier that ends by each work-item's own index"
 finds = ["F0007", "F0018"]
-one = true
 global = [64]
 local = [64]
 [args]

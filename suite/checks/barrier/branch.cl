@@ -1,7 +1,6 @@
 /* check
 what = "a barrier in a branch that a part of the work-items takes"
 finds = ["F0007", "F0018"]
-one = true
 global = [64]
 local = [64]
 [args]

@@ -1,7 +1,6 @@
 /* check
 what = "work-items leave a loop around a barrier as soon as their own value has converged"
 finds = ["F0007", "F0018"]
-one = true
 global = [64]
 local = [64]
 [args]

@@ -1,7 +1,6 @@
 /* check
 what = "two barriers in the branches of one condition"
 finds = ["F0007", "F0018"]
-one = true
 global = [128]
 local = [128]
 [args]

@@ -1,7 +1,6 @@
 /* check
 what = "a barrier in a loop of different lengths"
 finds = ["F0007", "F0018"]
-one = true
 global = [64]
 local = [64]
 [args]

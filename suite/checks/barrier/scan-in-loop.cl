@@ -1,7 +1,6 @@
 /* check
 what = "a scan of the group in a loop that ends by each work-item's own number"
 finds = ["F0007", "F0018"]
-one = true
 global = [64]
 local = [64]
 options = "-cl-std=CL2.0"

@@ -1,7 +1,6 @@
 /* check
 what = "a sum over the group is asked for by a part of the group"
 finds = ["F0007", "F0018"]
-one = true
 global = [64]
 local = [64]
 options = "-cl-std=CL2.0"

@@ -1,7 +1,6 @@
 /* check
 what = "whole threads leave before a barrier"
 finds = ["F0007", "F0018"]
-one = true
 global = [128]
 local = [128]
 [args]

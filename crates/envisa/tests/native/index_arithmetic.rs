@@ -187,8 +187,9 @@ fn datum(k: u32) -> u32 {
 
 #[test]
 fn indices_are_computed_in_64_bits() {
+    const PROGRAMS: u64 = crate::kernels::share(400);
     let (mut dice, mut inside, mut outside) = (Dice(17), 0, 0);
-    for n in 0..crate::kernels::share(400) {
+    for n in 0..PROGRAMS {
         let case = Case::any(&mut dice);
         let text = case.text();
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 21));
@@ -209,7 +210,7 @@ fn indices_are_computed_in_64_bits() {
                 places.iter().map(|p| datum(*p as u32 & 0x3fff_ffff)).chain(places.iter().map(upper));
             let dwords = dwords.chain(places.iter().map(others));
             let expected: Vec<u8> = dwords.flat_map(u32::to_le_bytes).collect();
-            (inside, outside) = (inside + u32::from(fits), outside + u32::from(!fits));
+            (inside, outside) = (inside + u64::from(fits), outside + u64::from(!fits));
             for engine in [Engine::Interpreter, Engine::Native] {
                 let got = run(&device, &kernel, given, engine);
                 let told =
@@ -219,5 +220,5 @@ fn indices_are_computed_in_64_bits() {
             }
         }
     }
-    assert!(inside > 400 && outside > 200, "{inside} inside, {outside} outside");
+    assert!(inside > PROGRAMS && outside > PROGRAMS / 2, "{inside} inside, {outside} outside");
 }

@@ -335,7 +335,7 @@ fn the_same_from_both() {
         let (text, bytes) = program(seed, simd);
         let (want, got) = (run(Engine::Interpreter, &text, bytes), run(Engine::Native, &text, bytes));
         faults += u64::from(want.1.is_some());
-        native += usize::from(got.2);
+        native += u64::from(got.2);
         assert_eq!(want.1, got.1, "program {seed}:\n{text}");
         if want.1.as_ref().is_some_and(|f| f.contains("RegisterAddress")) {
             // Where that is allowed, it gives zeros, and the program goes on.
@@ -358,8 +358,8 @@ fn the_same_from_both() {
         }
     }
     assert!((share(200) / 25..2 * share(200) / 5).contains(&faults), "{faults} programs fault");
-    assert_eq!(native, 200, "so many programs have native code");
-    assert!(stray > 4, "{stray} programs read at addresses of no variable");
+    assert_eq!(native, share(200), "so many programs have native code");
+    assert!(stray > share(200) / 50, "{stray} programs read at addresses of no variable");
 }
 
 /// Surfaces that are read and written where channels say, at multiples of four, and at others, which faults.
@@ -646,10 +646,10 @@ fn several_elements_at_any_step() {
         let room = 0x3000 + 6 * 8 * 4 * simd;
         let (want, got) = (run(Engine::Interpreter, &text, room), run(Engine::Native, &text, room));
         faults += u64::from(want.1.is_some());
-        native += usize::from(got.2);
+        native += u64::from(got.2);
         assert_eq!(want.1, got.1, "program {seed}:\n{text}");
         assert!(want.0 == got.0, "program {seed}:\n{text}");
     }
     assert!((1..share(400) / 2).contains(&faults), "{faults} programs fault");
-    assert_eq!(native, 400, "so many programs have native code");
+    assert_eq!(native, share(400), "so many programs have native code");
 }

@@ -247,7 +247,7 @@ fn damage_is_no_harm() {
             let mut changed = all.clone();
             changed[n] ^= bit;
             let _ = with_checks(&changed);
-            let _ = super::with_checks(&changed, &[], true);
+            let _ = super::with_checks(&changed, &[], "", true);
         }
     }
     assert_eq!(with_checks(b"no module at all"), None);
