@@ -258,8 +258,11 @@ pub fn run(p: &Program, device: Device) -> Result<(Came, Vec<Vec<Content>>), Str
             came.found.push(Found { code: f.code.to_owned(), lines, message: f.message() });
         }
         if let Some(f) = &outcome.fault {
-            let lines = line(&f.place).into_iter().collect();
-            came.found.push(Found { code: f.code.to_owned(), lines, message: f.message() });
+            // What was found of the same cause is told with it, and counts by its own code, too.
+            for code in std::iter::once(f.code).chain(f.also.iter().map(|f| f.code)) {
+                let lines = line(&f.place).into_iter().collect();
+                came.found.push(Found { code: code.to_owned(), lines, message: f.message() });
+            }
         }
         // One more would say the same.
         if came.counts(p.codes).is_some() || came.found.iter().any(|f| f.code == CANCELLED) {
