@@ -9,6 +9,8 @@ use crate::vector_encodings::{Name, name};
 
 impl Narrow<'_> {
     pub(super) fn one(&mut self, i: &Instruction, next: &[Instruction]) -> Result<(), Unsupported> {
+        let constant = (i.code() == Code::Mov_r32_imm32).then(|| (i.op0_register(), i.immediate32()));
+        let before = std::mem::replace(&mut self.constant, constant);
         let vector = (0..i.op_count())
             .any(|k| i.op_kind(k) == OpKind::Register && is_vector(i.op_register(k)))
             || i.memory_index().is_vector_register();
@@ -16,7 +18,7 @@ impl Narrow<'_> {
             self.pass(i);
             return Ok(());
         }
-        if self.masks(i, next).is_some() {
+        if self.masks(i, before, next).is_some() {
             return Ok(());
         }
         if let Some((name, w)) = name(i.code()) {

@@ -3,6 +3,7 @@
 use iced_x86::{FlowControl, Instruction};
 
 use super::step_list::{Effect, Reg, Step, UNITS};
+use super::tables::Table;
 
 /// Steps from a label, or from behind a jump, to the next.
 pub(super) struct Block {
@@ -185,53 +186,54 @@ impl Flow {
     }
 
     /// Which steps do something that is wanted.
-    fn wanted(&self, steps: &[Step], regs: Reg) -> Vec<bool> {
+    fn wanted(&self, steps: &[Step]) -> Vec<bool> {
         let mut keep = vec![true; steps.len()];
-        let mut live = vec![false; (regs - UNITS) as usize];
+        let mut live = Table::default();
         for b in &self.blocks {
-            let mut units = b.live_out;
-            for k in (b.start..b.end).rev() {
-                let s = &steps[k];
-                let mut wanted = !s.pure();
-                s.touches(|r, _, written| {
-                    wanted |= written
-                        && match r < UNITS {
-                            true => units >> r & 1 != 0,
-                            false => live[(r - UNITS) as usize],
-                        };
-                });
-                if s.copies && s.ops[0] == s.ops[1] {
-                    wanted = false;
-                }
-                keep[k] = wanted;
-                if !wanted {
-                    continue;
-                }
-                s.touches(|r, read, written| {
-                    if written && !read {
-                        match r < UNITS {
-                            true => units &= !(1u128 << r),
-                            false => live[(r - UNITS) as usize] = false,
-                        }
-                    }
-                });
-                s.touches(|r, read, _| {
-                    if read {
-                        match r < UNITS {
-                            true => units |= 1u128 << r,
-                            false => live[(r - UNITS) as usize] = true,
-                        }
-                    }
-                });
-            }
+            mark_wanted(&steps[b.start..b.end], b.live_out, &mut live, &mut keep[b.start..b.end]);
         }
         keep
     }
 }
 
+/// Marks which steps of a block do something that is wanted: there or, of units, behind it.
+pub(super) fn mark_wanted(steps: &[Step], mut units: u128, live: &mut Table<bool>, keep: &mut [bool]) {
+    live.clear();
+    for (s, keep) in steps.iter().zip(keep).rev() {
+        *keep = !s.pure();
+        s.touches(|r, _, written| {
+            *keep |= written
+                && match r < UNITS {
+                    true => units >> r & 1 != 0,
+                    false => live.get(r) == Some(true),
+                };
+        });
+        if s.copies && s.ops[0] == s.ops[1] {
+            *keep = false;
+        }
+        if !*keep {
+            continue;
+        }
+        let mut set = |r: Reg, wanted: bool| match r < UNITS {
+            true => units = units & !(1u128 << r) | u128::from(wanted) << r,
+            false => live.insert(r, wanted),
+        };
+        s.touches(|r, read, written| {
+            if written && !read {
+                set(r, false);
+            }
+        });
+        s.touches(|r, read, _| {
+            if read {
+                set(r, true);
+            }
+        });
+    }
+}
+
 /// Leaves out steps of which nobody wants what they do; `begins` go on naming what they named.
-pub(super) fn retain_wanted_steps(steps: &mut Vec<Step>, flow: &mut Flow, regs: Reg, begins: &mut [usize]) {
-    let keep = &flow.wanted(steps, regs);
+pub(super) fn retain_wanted_steps(steps: &mut Vec<Step>, flow: &mut Flow, begins: &mut [usize]) {
+    let keep = &flow.wanted(steps);
     let mut at = Vec::with_capacity(keep.len() + 1);
     let mut n = 0;
     for k in keep {

@@ -51,8 +51,14 @@ impl Narrow<'_> {
         self.known(to, value);
     }
 
-    /// An instruction on masks; `None` if it is none.
-    pub(super) fn masks(&mut self, i: &Instruction, next: &[Instruction]) -> Option<()> {
+    /// An instruction on masks; `None` if it is none. `constant`: a general register that the instruction before gave this
+    /// value.
+    pub(super) fn masks(
+        &mut self,
+        i: &Instruction,
+        constant: Option<(Register, u32)>,
+        next: &[Instruction],
+    ) -> Option<()> {
         use Code as C;
         let k = |n: u32| i.op_register(n).number() as K;
         match i.code() {
@@ -88,12 +94,15 @@ impl Narrow<'_> {
             C::VEX_Kmovw_kr_km16 => self.bits(k(0), memory(i), 2),
             C::VEX_Kmovb_kr_km8 => self.bits(k(0), memory(i), 1),
             C::VEX_Kmovd_kr_km32 => self.bits(k(0), memory(i), 4),
-            C::VEX_Kmovw_kr_r32 => {
-                let (x, t) = (self.list.temp(), self.list.temp());
-                self.list.of_gpr(C::VEX_Vmovd_xmm_rm32, x, i.op1_register());
-                self.list.two(broadcast_code(4), t, O::R(x));
-                self.of_bits(k(0), t, 2);
-            }
+            C::VEX_Kmovw_kr_r32 => match constant.filter(|c| c.0 == i.op1_register()) {
+                Some((_, bits)) => self.constant_bits(k(0), bits),
+                None => {
+                    let (x, t) = (self.list.temp(), self.list.temp());
+                    self.list.of_gpr(C::VEX_Vmovd_xmm_rm32, x, i.op1_register());
+                    self.list.two(broadcast_code(4), t, O::R(x));
+                    self.of_bits(k(0), t, 2);
+                }
+            },
             C::VEX_Kmovw_r32_kr => self.gather_bits(i.op0_register(), k(1), 2),
             C::VEX_Kmovd_r32_kr => self.gather_bits(i.op0_register(), k(1), 4),
             C::VEX_Kmovw_m16_kr => {
@@ -243,6 +252,23 @@ impl Narrow<'_> {
         let t = self.list.temp();
         self.list.two(broadcast_code(bytes), t, O::M(m));
         self.of_bits(to, t, bytes);
+    }
+
+    /// Truths of sixteen bits that are known.
+    fn constant_bits(&mut self, to: K, bits: u32) {
+        for q in 0..2 {
+            let (d, mine) = (mask_quarter_register(to, q), bits >> (8 * q) & 0xff);
+            match mine {
+                0 => self.list.zero(d),
+                0xff => self.list.ones(d),
+                _ => {
+                    let all = self.literal(std::array::from_fn(|n| 0u32.wrapping_sub(mine >> n & 1)));
+                    self.list.two(super::step_list::LOAD[1], d, O::M(all));
+                }
+            }
+            self.known(d, [(0, false), (0xff, true)].into_iter().find(|k| k.0 == mine).map(|k| k.1));
+        }
+        self.upper(to);
     }
 
     /// Truths of bits that all dwords of a register have.

@@ -15,7 +15,9 @@ mod output;
 mod register_allocation;
 mod reorder;
 mod shuffle;
+mod simplify;
 mod step_list;
+mod tables;
 mod ternary;
 #[cfg(test)]
 mod tests;
@@ -80,6 +82,7 @@ pub(crate) fn narrow_to_avx2(code: &[Instruction], given: &Given<'_>) -> Result<
         zeros: 0,
         indices: Vec::new(),
         spread: Vec::new(),
+        constant: None,
     };
     let mut begins = Vec::with_capacity(code.len());
     let named = referenced_labels(code, given.labels);
@@ -102,15 +105,15 @@ pub(crate) fn narrow_to_avx2(code: &[Instruction], given: &Given<'_>) -> Result<
     let Narrow { list: List { mut steps, code, next, .. }, mut literals, .. } = n;
     let mut flow = liveness::Flow::new(&steps, &code, labels);
     debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
-    liveness::retain_wanted_steps(&mut steps, &mut flow, next, &mut begins);
+    liveness::retain_wanted_steps(&mut steps, &mut flow, &mut begins);
     let reorder::Tidy { mut steps, code, at, done, next, pinned } =
-        reorder::reorder_steps(&steps, code, &mut flow, next);
+        reorder::reorder_steps(&steps, code, simplify::Values::new(&literals, given.room), &mut flow, next);
     // First where instructions begin, then where those before them have been done.
     let n = begins.len();
     begins.extend_from_within(..);
     begins[..n].iter_mut().for_each(|b| *b = at[*b]);
     begins[n..].iter_mut().for_each(|b| *b = done[*b]);
-    liveness::retain_wanted_steps(&mut steps, &mut flow, next, &mut begins);
+    liveness::retain_wanted_steps(&mut steps, &mut flow, &mut begins);
     let done = begins.split_off(n);
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
@@ -155,6 +158,8 @@ struct Narrow<'a> {
     indices: Vec<(V, Mem)>,
     /// Elements of memory that a register has in all lanes: where, of how many bytes, in which, since which step.
     spread: Vec<(Mem, u32, Reg, usize)>,
+    /// A general register that the instruction before gave this value.
+    constant: Option<(Register, u32)>,
 }
 
 /// How many steps an element that was spread is remembered for.

@@ -7,81 +7,12 @@
 
 use iced_x86::{Instruction, OpKind, Register};
 
-use super::liveness::{Block, Flow};
+use super::liveness::{Block, Flow, mark_wanted};
+use super::simplify::{Made, Values};
 use super::step_list::{Effect, List, NO, Reg, Step, UNITS};
+use super::tables::{Lists, Table};
 use super::vector::is_own_memory;
 use super::{Mem, memory};
-
-/// Something for each register, all of which is forgotten at once.
-#[derive(Default)]
-struct Table<T> {
-    /// With each, when it was put there.
-    of: Vec<(u32, T)>,
-    now: u32,
-}
-
-impl<T: Copy + Default> Table<T> {
-    fn clear(&mut self) {
-        self.now += 1;
-    }
-
-    fn get(&self, r: Reg) -> Option<T> {
-        self.of.get(r as usize).filter(|e| e.0 == self.now).map(|e| e.1)
-    }
-
-    fn insert(&mut self, r: Reg, x: T) {
-        *self.or_default(r) = x;
-    }
-
-    fn or_default(&mut self, r: Reg) -> &mut T {
-        let r = r as usize;
-        if r >= self.of.len() {
-            // Nothing was put there at this time, whatever it is.
-            self.of.resize((r + 1).next_power_of_two(), (u32::MAX, T::default()));
-        }
-        let e = &mut self.of[r];
-        if e.0 != self.now {
-            *e = (self.now, T::default());
-        }
-        &mut e.1
-    }
-
-    fn remove(&mut self, r: Reg) -> Option<T> {
-        let x = self.get(r)?;
-        self.of[r as usize].0 = u32::MAX;
-        Some(x)
-    }
-}
-
-/// Lists of numbers, by register.
-#[derive(Default)]
-struct Lists {
-    /// The last of each, from 1 on.
-    last: Table<u32>,
-    /// Each number, and the one before it.
-    all: Vec<(u32, u32)>,
-}
-
-impl Lists {
-    fn clear(&mut self) {
-        self.last.clear();
-        self.all.clear();
-    }
-
-    fn push(&mut self, r: Reg, x: u32) {
-        let before = std::mem::replace(self.last.or_default(r), self.all.len() as u32 + 1);
-        self.all.push((x, before));
-    }
-
-    /// Those of a register, the last first; there are none any more.
-    fn take(&mut self, r: Reg, mut tell: impl FnMut(u32)) {
-        let mut at = self.last.remove(r).unwrap_or(0);
-        while let Some((x, before)) = (at as usize).checked_sub(1).map(|k| self.all[k]) {
-            tell(x);
-            at = before;
-        }
-    }
-}
 
 /// Most steps that are looked at together.
 const MOST: usize = 4096;
@@ -103,12 +34,18 @@ pub(super) struct Tidy {
 }
 
 /// Puts the steps of each block in order; `flow` is that of the steps as they are then.
-pub(super) fn reorder_steps(steps: &[Step], code: Vec<Instruction>, flow: &mut Flow, next: Reg) -> Tidy {
+pub(super) fn reorder_steps(
+    steps: &[Step],
+    code: Vec<Instruction>,
+    values: Values,
+    flow: &mut Flow,
+    next: Reg,
+) -> Tidy {
     let n = steps.len();
     let (room, at) = (Vec::with_capacity(n + n / 4), vec![0; n + 1]);
     let done = at.clone();
     let mut out = Tidy { steps: room, code: Vec::new(), at, done, next, pinned: vec![] };
-    let mut names = Names { list: List { next, code, ..List::default() }, ..Names::default() };
+    let mut names = Names { list: List { next, code, ..List::default() }, values, ..Names::default() };
     let mut bundles = Bundles::default();
     let (mut begins, mut run) = (Vec::new(), Vec::new());
     for Block { start, end, live_out, .. } in &mut flow.blocks {
@@ -121,6 +58,9 @@ pub(super) fn reorder_steps(steps: &[Step], code: Vec<Instruction>, flow: &mut F
         }
         begins.push(names.list.steps.len());
         let mut block_steps = std::mem::take(&mut names.list.steps);
+        if std::mem::take(&mut names.simplified) {
+            retain_wanted(&mut block_steps, *live_out, &mut begins);
+        }
         bundles.reads.clear();
         for s in &block_steps {
             s.touches(|r, read, _| *bundles.reads.or_default(r) += u32::from(read));
@@ -159,6 +99,22 @@ pub(super) fn reorder_steps(steps: &[Step], code: Vec<Instruction>, flow: &mut F
     out
 }
 
+/// Leaves out the steps of a block that nobody wants any more; `begins` go on naming what they named.
+fn retain_wanted(steps: &mut Vec<Step>, live_out: u128, begins: &mut [usize]) {
+    let mut keep = vec![true; steps.len()];
+    mark_wanted(steps, live_out, &mut Table::default(), &mut keep);
+    let mut before = Vec::with_capacity(steps.len() + 1);
+    let mut n = 0;
+    for k in &keep {
+        before.push(n);
+        n += usize::from(*k);
+    }
+    before.push(n);
+    begins.iter_mut().for_each(|b| *b = before[*b]);
+    let mut keep = keep.into_iter();
+    steps.retain(|_| keep.next() == Some(true));
+}
+
 /// Does it stay where it is among all others: does it touch flags, general registers or the guest's memory?
 fn is_fixed(s: &Step, code: &[Instruction]) -> bool {
     if s.ops.iter().all(|r| *r == NO) {
@@ -185,6 +141,9 @@ struct Names {
     /// By unit: the step that its last value begins with, if that is wanted behind the block.
     last: Table<u32>,
     others: Vec<Reg>,
+    values: Values,
+    /// Steps of the block became others, or none.
+    simplified: bool,
 }
 
 impl Names {
@@ -194,6 +153,7 @@ impl Names {
         self.also.clear();
         self.own.clear();
         self.last.clear();
+        self.values.start();
         for (k, s) in steps.iter().enumerate() {
             if let (Effect::Write | Effect::Make, r) = (s.effect, s.ops[0])
                 && r < UNITS
@@ -274,12 +234,34 @@ impl Names {
             Effect::Read => s.ops.iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r)),
             Effect::Write => {
                 s.ops[1..].iter_mut().filter(|r| **r != NO).for_each(|r| *r = self.name(*r));
-                if s.copies && self.last.get(s.ops[0]) != Some(k) {
-                    self.now.insert(s.ops[0], s.ops[1]);
-                    self.also.push(s.ops[1], s.ops[0]);
-                    return;
+                let to = s.ops[0];
+                let copied = match s.copies {
+                    true => Some(s.ops[1]),
+                    false => match self.values.make(&s, &mut self.list) {
+                        Made::Step(made) => {
+                            self.simplified |= made.at != s.at;
+                            s = made;
+                            None
+                        }
+                        Made::Already(r) => {
+                            self.simplified = true;
+                            Some(r)
+                        }
+                    },
+                };
+                match copied {
+                    Some(from) if self.last.get(to) != Some(k) => {
+                        self.now.insert(to, from);
+                        self.also.push(from, to);
+                        return;
+                    }
+                    Some(from) if !s.copies => {
+                        let to = self.written(k, to);
+                        self.list.copy(to, from);
+                        return self.values.overwritten(to);
+                    }
+                    _ => s.ops[0] = self.written(k, to),
                 }
-                s.ops[0] = self.written(k, s.ops[0]);
             }
             Effect::Make => {
                 let t = self.written(k, s.ops[0]);
@@ -303,6 +285,10 @@ impl Names {
             Effect::Label(_) => {}
         }
         self.list.steps.push(s);
+        self.values.done(&s, &self.list.code);
+        if is_fixed(&s, &self.list.code) {
+            self.values.part();
+        }
     }
 }
 

@@ -19,6 +19,7 @@
 //! - `constant_bits`: logic with all ones or all zeros is simpler logic;
 //! - `narrow_words`: words of which only the lowest byte matters are bytes;
 //! - `byte_copies`: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
+//! - `signed_sources`: integers without a sign that are below 2^31 are converted to floats as if they had one;
 //! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - `sink`: what is read once is made where it is read, if that takes no register longer;
 //! - `initial_zeros`: which registers have to be zero when a thread starts, because something may read them before
@@ -45,6 +46,7 @@ mod quad_moves;
 mod quad_products;
 mod rename;
 mod scattered_moves;
+mod signed_sources;
 mod sink;
 mod split_quads;
 mod uniform_branches;
@@ -124,6 +126,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     constant_bits::simplify_logic(&mut p);
     narrow_words::narrow_words(&mut p);
     byte_copies::read_first_copies(&mut p, &blocks);
+    signed_sources::convert_as_signed(&mut p, &blocks);
     dead_code::remove_dead_code(&mut p);
     dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);
