@@ -206,4 +206,21 @@ mod tests {
             "| kernel | n     |\n| ------ | ----- |\n| a\\|b   | 12345 |\n| c      |       |\n"
         );
     }
+
+    /// A page that told of something wrong beside what is right was once published again, and nobody read it.
+    #[test]
+    fn a_page_is_written_only_if_nothing_is_wrong() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let page = folder.path().join("PAGE.md");
+        publish(&page, "as it was", &[]).expect("nothing is wrong");
+        let wrong = ["program 37515 differs".to_owned(), "another does".to_owned()];
+        let refused = publish(&page, "differ: 37515", &wrong).expect_err("something is wrong");
+        assert!(
+            refused.ends_with("PAGE.md is not written: 2 complaints, the first: program 37515 differs"),
+            "{refused}"
+        );
+        assert_eq!(std::fs::read_to_string(&page).expect("the page"), "as it was");
+        publish(&page, "as it is", &[]).expect("nothing is wrong");
+        assert_eq!(std::fs::read_to_string(&page).expect("the page"), "as it is");
+    }
 }
