@@ -30,6 +30,7 @@ use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 use crate::asm::{Mem, Unsupported, V};
 use crate::context_layout::CTX;
 use crate::number_maps::Map;
+use register_allocation::{Places, Room};
 use step_list::{List, O, Reg, UNITS};
 
 /// What the code is given besides its instructions.
@@ -102,6 +103,7 @@ pub(crate) fn narrow_to_avx2(code: &[Instruction], given: &Given<'_>) -> Result<
         return Err(e.to_string());
     }
     let labels = n.labels;
+    let [zeros, ones] = [0, !0].map(|x| n.all(x).disp as u32);
     let Narrow { list: List { mut steps, code, next, .. }, mut literals, .. } = n;
     let mut flow = liveness::Flow::new(&steps, &code, labels);
     debug_assert_eq!(flow.strays(&steps), None, "a step reads what another block made");
@@ -118,8 +120,8 @@ pub(crate) fn narrow_to_avx2(code: &[Instruction], given: &Given<'_>) -> Result<
     let step = |k: usize| begins.get(k).copied().unwrap_or(steps.len());
     let behind = step(given.behind.start)..step(given.behind.end);
     literals.resize(literals.len().next_multiple_of(16), 0);
-    let room = given.room + 4 * literals.len() as u32;
-    let places = register_allocation::Places::new(&steps, &flow, (next, &pinned), (room, behind));
+    let room = Room { at: given.room + 4 * literals.len() as u32, zeros, ones };
+    let places = Places::new((&steps, &code), &flow, (next, &pinned), (room, behind));
     let written = output::write(&steps, &code, &places)?;
     Ok(Narrowed {
         at: begins.iter().map(|b| written.at[*b]).collect(),

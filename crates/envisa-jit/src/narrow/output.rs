@@ -57,6 +57,9 @@ fn write_step(
     put: &mut dyn FnMut(Result<Instruction, iced_x86::IcedError>),
 ) -> Result<(), String> {
     let mut of: [Option<Place>; 4] = std::array::from_fn(|n| places.of(k, n));
+    if let (Effect::Make, Some(Place::Constant(_))) = (s.effect, of[0]) {
+        return Ok(());
+    }
     if s.copies {
         match (of[0], of[1]) {
             (Some(Place::Register(a)), Some(Place::Register(b))) if a == b => return Ok(()),
@@ -68,7 +71,7 @@ fn write_step(
             _ => {}
         }
     }
-    let memory = |p: Option<Place>| matches!(p, Some(Place::Memory(_)));
+    let memory = |p: Option<Place>| p.is_some_and(|p| p.in_context().is_some());
     // What is written.
     let mut after = None;
     let mut lent_first = false;
@@ -94,14 +97,14 @@ fn write_step(
     let first = usize::from(writes);
     if !in_memory(&i)
         && let Some(n) = (first..4).rev().find(|n| memory(of[*n]) && can_fold_memory(i.code(), *n as u32))
-        && let Some(Place::Memory(at)) = of[n]
+        && let Some(at) = of[n].and_then(Place::in_context)
     {
         fold_memory_operand(&mut i, n as u32, at);
         of[n] = None;
     }
     let mut lent = [LENT[1], LENT[0]].into_iter().take(if lent_first { 1 } else { 2 });
     for p in of.iter_mut().skip(first) {
-        if let Some(Place::Memory(at)) = *p {
+        if let Some(at) = p.and_then(Place::in_context) {
             let r = lent.next().ok_or("too many operands are in memory")?;
             put(load(r, at));
             *p = Some(Place::Register(r));
@@ -115,7 +118,7 @@ fn write_step(
     }
     match places.of(k, 4) {
         Some(Place::Register(r)) => i.set_memory_index(register(i.memory_index(), r)),
-        Some(Place::Memory(_)) => return Err("an index is in memory".into()),
+        Some(_) => return Err("an index is in memory".into()),
         None => {}
     }
     put(Ok(i));

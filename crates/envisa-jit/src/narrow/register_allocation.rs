@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use iced_x86::{Code, Instruction};
+
 use super::liveness::{Block, Flow};
 use super::step_list::{Effect, NO, Reg, Step, UNITS};
 
@@ -24,6 +26,47 @@ pub(super) enum Place {
     Register(u8),
     /// In the context.
     Memory(u32),
+    /// A constant in the context: it is not written.
+    Constant(u32),
+}
+
+impl Place {
+    /// Where in the context it is, unless it is one of the CPU's registers.
+    pub fn in_context(self) -> Option<u32> {
+        match self {
+            Place::Register(_) => None,
+            Place::Memory(at) | Place::Constant(at) => Some(at),
+        }
+    }
+}
+
+/// What all steps that write a register make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Made {
+    /// There are none.
+    #[default]
+    Nothing,
+    Zeros,
+    Ones,
+    Others,
+}
+
+impl Made {
+    fn and(self, other: Made) -> Made {
+        match (self, other) {
+            (a, Made::Nothing) => a,
+            (Made::Nothing, b) => b,
+            (a, b) if a == b => a,
+            _ => Made::Others,
+        }
+    }
+}
+
+/// Where the context has room for registers of the list, and constants of their size.
+pub(super) struct Room {
+    pub at: u32,
+    pub zeros: u32,
+    pub ones: u32,
 }
 
 pub(super) struct Places {
@@ -43,7 +86,9 @@ struct Stretch {
 
 struct Stretches<'a> {
     steps: &'a [Step],
+    code: &'a [Instruction],
     all: Vec<Stretch>,
+    made: Vec<Made>,
     of: Vec<[u32; 5]>,
     weight: Vec<f32>,
     parent: Vec<u32>,
@@ -99,10 +144,12 @@ fn block_order(flow: &Flow, behind: Range<usize>) -> (Vec<usize>, Vec<f32>) {
 }
 
 impl<'a> Stretches<'a> {
-    fn new(steps: &'a [Step]) -> Self {
+    fn new(steps: &'a [Step], code: &'a [Instruction]) -> Self {
         Stretches {
             steps,
+            code,
             all: Vec::new(),
+            made: Vec::new(),
             of: vec![[NO; 5]; steps.len()],
             weight: Vec::new(),
             parent: Vec::new(),
@@ -112,6 +159,7 @@ impl<'a> Stretches<'a> {
     fn open(&mut self, end: u32) -> u32 {
         let k = self.all.len() as u32;
         self.all.push(Stretch { start: end, end });
+        self.made.push(Made::Nothing);
         self.weight.push(0.0);
         self.parent.push(k);
         k
@@ -142,6 +190,12 @@ impl<'a> Stretches<'a> {
             }
             self.all[w as usize].start = at + 1;
             self.weight[w as usize] += count;
+            let made = match (s.effect, self.code[s.at as usize].code()) {
+                (Effect::Make, Code::VEX_Vpxor_ymm_ymm_ymmm256) => Made::Zeros,
+                (Effect::Make, Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256) => Made::Ones,
+                _ => Made::Others,
+            };
+            self.made[w as usize] = self.made[w as usize].and(made);
             self.of[k][n] = w;
             open[*r as usize] = NO;
         }
@@ -153,6 +207,9 @@ impl<'a> Stretches<'a> {
             if w == NO {
                 w = self.open(if n < 4 && written(n) { at + 1 } else { last });
                 open[*r as usize] = w;
+            }
+            if written(n) {
+                self.made[w as usize] = Made::Others;
             }
             self.weight[w as usize] += count;
             self.of[k][n] = w;
@@ -180,13 +237,13 @@ fn block_length(b: &Block) -> u32 {
 
 impl Places {
     pub fn new(
-        steps: &[Step],
+        (steps, code): (&[Step], &[Instruction]),
         flow: &Flow,
         (regs, pinned): (Reg, &[Reg]),
-        (room, behind): (u32, Range<usize>),
+        (room, behind): (Room, Range<usize>),
     ) -> Places {
         let (order, count) = block_order(flow, behind);
-        let mut s = Stretches::new(steps);
+        let mut s = Stretches::new(steps, code);
         let mut open = vec![NO; regs as usize];
         // Both are in the order of the units.
         let mut units: Vec<(Reg, u32)> = Vec::new();
@@ -266,6 +323,7 @@ struct Web {
     stretches: Range<usize>,
     weight: f32,
     length: u32,
+    made: Made,
     pinned: bool,
     /// In the list of webs that are copied to others: those that are copied to it or from it.
     near: Range<usize>,
@@ -347,9 +405,10 @@ impl Stretches<'_> {
             last[w] = s.end + 1;
         }
         let mut stretches = vec![Stretch { start: 0, end: 0 }; counts_to_offsets(&mut counts)];
-        for ((s, r), weight) in self.all.iter().zip(of).zip(&self.weight) {
+        for (((s, r), weight), made) in self.all.iter().zip(of).zip(&self.weight).zip(&self.made) {
             let (w, next) = (&mut webs[*r as usize], &mut counts[*r as usize]);
             w.weight += weight;
+            w.made = w.made.and(*made);
             w.length += s.end - s.start + 1;
             if w.stretches.end != 0 && stretches[*next - 1].end + 1 == s.start {
                 stretches[*next - 1].end = s.end;
@@ -392,7 +451,7 @@ impl Stretches<'_> {
         (webs, stretches, near)
     }
 
-    fn give(mut self, pinned: &[bool], room: u32, positions: u32) -> Places {
+    fn give(mut self, pinned: &[bool], room: Room, positions: u32) -> Places {
         // Webs are numbered in the order of the stretches that stand for them.
         let mut n = 0;
         let mut of = vec![NO; self.all.len()];
@@ -429,6 +488,15 @@ impl Stretches<'_> {
                 // The lowest of those that are wished for as much.
                 wish[*a].total_cmp(&wish[*b]).then(b.cmp(a))
             });
+            let constant = match web.made {
+                Made::Zeros => Some(room.zeros),
+                Made::Ones => Some(room.ones),
+                _ => None,
+            };
+            if let (None, Some(at)) = (best, constant) {
+                places[k as usize] = Some(Place::Constant(at));
+                continue;
+            }
             let place = match best {
                 Some(r) => r,
                 None => {
@@ -448,13 +516,13 @@ impl Stretches<'_> {
                 None => Place::Register(place as u8),
                 Some(slot) => {
                     slots = slots.max(slot as u32 + 1);
-                    Place::Memory(room + SLOT * slot as u32)
+                    Place::Memory(room.at + SLOT * slot as u32)
                 }
             });
             let t = &mut taken[place / 64];
             mine.iter().for_each(|s| t.take(s, 1 << (place % 64)));
         }
         let places = of.iter().map(|w| places[*w as usize].unwrap_or(Place::Register(0))).collect();
-        Places { of: self.of, places, end: room + SLOT * slots }
+        Places { of: self.of, places, end: room.at + SLOT * slots }
     }
 }

@@ -203,7 +203,7 @@ impl Values {
         for k in 0..i.op_count() {
             match i.op_kind(k) {
                 OpKind::Register if is_vector(i.op_register(k)) => {}
-                OpKind::Immediate8 => immediate = u64::from(i.immediate8()),
+                OpKind::Immediate8 => immediate |= u64::from(i.immediate8()),
                 OpKind::Memory => {
                     let m = memory(i);
                     if !is_own_memory(m) || m.index != Register::None {
