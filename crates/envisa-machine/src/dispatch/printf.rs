@@ -478,7 +478,7 @@ fn float(spec: &Spec, x: f64) -> String {
             if spec.alternate && precision == 0 { text + "." } else { text }
         }
         b'e' => format_exponential(x, precision, spec.alternate),
-        b'a' => format_hex_float(x, spec.precision),
+        b'a' => format_hex_float(x, spec.precision, spec.alternate),
         _ => format_general(x, precision.max(1), spec.alternate),
     }
 }
@@ -510,12 +510,14 @@ fn format_general(x: f64, precision: usize, keep_zeros: bool) -> String {
             None => text,
         }
     } else {
-        strip(format!("{x:.*}", (precision as i32 - 1 - exponent) as usize))
+        let decimals = (precision as i32 - 1 - exponent) as usize;
+        let dot = if keep_zeros && decimals == 0 { "." } else { "" };
+        strip(format!("{x:.decimals$}{dot}"))
     }
 }
 
 /// `0x1.8p+1`.
-fn format_hex_float(x: f64, precision: Option<usize>) -> String {
+fn format_hex_float(x: f64, precision: Option<usize>, point: bool) -> String {
     let bits = x.to_bits();
     let (mut fraction, biased) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
     let mut lead = u64::from(biased != 0);
@@ -542,7 +544,7 @@ fn format_hex_float(x: f64, precision: Option<usize>) -> String {
         Some(p) if p > 13 => text.push_str(&"0".repeat(p - 13)),
         _ => {}
     }
-    let dot = if text.is_empty() { "" } else { "." };
+    let dot = if text.is_empty() && !point { "" } else { "." };
     format!("0x{lead}{dot}{text}p{exponent:+}")
 }
 
@@ -607,6 +609,14 @@ mod tests {
             ("%a", 3.0, "0x1.8p+1"),
             ("%.0f", 2.5, "2"),
             ("%08.2f", -1.5, "-0001.50"),
+            // A point with nothing behind it.
+            ("%#.0f", 3.0, "3."),
+            ("%#.0e", 3.0, "3.e+00"),
+            ("%#g", 100000.0, "100000."),
+            ("%#.1g", 5.0, "5."),
+            ("%#.1G", 5e10, "5.E+10"),
+            ("%#a", 1.0, "0x1.p+0"),
+            ("%+#.0A", 1e10, "+0X1.P+33"),
         ] {
             assert_eq!(run(format, &double(x)).text, expected, "{format}");
         }
