@@ -305,6 +305,9 @@ not kept: a compare with its opposite was done in 32 bits that do not hold it (p
 all of a destination is not known for any of it |
 | bounds of a region that is negated were those of the region: of the smallest number a compare with its opposite was done in 32 bits \
 that do not hold it (program 9301441) | native code | fixed: modifiers count for all regions |
+| a rounding of one half of a vector was taken for that of the other half: what makes a value was compared without the place in memory \
+that it reads where an immediate follows, in a pass that was new (program 5000011 and a dozen more of 3,000) | native code with AVX2 | \
+fixed: all of it is compared |
 ";
 
 /// The page `docs/RANDOM-PROGRAMS.md`.
