@@ -1,7 +1,7 @@
 //! Within a block, what a step makes that an earlier one made already is that one's, and steps that others make simpler
 //! become simpler ones: truths are counted and chosen by as they are, without being turned into numbers or round first.
 
-use iced_x86::{Code, Instruction, OpKind, Register};
+use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 
 use super::step_list::{Effect, LOAD, List, NO, O, Reg, Step, UNITS};
 use super::tables::Table;
@@ -176,7 +176,7 @@ impl Values {
     /// What an instruction does that writes no register of the list.
     fn happened(&mut self, i: &Instruction) {
         let base = |r: Register| [CTX, REGS].contains(&r.full_register());
-        let modes = matches!(i.code(), Code::VEX_Vldmxcsr_m32 | Code::Ldmxcsr_m32);
+        let modes = matches!(i.mnemonic(), Mnemonic::Vldmxcsr | Mnemonic::Ldmxcsr);
         if modes || i.is_call_near() || i.is_call_near_indirect() || i.is_string_instruction() {
             return self.forget();
         }
