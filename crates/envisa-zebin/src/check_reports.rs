@@ -83,6 +83,8 @@ pub enum Kind {
     Fences = 22,
     /// A variable of the kernel in local memory: as [`Kind::Variable`], with all dimensions but the first behind its name.
     LocalVariable = 23,
+    /// A note: a value is stored of which so many bytes count, and none of these is padding; or that is done, if it is none.
+    Whole = 24,
 }
 
 /// A fence for which the source has no barrier: it orders what a work-item does, and not what others do.
@@ -173,6 +175,7 @@ impl What {
             21 => Kind::Variable,
             22 => Kind::Fences,
             23 => Kind::LocalVariable,
+            24 => Kind::Whole,
             _ => return None,
         };
         let does = match (field >> 8) as u8 {

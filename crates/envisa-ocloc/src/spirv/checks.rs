@@ -30,6 +30,7 @@ mod sub_groups;
 mod types;
 mod uniform;
 mod variables;
+mod whole_values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +44,7 @@ use pointer_origins::Origins;
 use pointer_path::{Part, Path, Step};
 use types::{Shape, Types};
 use variables::Variables;
+use whole_values::Pieces;
 
 mod op {
     pub const NAME: u32 = 5;
@@ -107,6 +109,12 @@ const CROSS_WORKGROUP_MEMORY: i64 = 0x200;
 /// Instructions of OpenCL's extended set.
 const VLOADN: u32 = 171;
 const VSTOREN: u32 = 172;
+const VLOAD_HALFN: u32 = 174;
+const VSTORE_HALFN: u32 = 177;
+const VSTORE_HALFN_R: u32 = 178;
+const VLOADA_HALFN: u32 = 179;
+const VSTOREA_HALFN: u32 = 180;
+const VSTOREA_HALFN_R: u32 = 181;
 /// The added function's name.
 const NAME: &str = "envisa.check";
 
@@ -148,6 +156,7 @@ pub fn with_checks(
         }
         checking.copies(i);
         checking.together(i);
+        checking.whole_values(i);
         checking.changes(i);
         checking.fences(i);
         checking.of_sub_group(i);
@@ -223,6 +232,7 @@ struct Checking {
     /// The functions that kernels are, and the parameters of all others.
     kernels: BTreeSet<u32>,
     parameters: BTreeSet<u32>,
+    pieces: Pieces,
 }
 
 impl Checking {
@@ -253,6 +263,7 @@ impl Checking {
         let variables = Variables::of(&module, &types);
         let kernels = copies::kernel_functions(&module);
         let parameters = parameters_of_others(&module, &kernels);
+        let pieces = Pieces::of(&module, &types, &variables);
         Checking {
             module,
             types,
@@ -272,6 +283,7 @@ impl Checking {
             arithmetic: None,
             kernels,
             parameters,
+            pieces,
         }
     }
 
@@ -309,20 +321,37 @@ impl Checking {
         }
     }
 
-    /// What `vload` and `vstore` access: a vector of elements, so many of them behind a pointer to an element.
+    /// What `vload`, `vstore` and those of halves access: a vector of elements, so many of them behind a pointer to an
+    /// element. Those of aligned halves ask for an address that is a multiple of the vector.
     fn vector(&self, operands: &[u32]) -> Option<Access> {
-        let (pointer, does, offset, elements) = match operands {
-            [vector, _, set, VLOADN, offset, pointer, ..] if self.types.is_opencl(*set) => {
-                (*pointer, Does::Reads, *offset, self.types.elements(*vector)?)
+        let (pointer, does, offset, vector, function) = match operands {
+            [ty, _, set, function @ (VLOADN | VLOAD_HALFN | VLOADA_HALFN), offset, pointer, ..]
+                if self.types.is_opencl(*set) =>
+            {
+                (*pointer, Does::Reads, *offset, *ty, *function)
             }
-            [_, _, set, VSTOREN, data, offset, pointer] if self.types.is_opencl(*set) => {
-                (*pointer, Does::Writes, *offset, self.types.elements(self.types.type_of(*data)?)?)
+            [
+                _,
+                _,
+                set,
+                function @ (VSTOREN | VSTORE_HALFN | VSTORE_HALFN_R | VSTOREA_HALFN | VSTOREA_HALFN_R),
+                data,
+                offset,
+                pointer,
+                ..,
+            ] if self.types.is_opencl(*set) => {
+                (*pointer, Does::Writes, *offset, self.types.type_of(*data)?, *function)
             }
             _ => return None,
         };
+        let aligned = function >= VLOADA_HALFN;
+        let elements = self.types.elements(vector).or((function != VLOADN).then_some(1))?;
         let (_, pointee) = self.types.pointer(pointer)?;
-        let bytes = self.types.get(pointee)?.bytes * elements;
-        Some(Access { pointer, does, bytes, align: 1, bits: None, times: Some(offset) })
+        let element = self.types.get(pointee)?.bytes;
+        // Vectors of three aligned halves are as far apart as vectors of four.
+        let times = Some(offset).filter(|_| !aligned || elements != 3);
+        let align = if aligned { element * elements.next_power_of_two() } else { 1 };
+        Some(Access { pointer, does, bytes: element * elements, align, bits: None, times })
     }
 
     /// The number of a line gets its column, which compilers do not hand on.
@@ -410,12 +439,28 @@ impl Checking {
         }
         // Who calls a function may have cast what it is given; a kernel is given buffers as they are.
         let given = self.parameters.contains(&path.root);
-        if (given || path.cast_from < access.align) && access.align > 1 && access.align.is_power_of_two() {
+        let align = self.asked_for(access, path);
+        let of = self.own_alignment(access.pointer).unwrap_or(u64::MAX);
+        if (given || path.cast_from.min(of) < align) && align > 1 && align.is_power_of_two() {
             let address = self.make(at, op::CONVERT_PTR_TO_U, &[access.pointer]);
-            let mask = self.constant(access.align - 1);
+            let mask = self.constant(align - 1);
             let beyond = self.make(at, op::BITWISE_AND, &[address, mask]);
-            self.call(at, beyond, 1, what(Kind::Alignment, access.align), &path.text);
+            self.call(at, beyond, 1, what(Kind::Alignment, align), &path.text);
         }
+    }
+
+    /// What an access's address has to be a multiple of. Of an element of an array whose pointer is cast as it is, compilers
+    /// know the alignment, and ask for no more; the type to which it is cast does.
+    fn asked_for(&self, access: &Access, path: &Path) -> u64 {
+        let known = access.bits.is_some() && access.align > 1 && access.align == path.cast_from;
+        let own = self.own_alignment(access.pointer).filter(|own| known && *own > access.align);
+        own.unwrap_or(access.align)
+    }
+
+    /// The alignment of what a pointer points to, as its type has it; `None` of what is no data.
+    fn own_alignment(&self, pointer: u32) -> Option<u64> {
+        let pointee = self.types.pointer(pointer).and_then(|(_, to)| self.types.get(to));
+        pointee.filter(|t| t.shape != Shape::Other).map(|t| t.align)
     }
 
     /// An offset with what the access itself adds to it.

@@ -63,6 +63,7 @@ impl Checks {
                     self.group.fences_alone(m.t.index, what.bound & check_reports::ALONE != 0);
                     self.group.fences_for_group(m.t.index, what.bound & check_reports::FOR_GROUP != 0);
                 }
+                Kind::Whole => self.whole_shadow(m).whole = what.bytes.into(),
                 Kind::Changes | Kind::Changed => self.group.changes(m.t.index, what.kind == Kind::Changes),
                 _ => {}
             }
@@ -131,7 +132,8 @@ impl Checks {
             | Kind::Changed
             | Kind::Variable
             | Kind::Fences
-            | Kind::LocalVariable => return,
+            | Kind::LocalVariable
+            | Kind::Whole => return,
         };
         self.note(m, pc, kind, channel, || sentence(&what, &name, value));
     }

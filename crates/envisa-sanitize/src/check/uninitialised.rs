@@ -29,6 +29,8 @@ pub(super) struct Shadow {
     pub spoilt: bool,
     /// It is no longer as a thread's is when that starts, or may be so soon.
     pub changes: bool,
+    /// Of what it stores so many bytes are no padding: the kernel told that. 0 if nothing is known.
+    pub whole: u32,
 }
 
 impl Default for Shadow {
@@ -40,6 +42,7 @@ impl Default for Shadow {
             flags: Flags::new(),
             spoilt: false,
             changes: true,
+            whole: 0,
         }
     }
 }
@@ -50,6 +53,7 @@ impl Shadow {
         self.bits.clear();
         self.origins.clear();
         self.flags.clear();
+        self.whole = 0;
         self.written.copy(initial);
     }
 }
@@ -372,7 +376,10 @@ impl Checks {
         let stays = |at: u32| home.is_some_and(|home| shadow.is_of(at, home.behind(at - data.start)));
         let missing = |at: u32| !shadow.written.any(at, 1) && !stays(at);
         let computed = data.clone().find(|at| shadow.is_computed(*at));
-        let hole = if bytes <= 8 {
+        let counts = |at: u32| part * bytes + at - data.start < shadow.whole;
+        let hole = if bytes <= 8 && shadow.whole > 0 {
+            data.clone().find(|at| counts(*at) && missing(*at))
+        } else if bytes <= 8 {
             let others = |s: u32| (1..4).all(|n| shadow.written.any(data.start.wrapping_sub(n * s), bytes));
             // Padding of structures is never the first byte: what has none there is no copy of such.
             let first = missing(data.start) && (whole || !stride.is_some_and(others));

@@ -280,6 +280,36 @@ fn atomics_of_64_bits_in_local_memory_are_noted() {
 }
 
 #[test]
+fn stores_of_values_in_pieces_are_noted() {
+    // char, char4, a variable of it, and the kernel's buffer as one of it.
+    let mut body = vec![
+        instruction(op::TYPE_INT, &[60, 8, 0]),
+        instruction(23, &[61, 60, 4]),
+        instruction(op::TYPE_POINTER, &[62, FUNCTION, 61]),
+        instruction(op::TYPE_POINTER, &[63, CROSS_WORKGROUP, 61]),
+        instruction(46, &[60, 64]),
+        instruction(46, &[61, 65]),
+        instruction(59, &[62, 66, FUNCTION]),
+        instruction(124, &[63, 67, 31]),
+    ];
+    let whole = body.clone();
+    let load = |id| instruction(op::LOAD, &[61, id, 66]);
+    let store = |to, value| instruction(op::STORE, &[to, value]);
+    // v.x = 0; *a = v;
+    let set_first = [load(70), instruction(82, &[61, 71, 64, 70, 0]), store(66, 71), load(72), store(67, 72)];
+    body.extend(set_first.iter().cloned());
+    let note = |bytes| what(Kind::Whole, Does::Writes, bytes, 0);
+    assert_eq!(notes(&body), [note(4), note(0)]);
+    // Of three components as four, the fourth does not count.
+    body.pop();
+    body.extend([instruction(79, &[61, 73, 72, 72, 0, 1, 2, u32::MAX]), store(67, 73)]);
+    assert_eq!(notes(&body), [note(3), note(0)]);
+    // char4 v = 0; v.x = 0; *a = v;
+    let all = [whole, vec![store(66, 65)], set_first.to_vec()].concat();
+    assert_eq!(notes(&all), []);
+}
+
+#[test]
 fn barriers_of_sub_groups_are_noted() {
     // The scopes of a group and of a sub-group, and local memory.
     let number = |id, value| instruction(op::CONSTANT, &[INT, id, value]);
