@@ -13,7 +13,8 @@ const MOST_MARKED: usize = 6;
 ///
 /// Races for one variable or buffer have one cause if they share a statement, and all are within groups or all between them.
 /// Colliding stores of one statement have that of a race of this statement with itself. Uses of memory that nothing has written
-/// have one cause if they are of one variable or buffer.
+/// have one cause if they are of one variable or buffer. Where an access leads out of one variable into another, what is found of the
+/// other one there follows from that.
 pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
     let mut parents: Vec<usize> = (0..findings.len()).collect();
     let mut first: HashMap<(bool, &str, Site<'_>), usize> = HashMap::new();
@@ -46,6 +47,11 @@ pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
             join(&mut parents, race, n);
         }
     }
+    for (n, f) in findings.iter().enumerate() {
+        if let Some(outside) = findings.iter().position(|outside| follows(f, outside)) {
+            join(&mut parents, outside, n);
+        }
+    }
     let roots: Vec<usize> = (0..findings.len()).map(|n| root(&parents, n)).collect();
     let mut all: Vec<Option<Finding>> = findings.into_iter().map(Some).collect();
     let mut told = Vec::new();
@@ -54,12 +60,31 @@ pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
         let members: Vec<usize> =
             (0..all.len()).filter(|m| roots[*m] == roots[n] && all[*m].is_some()).collect();
         let race = |m: &&usize| all[**m].as_ref().is_some_and(|f| f.race.is_some());
-        let Some(chief) = members.iter().find(race).or(members.first()).copied() else { continue };
+        let outside = |m: &&usize| all[**m].as_ref().is_some_and(|f| f.kind == FindingKind::OutOfBounds);
+        let chief = members.iter().find(outside).or(members.iter().find(race)).or(members.first());
+        let Some(chief) = chief.copied() else { continue };
         let Some(mut finding) = all[chief].take() else { continue };
         finding.also = members.iter().filter_map(|m| all[*m].take()).collect();
         told.push(finding);
     }
     told
+}
+
+/// Is a finding of another variable than that out of which an access of the same statement leads?
+fn follows(f: &Finding, outside: &Finding) -> bool {
+    let of_memory =
+        matches!(f.kind, FindingKind::Race | FindingKind::UninitialisedMemory | FindingKind::StoreConflict);
+    let mut subject = f.subject.split(' ');
+    let named = subject.any(|word| matches!(word, "variable" | "argument" | "buffer"));
+    let Some(name) = subject.next().filter(|_| of_memory && named) else { return false };
+    if outside.kind != FindingKind::OutOfBounds || outside.place.quoted.is_none() {
+        return false;
+    }
+    let told = outside.message();
+    let mut words = told.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let at = |p: &Place| p.quoted == outside.place.quoted && p.function == outside.place.function;
+    let there = at(&f.place) || f.race.as_ref().is_some_and(|r| at(&r.other));
+    there && !words.any(|w| w == name)
 }
 
 /// Does the fault that ended the launch have the cause of a finding? It is of the same kind, and of the same statement. Of a barrier
@@ -117,6 +142,12 @@ impl Finding {
         let mut marked: Vec<Site<'_>> = vec![Site::of(&self.place)];
         marked.extend(self.race.as_ref().map(|r| Site::of(&r.other)));
         let (mut left_out, mut collisions) = (0usize, None);
+        if self.kind == FindingKind::OutOfBounds {
+            for also in &self.also {
+                d = d.note(format!("what follows from it: {} ({})", also.message(), also.code));
+            }
+            return d;
+        }
         for also in &self.also {
             let Some(race) = &also.race else {
                 collisions = collisions.or(also.values.as_ref());
