@@ -52,8 +52,8 @@ use crate::values::{ElemType, HostValue, ValueSpec};
 use arguments::{Held, Target};
 use envisa::diag::Files;
 use envisa::{
-    Arg, ArgKey, Buffer, Cancel, Config, Device, Kernel, Launch, LoadOptions, Module, Outcome, Progress,
-    Source as Form, SourceText,
+    Arg, ArgKey, Buffer, Cancel, Config, Device, FaultKind, Kernel, Launch, LoadOptions, Module, Outcome,
+    Progress, Source as Form, SourceText,
 };
 use envisa_ocloc::cache::Cache;
 use envisa_ocloc::{Build, BuildError, Lines, Rewrite};
@@ -232,6 +232,9 @@ pub struct Output {
 pub const MEMORY_LIMIT: u64 = 8 << 30;
 /// Greatest job file, in bytes.
 const JOB_LIMIT: u64 = 1 << 20;
+/// Branches and calls that a thread takes at most where groups run in reverse: those that wait for a lower one would wait for ever. Nothing
+/// promises that lower ones run first, but devices start them in this order, and programs rely on it.
+const MOST_IN_REVERSE: u64 = 1 << 20;
 /// Longest timeout, in seconds.
 pub const MAX_TIMEOUT: f64 = 1e7;
 /// Most host threads that a job may ask for.
@@ -652,16 +655,23 @@ impl Ready {
     ) -> Result<Outcome, JobError> {
         if job.order.is_none() && outcome.findings.is_some() && self.kernel.depends_on_order() {
             let (order, outputs) = (Some("reverse".to_owned()), Vec::new());
+            let limit = if job.limit == 0 { MOST_IN_REVERSE } else { job.limit.min(MOST_IN_REVERSE) };
             let again = Job {
                 order,
                 outputs,
+                limit,
                 stats: false,
                 footprint: false,
                 profile: false,
                 trace: false,
                 ..job.clone()
             };
-            outcome.add_other_order(Ready::new(&again)?.run(None, cancel)?);
+            let mut other = Ready::new(&again)?.run(None, cancel)?;
+            // What was found until then counts.
+            if other.fault.as_ref().is_some_and(|f| f.kind == FaultKind::Limit) {
+                other.fault = None;
+            }
+            outcome.add_other_order(other);
         }
         Ok(outcome)
     }
