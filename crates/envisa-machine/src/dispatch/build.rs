@@ -198,7 +198,15 @@ pub fn prepare_from(
     if slm_bytes - building.zones > with.local_memory {
         return Err(too_much_local_memory(slm_bytes - building.zones, with.local_memory));
     }
+    let slm_bytes =
+        if with.red_zone > 0 { slm_bytes } else { given_local_memory(slm_bytes, with.local_memory) };
     building.finish((classes, edge_class), &threads, with.stack_calls, slm_bytes, spent)
+}
+
+/// Bytes of local memory that a device gives a group which wants so many: 0, or a power of two from 1 KiB on, as Intel's driver
+/// asks the hardware for it. Kernels that go a little too far reach this memory, and some of Intel's own count on it.
+fn given_local_memory(bytes: u64, most: u64) -> u64 {
+    if bytes == 0 { 0 } else { bytes.next_power_of_two().max(1 << 10).min(most.max(bytes)) }
 }
 
 /// Refuses what would run and mean nothing: without it, such kernels read what nobody wrote.

@@ -78,7 +78,7 @@ fn the_image_is_laid_out_as_the_compiler_expects() {
     let (memory, prepared) = ready(|_| {});
     let p = prepared.unwrap();
     assert_eq!(p.groups, [2, 2, 1]);
-    assert_eq!(p.slm_bytes, 416 + 256);
+    assert_eq!(p.slm_bytes, 1024, "more than 416 + 256: as the hardware gives it");
     let mut image = p.image.clone();
     // The far corner: 36 x 1 work-items.
     let group = [1, 1, 0];
@@ -207,6 +207,15 @@ fn what_is_missing_is_named() {
     }
     // Where the device has images, it is the argument that does not fit.
     assert!(!matches!(refused(image, 128, false, true), Err(LaunchError::Unsupported(_))));
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "reads metadata again and again")]
+fn local_memory_comes_in_powers_of_two() {
+    for (bytes, given) in [(256, 1 << 10), (1100, 2 << 10), (3000, 4 << 10), (33 << 10, 64 << 10)] {
+        let (_, prepared) = ready(|l| l.args[2] = Arg::Local(bytes));
+        assert_eq!(prepared.unwrap().slm_bytes, given, "{bytes} bytes");
+    }
 }
 
 #[test]
