@@ -149,7 +149,7 @@ fn as_is(
     }
     let compiled = made.map_err(|e| NotBuilt { why: Why::of(&e), log: e.log().to_owned() })?;
     let said = compiled.log;
-    match Module::compiled(spec, "program", compiled.bytes, sources) {
+    match Module::load(spec, "program", compiled.bytes, sources) {
         Ok(module) => Ok((module, said)),
         Err(e) => {
             let log = format!("{said}envisa cannot use the module: {e}\n");

@@ -301,6 +301,13 @@ impl From<envisa::Error> for Trouble {
     }
 }
 
+/// Is it a file of the compiler's in which there is nothing to execute?
+fn is_without_code(bytes: &[u8]) -> bool {
+    let Ok(elf) = envisa::zebin::Elf::parse(bytes) else { return false };
+    let has = |start| elf.sections.iter().any(|s| s.name.starts_with(start));
+    (has(".note.intelgt") || has(".spv")) && !has(".text")
+}
+
 /// What an argument is by the pieces of the payload that are of it.
 fn kind_of(pieces: &[&PayloadArgument], source: Option<&SourceInfo>) -> ArgKind {
     for p in pieces {
@@ -325,12 +332,19 @@ fn kind_of(pieces: &[&PayloadArgument], source: Option<&SourceInfo>) -> ArgKind 
 }
 
 impl Module {
-    /// Reads a zebin that was compiled for a device.
+    /// Reads a zebin that was compiled for a device. Of a text without kernels the compiler makes a file without metadata: a
+    /// program of none.
     ///
     /// # Errors
     /// If it is none, is damaged, is for another device, or lacks its vISA text.
     pub fn load(spec: &Spec, name: &str, bytes: Vec<u8>, sources: Vec<SourceText>) -> Result<Module, String> {
-        let zebin = ZebinFile::parse(&bytes).map_err(|e| e.to_string())?;
+        let zebin = match ZebinFile::parse(&bytes) {
+            Ok(zebin) => zebin,
+            Err(envisa::zebin::Error::NoZeInfo) if is_without_code(&bytes) => {
+                return Ok(Module::of_kernels(name, bytes, sources, Vec::new()));
+            }
+            Err(e) => return Err(e.to_string()),
+        };
         match zebin.notes.device() {
             Some(device) if device.to_string() == spec.name => {}
             Some(device) => return Err(format!("the binary is for {device}, not for {}", spec.name)),
@@ -351,43 +365,21 @@ impl Module {
         }
         let global_bytes = zebin.data_sections().map(|d| d.size).sum();
         let undefined = zebin.unresolved().into_iter().map(str::to_owned).collect();
-        Ok(Module {
+        Ok(Module { undefined, global_bytes, ..Module::of_kernels(name, bytes, sources, kernels) })
+    }
+
+    fn of_kernels(name: &str, bytes: Vec<u8>, sources: Vec<SourceText>, kernels: Vec<KernelInfo>) -> Module {
+        Module {
             bytes: Arc::new(bytes),
             name: name.to_owned(),
             sources,
             kernels,
-            undefined,
-            global_bytes,
-            own_build: None,
-            unwritten: OnceLock::new(),
-            loaded: Mutex::default(),
-        })
-    }
-
-    /// Takes what the compiler made. Of a text without kernels it makes a file without metadata: a program of none.
-    ///
-    /// # Errors
-    /// As of `load`.
-    pub fn compiled(
-        spec: &Spec,
-        name: &str,
-        bytes: Vec<u8>,
-        sources: Vec<SourceText>,
-    ) -> Result<Module, String> {
-        if !matches!(ZebinFile::parse(&bytes), Err(envisa::zebin::Error::NoZeInfo)) {
-            return Module::load(spec, name, bytes, sources);
-        }
-        Ok(Module {
-            bytes: Arc::new(bytes),
-            name: name.to_owned(),
-            sources,
-            kernels: Vec::new(),
             undefined: Vec::new(),
             global_bytes: 0,
             own_build: None,
             unwritten: OnceLock::new(),
             loaded: Mutex::default(),
-        })
+        }
     }
 
     /// The zebin that runs.

@@ -82,6 +82,9 @@ fn binaries_are_taken_by_their_text_or_rebuilt_and_native_code_alone_is_refused(
     let (result, module, log) = d.module(1, &native);
     assert_eq!((result, module), (0x7800_000f, 0));
     assert!(log.contains("native code alone is not executed"), "{log}");
+    // PoCL keeps the binaries of all programs, also of those without kernels.
+    let (result, _, log) = d.module(1, &binary(d, d.program("")));
+    assert_eq!((result, log.as_str()), (SUCCESS, ""));
     for damaged in [&b"\x7fELF"[..], &whole[..whole.len() / 2], &[0; 100]] {
         assert_eq!(d.module(1, damaged).0, 0x7800_000f);
         assert_eq!(d.module(0, damaged).0, BUILD_FAILURE);
