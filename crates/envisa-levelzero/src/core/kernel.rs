@@ -154,10 +154,18 @@ impl Kernel {
             ArgKind::Local if bytes.is_some() => return Err(Error::INVALID_ARGUMENT),
             ArgKind::Local => Arg::Local(size),
             // Where the type's size is not known, what is used counts whole parts of registers.
-            ArgKind::Value if size < about.size && about.exact || size > MOST => {
+            ArgKind::Value if size == 0 && about.exact || size > MOST => {
                 return Err(Error::INVALID_KERNEL_ARGUMENT_SIZE);
             }
-            ArgKind::Value => Arg::Bytes(bytes.unwrap_or_else(|| vec![0; size]).into()),
+            ArgKind::Value => {
+                let mut bytes = bytes.unwrap_or_else(|| vec![0; size]);
+                // As with Intel's driver, what is not given is zero: a vector of three has the room of four, and some clients
+                // give three, or an index of 32 bits for one of 64.
+                if about.exact {
+                    bytes.resize(size.max(about.size), 0);
+                }
+                Arg::Bytes(bytes.into())
+            }
             // Addresses and handles are words.
             kind => match bytes.map(word).transpose()? {
                 None | Some(0) if kind == ArgKind::Buffer => Arg::Null,

@@ -80,6 +80,20 @@ fn a_list_is_executed_as_often_as_one_likes() {
 }
 
 #[test]
+fn values_may_have_fewer_bytes_than_their_type() {
+    let Some(d) = driver() else { return };
+    let text = "kernel void f(global int *x, int3 v, ulong n) {
+        vstore3(v, 0, x); x[3] = (int)(n >> 32); x[4] = (int)n; }";
+    let kernel = d.kernel(d.program(text), "f", 1);
+    let x = d.shared(&[7i32; 5]);
+    d.arg(kernel, 0, x.as_ptr());
+    d.arg(kernel, 1, [1i32, 2, 3]);
+    d.arg(kernel, 2, 4i32);
+    d.launch(d.immediate(1), kernel, 1, 0, &[]);
+    assert_eq!(*x, [1, 2, 3, 0, 4]);
+}
+
+#[test]
 fn arguments_are_what_clients_pass() {
     let Some(d) = driver() else { return };
     let (module, list) = (d.program(TEXT), d.immediate(1));
