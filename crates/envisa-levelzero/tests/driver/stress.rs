@@ -1,5 +1,6 @@
 //! Many threads at once: immediate and regular lists, in order and out of it, memory that comes and goes.
 
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::ze::*;
@@ -9,6 +10,9 @@ const TEXT: &str = "
     kernel void square(global int *x) { int i = get_global_id(0); x[i] = x[i] * x[i] % 1000; }";
 const THREADS: usize = 16;
 const N: usize = 256;
+/// Kilobytes by which memory may grow, in a run of so many seconds, beside which no other tests run.
+const GROWTH: u64 = 1 << 15;
+const LONG: u64 = 600;
 
 /// What a thread has.
 struct Mine {
@@ -38,7 +42,7 @@ impl Mine {
     fn chained(&mut self, lists: [usize; 2], x: &mut [i32]) {
         let d = self.d;
         let (v, add, square) = self.kernels(x);
-        let events = d.events(3);
+        let (pool, events) = d.pool(3);
         d.launch(lists[0], add, 4, events[0], &[]);
         d.launch(lists[1], square, 4, events[1], &[events[0]]);
         d.launch(lists[0], add, 4, events[2], &[events[1]]);
@@ -47,6 +51,7 @@ impl Mine {
         for event in events {
             d.ok("zeEventDestroy", &[event]);
         }
+        d.ok("zeEventPoolDestroy", &[pool]);
         for list in lists {
             d.ok("zeCommandListHostSynchronize", &[list, FOREVER]);
         }
@@ -133,13 +138,22 @@ impl Mine {
     }
 }
 
-/// Ten seconds; `ENVISA_STRESS_SECONDS` says how long instead.
+/// Kilobytes of memory that the process has.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux says it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it is there");
+    line.split_whitespace().next().and_then(|kb| kb.parse().ok()).expect("a number")
+}
+
+/// Ten seconds; `ENVISA_STRESS_SECONDS` says how long instead. From a fifth of a long time on, memory does not
+/// grow.
 #[test]
 fn sixteen_threads_use_lists_of_all_kinds() {
     let Some(d) = driver() else { return };
     let seconds = std::env::var("ENVISA_STRESS_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(10);
-    let end = Instant::now() + Duration::from_secs(seconds);
     let module = d.program(TEXT);
+    let start = Instant::now();
+    let end = start + Duration::from_secs(seconds);
     let threads: Vec<_> = (0..THREADS as u64)
         .map(|i| {
             let (add, square) = (d.kernel(module, "add", N / 4), d.kernel(module, "square", N / 4));
@@ -147,6 +161,16 @@ fn sixteen_threads_use_lists_of_all_kinds() {
             std::thread::spawn(move || mine.run(end))
         })
         .collect();
+    std::thread::sleep((start + Duration::from_secs(seconds) / 5).saturating_duration_since(Instant::now()));
+    let before = resident();
     let rounds: Vec<u64> = threads.into_iter().map(|t| t.join().expect("no thread fails")).collect();
+    let after = resident();
+    let all: u64 = rounds.iter().sum();
+    let told = writeln!(
+        std::io::stderr(),
+        "{all} rounds in {seconds} s; {before} kB of memory after a fifth, {after} kB at the end"
+    );
+    told.expect("somebody reads");
     assert!(rounds.iter().all(|n| *n > 0), "{rounds:?}");
+    assert!(seconds < LONG || after < before + GROWTH, "{before} kB became {after} kB");
 }

@@ -253,9 +253,14 @@ impl Driver {
 
     /// Events of a pool with timestamps.
     pub fn events(&self, n: usize) -> Vec<usize> {
+        self.pool(n).1
+    }
+
+    /// A pool with timestamps, and its events.
+    pub fn pool(&self, n: usize) -> (usize, Vec<usize>) {
         let pool =
             self.make("zeEventPoolCreate", &[self.context, of(&[0u64, 0, 5 | (n as u64) << 32]), 0, 0]);
-        (0..n as u64).map(|i| self.make("zeEventCreate", &[pool, of(&[0, 0, i, 0])])).collect()
+        (pool, (0..n as u64).map(|i| self.make("zeEventCreate", &[pool, of(&[0, 0, i, 0])])).collect())
     }
 
     /// Appends a launch of so many groups.
