@@ -131,6 +131,7 @@ pub fn with_checks(
     let types = Types::of(&module);
     let mut checking = Checking::new(module, types, first);
     checking.called_names = CalledNames::of(&checking.module, texts, options);
+    checking.own_alignments = texts.is_empty() || texts.iter().any(|t| lowers_alignments(t.1));
     checking.arithmetic = arithmetic.then(|| Arithmetic::of(&checking.module));
     let all = checking.module.all.clone();
     let mut copies = Copies::of(&mut checking);
@@ -233,6 +234,22 @@ struct Checking {
     kernels: BTreeSet<u32>,
     parameters: BTreeSet<u32>,
     pieces: Pieces,
+    /// The source may have types that ask for less than others of their kind: what accesses ask for is all that is known.
+    own_alignments: bool,
+}
+
+/// May a text have a type whose attributes ask for less than others of its kind: packed ones, or ones that are aligned by fewer
+/// than 16 bytes or by what is no number?
+fn lowers_alignments(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let asks_for = |rest: &str| {
+        let inside = rest.trim_start_matches('_').trim_start().strip_prefix('(')?;
+        let digits = inside.trim_start();
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        Some(digits[..end].parse().unwrap_or(0))
+    };
+    let aligned = text.match_indices("aligned").filter_map(|(at, word)| asks_for(&text[at + word.len()..]));
+    text.contains("packed") || aligned.into_iter().any(|bytes: u64| bytes < 16)
 }
 
 impl Checking {
@@ -284,6 +301,7 @@ impl Checking {
             kernels,
             parameters,
             pieces,
+            own_alignments: true,
         }
     }
 
@@ -449,10 +467,11 @@ impl Checking {
         }
     }
 
-    /// What an access's address has to be a multiple of. Of an element of an array whose pointer is cast as it is, compilers
-    /// know the alignment, and ask for no more; the type to which it is cast does.
+    /// What an access's address has to be a multiple of. Of an element of a variable's array whose pointer is cast as it is,
+    /// compilers know the alignment, and ask for no more; the type to which it is cast does, unless it has one of its own.
     fn asked_for(&self, access: &Access, path: &Path) -> u64 {
-        let known = access.bits.is_some() && access.align > 1 && access.align == path.cast_from;
+        let variable = path.object.is_some() && !self.own_alignments;
+        let known = variable && access.bits.is_some() && access.align > 1 && access.align == path.cast_from;
         let own = self.own_alignment(access.pointer).filter(|own| known && *own > access.align);
         own.unwrap_or(access.align)
     }

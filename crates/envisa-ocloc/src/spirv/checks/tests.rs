@@ -164,6 +164,17 @@ fn casts_are_held_against_alignment() {
 }
 
 #[test]
+fn texts_tell_whether_types_ask_for_less() {
+    let lowers = |text: &str| lowers_alignments(text.as_bytes());
+    assert!(lowers("typedef float4 F __attribute__((aligned(4)));"));
+    assert!(lowers("typedef float4 F __attribute__((__aligned__ ( 8 )));"));
+    assert!(lowers("typedef float4 F __attribute__((aligned(N)));"));
+    assert!(lowers("struct __attribute__((packed)) S { char c; int i; };"));
+    assert!(!lowers("local float t[36] __attribute__((aligned(16))); // is aligned, (as it has to be)"));
+    assert!(!lowers("kernel void k(global int *a) {}"));
+}
+
+#[test]
 fn accesses_of_shared_memory_become_volatile() {
     let plain = instruction(op::LOAD, &[INT, 50, 31]);
     let aligned = instruction(op::STORE, &[31, 50, ALIGNED, 4]);
