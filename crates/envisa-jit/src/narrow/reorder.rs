@@ -59,7 +59,7 @@ pub(super) fn reorder_steps(
         begins.push(names.list.steps.len());
         let mut block_steps = std::mem::take(&mut names.list.steps);
         if std::mem::take(&mut names.simplified) {
-            retain_wanted(&mut block_steps, *live_out, &mut begins);
+            retain_wanted(&mut block_steps, *live_out, &mut names.wanted, &mut begins);
         }
         bundles.reads.clear();
         for s in &block_steps {
@@ -100,9 +100,9 @@ pub(super) fn reorder_steps(
 }
 
 /// Leaves out the steps of a block that nobody wants any more; `begins` go on naming what they named.
-fn retain_wanted(steps: &mut Vec<Step>, live_out: u128, begins: &mut [usize]) {
+fn retain_wanted(steps: &mut Vec<Step>, live_out: u128, wanted: &mut Table<bool>, begins: &mut [usize]) {
     let mut keep = vec![true; steps.len()];
-    mark_wanted(steps, live_out, &mut Table::default(), &mut keep);
+    mark_wanted(steps, live_out, wanted, &mut keep);
     let mut before = Vec::with_capacity(steps.len() + 1);
     let mut n = 0;
     for k in &keep {
@@ -144,6 +144,8 @@ struct Names {
     values: Values,
     /// Steps of the block became others, or none.
     simplified: bool,
+    /// Which names steps behind read, while those are looked for that nobody reads.
+    wanted: Table<bool>,
 }
 
 impl Names {

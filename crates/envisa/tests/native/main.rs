@@ -12,6 +12,7 @@ mod atomics;
 mod barriers;
 mod byte_vectors;
 mod cached_rows;
+#[cfg(target_os = "linux")]
 mod compile_time;
 mod concurrent_launches;
 mod conditions;
@@ -32,8 +33,6 @@ mod prefetched_atomics;
 mod prefetched_rows;
 mod repeated_launches;
 mod separate_halves;
-#[cfg(target_os = "linux")]
-mod shapes_of_control_flow;
 mod state_addresses;
 #[cfg(target_arch = "x86_64")]
 mod systolic;

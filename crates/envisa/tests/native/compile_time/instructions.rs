@@ -1,18 +1,13 @@
-//! The time to make native code grows as the program does: of straight code, of parts of vectors that other instructions cut,
-//! of branches, of messages, of registers that are found by addresses, and of results that are read far away.
+//! Straight code, parts of vectors that other instructions cut, branches, messages, registers that are found by addresses, and
+//! results that are read far away.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
 
-use crate::kernels::only_kernel;
-use envisa::isa::Platform;
-use envisa::{Config, Device};
-
-const KINDS: [&str; 7] =
+pub const SHAPES: [&str; 7] =
     ["straight", "parts", "scattered", "read far away", "branches", "messages", "pointed"];
 
-/// A program of so many statements of a kind.
-fn program(kind: &str, n: usize) -> String {
+/// A program of so many statements of a shape.
+pub fn program(shape: &str, n: usize) -> String {
     let mut t = String::from(
         ".version 3.6\n.kernel \"grows\"\n.kernel_attr Target=\"cm\"\n.kernel_attr SimdSize=16\n\
          .decl Lane v_type=G type=uw num_elts=16 align=wordx32\n\
@@ -23,7 +18,7 @@ fn program(kind: &str, n: usize) -> String {
          .input A offset=64 size=8\n",
     );
     // Variables that all statements share, or of which each has its own.
-    let own = if kind == "read far away" { n } else { 40 };
+    let own = if shape == "read far away" { n } else { 40 };
     for k in 0..own {
         let _ = writeln!(t, ".decl X{k} v_type=G type=ud num_elts=16 align=wordx32");
     }
@@ -35,7 +30,7 @@ fn program(kind: &str, n: usize) -> String {
     }
     for k in 0..n {
         let [a, b, c] = [k % 40, (k * 7 + 1) % 40, (k * 11 + 3) % 40];
-        match kind {
+        match shape {
             "straight" => {
                 let _ = writeln!(t, "add (M1, 16) X{a}(0,0)<1> X{b}(0,0)<1;1,0> X{c}(0,0)<1;1,0>");
             }
@@ -78,24 +73,4 @@ fn program(kind: &str, n: usize) -> String {
     }
     let _ = writeln!(t, "ret (M1, 16)");
     t
-}
-
-/// How long native code of a program takes.
-fn time(kind: &str, n: usize) -> Duration {
-    let device = Device::new(Config::new(Platform::Pvc));
-    let kernel = only_kernel(&device, &program(kind, n));
-    let start = Instant::now();
-    kernel.native_listing().expect("there is native code");
-    start.elapsed()
-}
-
-/// Eight times as much takes about eight times as long, not sixty-four.
-#[test]
-fn native_code_takes_time_as_programs_grow() {
-    for kind in KINDS {
-        let n = 600;
-        let (few, many) = (time(kind, n).min(time(kind, n)), time(kind, 8 * n));
-        let limit = few.max(Duration::from_millis(10)) * 24;
-        assert!(many < limit, "{kind}: {few:?} for {n} statements, {many:?} for {}", 8 * n);
-    }
 }
