@@ -310,7 +310,9 @@ impl Emit<'_> {
     fn compare_narrow(&mut self, i: &Inst) -> Result<bool, Unsupported> {
         let n = u32::from(i.channels);
         let of = i.src[..2].iter().find_map(|s| match *s {
-            Src::Reg { ty, shape: Shape::Contiguous, constant: false, .. } => Some(ty),
+            Src::Reg { ty, shape: Shape::Contiguous, constant: false, .. } => {
+                (ty.is_int() && ty.size() < 4).then_some(ty)
+            }
             _ => None,
         });
         let number = |s: &Src| crate::shape::constant(self.p, s);
