@@ -36,7 +36,7 @@ use crate::listing::Tell;
 use crate::number_maps::Set;
 use crate::pages::{Code, to_nearest};
 use crate::passes::{Making, Passes};
-use crate::shape::Shapes;
+use crate::shape::{Shapes, lane_numbers};
 use crate::sites::{self, Of};
 use crate::zero_halves::ZeroHalves;
 use functions::Functions;
@@ -446,7 +446,8 @@ impl Native {
         if !key.stops.is_empty() {
             return self.compile_observed(key, live, passes);
         }
-        let mut shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds);
+        let lane_numbers = lane_numbers(p, &self.flow);
+        let mut shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds, &lane_numbers);
         let zero_halves = ZeroHalves::new(p, &self.flow, &self.cells, &key.fitting);
         shapes.leave_unread(&zero_halves.unread);
         // Where second halves are made of first ones, these are read in their place.

@@ -6,7 +6,10 @@ use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, S
 
 use crate::number_maps::{Map, Set};
 
+mod lane_numbers;
 mod twins;
+
+pub(crate) use lane_numbers::lane_numbers;
 
 /// What a launch gives in a register before the program runs: the words of a half of the channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -154,7 +157,8 @@ impl Shapes {
     }
 
     /// Finds them: vectors of 16 dwords that are always written whole, of shapes that agree, and that
-    /// addresses are made of.
+    /// addresses are made of. They are found from what a launch gives, and from the numbers of channels that the program
+    /// makes itself.
     pub fn new(
         p: &Program,
         flow: &Flow,
@@ -162,11 +166,12 @@ impl Shapes {
         live: &Liveness,
         full: bool,
         seeds: &[Seed],
+        lane_numbers: &[Seed],
     ) -> Shapes {
         let accesses = collect_accesses(p, flow, cells);
         let (clamped, tagged) = (clamped(p, &accesses, cells), tagged_cells(p, &accesses));
         let definitions = collect_definitions(p, flow, cells, live, full, &accesses);
-        let mut seeds = unwritten_seeds(cells, seeds);
+        let mut seeds = [&unwritten_seeds(cells, seeds), lane_numbers].concat();
         let mut halves = Vec::new();
         if seeds.iter().any(|s| s.lanes == 8) {
             let all = solve_steps(p, cells, &definitions, &seeds).unwrap_or_default();

@@ -196,10 +196,16 @@ impl Emit<'_> {
         if count < 2 || part.lanes != 16 || form.scale > 8 || self.far_apart(s, form, part) {
             return Ok(None);
         }
-        // Vectors side by side, or those that begin at each element, as of stencils.
+        // Vectors side by side, those of three elements that are kept as four, or those that begin at each element, as of
+        // stencils.
         let element = u32::from(s.element);
-        let mut all: Vec<Stepped> = [count * element, element]
-            .into_iter()
+        let padded = count.next_power_of_two();
+        let steps = [count * element, padded * element, element];
+        let mut all: Vec<Stepped> = steps[..1]
+            .iter()
+            .chain(steps[1..2].iter().filter(|_| padded != count))
+            .chain(&steps[2..])
+            .copied()
             .filter(|step| step.is_multiple_of(form.scale))
             .filter_map(|step| {
                 let (how, index) = (How::of(s, step)?, (step / form.scale) as i32);
@@ -360,9 +366,10 @@ impl Emit<'_> {
         let bytes = u32::try_from(form.bytes(index)).ok()?;
         // What is aligned for the first channel is for all.
         let aligned = bytes % u32::from(s.align.max(1)) == 0;
-        // Where there are gaps between the channels' elements, rows are many for what is moved.
+        // Where gaps are wider than what is between them, rows are many for what is moved.
         let dense = 4 * s.elements.count_ones();
-        let how = match self.side_by_side(s, 16) && (dense + 1..=transpose::APART).contains(&bytes) {
+        let wide = (2 * dense + 1..=transpose::APART).contains(&bytes);
+        let how = match self.side_by_side(s, 16) && wide {
             true => Some(How::Channels),
             false => How::of(s, bytes),
         };
@@ -631,7 +638,12 @@ impl Emit<'_> {
 
     /// In a mask register of its own: the dwords of a vector below this one.
     fn lanes_below(&mut self, dwords: u32) {
-        self.a.ri(Code::Mov_r32_imm32, Register::ESI, (1 << dwords) - 1);
+        self.lanes_in_mask((1 << dwords) - 1);
+    }
+
+    /// The same of these dwords, as bits.
+    fn lanes_in_mask(&mut self, lanes: i32) {
+        self.a.ri(Code::Mov_r32_imm32, Register::ESI, lanes);
         self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(5), Register::ESI);
     }
 
@@ -738,7 +750,12 @@ impl Emit<'_> {
                 self.a.m(Code::Prefetchw_m8, to.plus(self.ahead()));
             }
             let v = self.put_together(units, plan.unit, from)?;
-            self.a.store(STORE32, Width::Z, to, v, Lanes::All);
+            let stored = (0..16).filter(|k| units[*k].is_some()).fold(0, |m, k| m | 1 << k);
+            let lanes = if stored == 0xffff { Lanes::All } else { Lanes::Of(5) };
+            if stored != 0xffff {
+                self.lanes_in_mask(stored);
+            }
+            self.a.store(STORE32, Width::Z, to, v, lanes);
         }
         Ok(())
     }
