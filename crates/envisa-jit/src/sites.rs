@@ -347,6 +347,8 @@ fn flat_site(
         (last - first + 1).clamp(0, MOST.min(16 * MOST / scale)) as u32
     };
     let all = count(i128::from(span));
+    // Dwords that begin with the last elements end behind the memory.
+    let dwords = if block.may_read(block.len(), 3) { all } else { count(4) };
     if all == 0 {
         return Site::NOWHERE;
     }
@@ -355,16 +357,17 @@ fn flat_site(
         low: first as u32,
         pointer: (block.as_ptr() as u64).wrapping_add(skip as u64),
         bias: base.wrapping_add(skip as u64) % 64,
-        ..counted_site(all, count(4), row)
+        ..counted_site(all, dwords, row)
     }
 }
 
 fn window_site(block: &Block, start: usize, len: usize, add: u64, span: u64, row: [u32; 2]) -> Site {
     let count = |span: u64| (len as i128 - i128::from(span) + 1).clamp(0, MOST) as u32;
+    let dwords = if block.may_read(start + len, 3) { count(span) } else { count(4) };
     Site {
         low: (add as u32).wrapping_neg(),
         pointer: (block.as_ptr() as u64).wrapping_add(start as u64),
-        ..counted_site(count(span), count(4), row)
+        ..counted_site(count(span), dwords, row)
     }
 }
 

@@ -461,7 +461,7 @@ impl Emit<'_> {
             self.a.v2(VMOVDQU32, Width::Z, r as V, Opd::Mem(row), Lanes::All);
             self.a.m(Code::Prefetcht1_m8, row.plus(FETCHED));
         }
-        let columns = self.transpose([0, 1, 2, 3]);
+        let columns = self.transpose(Width::Z, [0, 1, 2, 3]);
         for (c, v) in (0..).zip(columns) {
             for quarter in 0..4 {
                 let column = 4 * ROWS * (4 * quarter + c);

@@ -25,7 +25,7 @@ const OTHER: V = 5;
 /// Vectors in which elements are put together, by turns.
 const MADE: [V; 2] = [2, 4];
 
-/// How the elements of sixteen channels are moved.
+/// How the elements of sixteen channels, or of eight, are moved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum How {
     /// Elements are rows, each from where the first channel's is on, and as wide as in registers or narrower.
@@ -50,20 +50,27 @@ pub(super) struct Stepped {
     /// From channel to channel: bytes, and of indices.
     step: u32,
     index: i32,
+    /// Channels.
+    lanes: u32,
     /// Registers for rows.
     rows: &'static [V],
 }
 
 impl How {
-    /// How a message is moved whose channels are so many bytes apart, if it is by rows.
-    fn of(s: &Simt, step: u32) -> Option<How> {
+    /// How a message of so many channels is moved that are so many bytes apart, if it is by rows.
+    fn of(s: &Simt, step: u32, channels: u32) -> Option<How> {
         let (element, slot) = (u32::from(s.element), u32::from(s.slot));
         if s.upper || !matches!(slot, 4 | 8) || element > slot || (slot == 8 && element != 8) {
             return None;
         }
-        let lanes = 64 / slot;
+        let few = channels == 8;
+        if !(channels == 16 || few && (element, slot) == (4, 4)) {
+            return None;
+        }
+        let vector = 4 * channels;
+        let lanes = vector / slot;
         let step = i32::try_from(step).ok().filter(|s| (1..=MOST).contains(s))?;
-        let all = Steps { lanes, step, element, elements: s.elements, lane: slot, vector: 64 };
+        let all = Steps { lanes, step, element, elements: s.elements, lane: slot, vector };
         let count = s.elements.count_ones();
         let dense = s.elements == (1 << count) - 1 && step == (count * element) as i32;
         // The last row of the last channels is to be in reach.
@@ -131,14 +138,13 @@ impl Emit<'_> {
         }
         if s.write {
             for k in on.iter().flatten() {
-                self.a.kk(Code::VEX_Kortestw_kr_kr, *k, *k);
-                self.a.jump(Code::Jae_rel32_64, other);
+                self.all_or_else(*k, known.lanes, other);
             }
         }
         // Both halves may be one row.
         let jump = self.cells.at(s.address + 64).and_then(|c| self.shapes.alike(c));
         let near = known.how != How::Channels || 32 * known.step <= 1024;
-        let one = parts.len() == 1 || (jump == Some(16 * known.index) && near);
+        let one = parts.len() == 1 || (jump == Some(16 * known.index) && near && known.lanes == 16);
         let rows = if one { 1 } else { 2 };
         for (k, part) in parts.iter().enumerate().take(rows) {
             let r = [Register::EAX, Register::EDX][k];
@@ -148,7 +154,7 @@ impl Emit<'_> {
                 self.a.ri(Code::Test_rm32_imm32, r, align as i32 - 1);
                 self.a.jump(Code::Jne_rel32_64, other);
             }
-            let channels = if one { 16 * parts.len() as i32 } else { 16 };
+            let channels = known.lanes as i32 * if one { parts.len() as i32 } else { 1 };
             let last = Mem::indexed(
                 RA[k],
                 Register::None,
@@ -193,7 +199,7 @@ impl Emit<'_> {
         on: Option<K>,
     ) -> Result<Option<(Label, Option<SlowPath>)>, Unsupported> {
         let count = s.elements.count_ones();
-        if count < 2 || part.lanes != 16 || form.scale > 8 || self.far_apart(s, form, part) {
+        if count < 2 || !matches!(part.lanes, 8 | 16) || form.scale > 8 || self.far_apart(s, form, part) {
             return Ok(None);
         }
         // Vectors side by side, those of three elements that are kept as four, or those that begin at each element, as of
@@ -208,13 +214,13 @@ impl Emit<'_> {
             .copied()
             .filter(|step| step.is_multiple_of(form.scale))
             .filter_map(|step| {
-                let (how, index) = (How::of(s, step)?, (step / form.scale) as i32);
-                Some(Stepped { how, step, index, rows: &ROWS[..FEW] })
+                let (how, index) = (How::of(s, step, part.lanes)?, (step / form.scale) as i32);
+                Some(Stepped { how, step, index, lanes: part.lanes, rows: &ROWS[..FEW] })
             })
             .collect();
         // Or the same one for all channels, as those of a row.
         if !s.write && (s.element, s.slot) == (4, 4) {
-            all.push(Stepped { how: How::Same, step: 0, index: 0, rows: &ROWS[..FEW] });
+            all.push(Stepped { how: How::Same, step: 0, index: 0, lanes: part.lanes, rows: &ROWS[..FEW] });
         }
         if all.is_empty() {
             return Ok(None);
@@ -256,9 +262,9 @@ impl Emit<'_> {
         other: Label,
     ) -> Result<(), Unsupported> {
         let step = u32::from(s.element);
-        let how =
-            How::of(s, step).filter(|_| step.is_multiple_of(form.scale)).ok_or("no rows of elements")?;
-        let known = Stepped { how, step, index: (step / form.scale) as i32, rows: &ROWS[..FEW] };
+        let how = How::of(s, step, part.lanes).filter(|_| step.is_multiple_of(form.scale));
+        let (how, index) = (how.ok_or("no rows of elements")?, (step / form.scale) as i32);
+        let known = Stepped { how, step, index, lanes: part.lanes, rows: &ROWS[..FEW] };
         self.by_steps_at_sight(pc, (i, s), form, part, (v, &known), data, on, other)
     }
 
@@ -282,7 +288,7 @@ impl Emit<'_> {
         self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
         if let Some(on) = on {
-            self.row_may_be_moved(i, s, (v, known.index), on, other);
+            self.row_may_be_moved(i, s, part, (v, known.index), on, other);
         }
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         let m = Mem::indexed(PTR, Register::RAX, form.scale, 0);
@@ -295,15 +301,23 @@ impl Emit<'_> {
     /// Of sixteen places that are a step apart, some of which are of channels that are off: goes to `other` unless a store
     /// is of all channels, or all that a load would read is inside. Those that are on are inside, so that the places are as
     /// far from them as their numbers say; they may be off the first one's side and the last one's.
-    pub(super) fn row_may_be_moved(&mut self, i: &Inst, s: &Simt, (v, step): (V, i32), on: K, other: Label) {
-        let all = self.a.label();
-        self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
+    pub(super) fn row_may_be_moved(
+        &mut self,
+        i: &Inst,
+        s: &Simt,
+        part: &Part,
+        (v, step): (V, i32),
+        on: K,
+        other: Label,
+    ) {
         if s.write {
-            return self.a.jump(Code::Jae_rel32_64, other);
+            return self.all_or_else(on, part.lanes, other);
         }
+        let all = self.a.label();
+        self.a.kk(Self::test_of_lanes(part.lanes), on, on);
         self.a.jump(Code::Jb_rel32_64, all);
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
-        let last = Mem::indexed(Register::RAX, Register::None, 1, i64::from(15 * step));
+        let last = Mem::indexed(Register::RAX, Register::None, 1, i64::from((part.lanes as i32 - 1) * step));
         self.a.rm(Code::Lea_r32_m, Register::ESI, last);
         for r in [Register::EAX, Register::ESI] {
             let limit = self.site(i, site::COUNT);
@@ -311,6 +325,17 @@ impl Emit<'_> {
             self.a.jump(Code::Jae_rel32_64, other);
         }
         self.a.bind(all);
+    }
+
+    /// What tells whether all of sixteen lanes, or of eight, are on: the carry flag is set then.
+    fn test_of_lanes(lanes: u32) -> Code {
+        if lanes == 8 { Code::VEX_Kortestb_kr_kr } else { Code::VEX_Kortestw_kr_kr }
+    }
+
+    /// Goes to `other` unless all of these lanes are on.
+    pub(super) fn all_or_else(&mut self, on: K, lanes: u32, other: Label) {
+        self.a.kk(Self::test_of_lanes(lanes), on, on);
+        self.a.jump(Code::Jae_rel32_64, other);
     }
 
     /// Sixteen consecutive pairs of dwords, from `rax` on.
@@ -350,7 +375,8 @@ impl Emit<'_> {
 
     /// How a message is moved, if it is by rows.
     fn stepped(&self, pc: Pc, i: &Inst, s: &Simt, form: Form, parts: &[Part]) -> Option<Stepped> {
-        let alone = parts.iter().any(|p| p.lanes != 16 || self.runs_alone(i, p));
+        let lanes = parts.first()?.lanes;
+        let alone = parts.iter().any(|p| p.lanes != lanes || self.runs_alone(i, p));
         if form.wide || alone || self.line(pc).is_some() {
             return None;
         }
@@ -369,14 +395,14 @@ impl Emit<'_> {
         // Where gaps are wider than what is between them, rows are many for what is moved.
         let dense = 4 * s.elements.count_ones();
         let wide = (2 * dense + 1..=transpose::APART).contains(&bytes);
-        let how = match self.side_by_side(s, 16) && wide {
+        let how = match self.side_by_side(s, lanes) && wide {
             true => Some(How::Channels),
-            false => How::of(s, bytes),
+            false => How::of(s, bytes, lanes),
         };
         // Stores by masks of bytes.
         let has = |how: &How| *how != How::Sparse || self.level == Level::Avx512 || !s.write;
         let how = how.filter(|how| index > 0 && all && aligned && has(how))?;
-        Some(Stepped { how, step: bytes, index, rows: &ROWS })
+        Some(Stepped { how, step: bytes, index, lanes, rows: &ROWS })
     }
 
     /// The first channel's index.
@@ -431,8 +457,8 @@ impl Emit<'_> {
                     let from = m.plus(64 * h + places[k % count]);
                     let op =
                         [VPMOVZXBD, VPMOVZXWD, VMOVDQU32, VMOVDQU64][s.element.trailing_zeros() as usize];
-                    let v = self.free_home(pc, to, on).unwrap_or(0);
-                    self.a.v2(op, Width::Z, v, Opd::Mem(from), Lanes::All);
+                    let v = self.free_home(pc, to, part, on).unwrap_or(0);
+                    self.a.v2(op, part.width, v, Opd::Mem(from), Lanes::All);
                     self.loaded(pc, s, part, (h, to), v, on)?;
                 }
             }
@@ -466,8 +492,8 @@ impl Emit<'_> {
             }
             How::Same => {
                 for (place, (h, to)) in places.into_iter().zip(all) {
-                    let v = self.free_home(pc, to, on).unwrap_or(0);
-                    self.a.v2(VPBROADCASTD, Width::Z, v, Opd::Mem(m.plus(place)), Lanes::All);
+                    let v = self.free_home(pc, to, part, on).unwrap_or(0);
+                    self.a.v2(VPBROADCASTD, part.width, v, Opd::Mem(m.plus(place)), Lanes::All);
                     self.loaded(pc, s, part, (h, to), v, on)?;
                 }
             }
@@ -512,8 +538,8 @@ impl Emit<'_> {
     }
 
     /// The register that a vector is in all of whose lanes are written.
-    fn free_home(&self, pc: Pc, to: RegOffset, on: Option<K>) -> Option<V> {
-        self.home(to, 64).filter(|_| self.load_lanes(pc, to, on).is_none())
+    fn free_home(&self, pc: Pc, to: RegOffset, part: &Part, on: Option<K>) -> Option<V> {
+        self.home(to, 4 * part.lanes).filter(|_| self.load_lanes(pc, to, on).is_none())
     }
 
     /// What was loaded goes where it belongs, as far as channels are on.
@@ -527,7 +553,7 @@ impl Emit<'_> {
         on: Option<K>,
     ) -> Result<(), Unsupported> {
         let k = self.load_lanes(pc, to, on);
-        if k.is_none() && self.home(to, 64) == Some(v) {
+        if k.is_none() && self.home(to, 4 * part.lanes) == Some(v) {
             return Ok(());
         }
         if s.slot == 8 {
@@ -548,7 +574,7 @@ impl Emit<'_> {
             }
             all.push(match known.rows.get(k) {
                 Some(v) => {
-                    self.a.v2(VMOVDQU32, Width::Z, *v, Opd::Mem(from), Lanes::All);
+                    self.a.v2(VMOVDQU32, Width::of(4 * known.lanes), *v, Opd::Mem(from), Lanes::All);
                     Opd::Reg(*v)
                 }
                 None => Opd::Mem(from),
@@ -583,8 +609,11 @@ impl Emit<'_> {
         if unit != 4 {
             return Err("elements of rows that are no dwords");
         }
-        let unit = |k: usize| units.get(k).copied().flatten().unwrap_or((0, 0));
-        let mut sources: Vec<u8> = (0..16).map(|k| unit(k).0).collect();
+        // Of what is not stored, anything goes: the first unit of a row that is one anyway.
+        let some = units.iter().flatten().next().copied().ok_or("a vector of nothing")?;
+        let (n, w) = (units.len(), Width::of(4 * units.len() as u32));
+        let unit = |k: usize| units.get(k).copied().flatten().unwrap_or(some);
+        let mut sources: Vec<u8> = (0..n).map(|k| unit(k).0).collect();
         sources.sort_unstable();
         sources.dedup();
         let index_of = |a: &dyn Fn(usize, u8) -> Option<u32>| -> [u32; 16] {
@@ -592,30 +621,36 @@ impl Emit<'_> {
         };
         let [first, rest @ ..] = &sources[..] else { return Err("a vector of nothing") };
         let first_row = from.get(usize::from(*first)).copied().ok_or("a row")?;
-        let first_row = self.whole_in_register(first_row, OTHER);
+        let first_row = match first_row {
+            Opd::Reg(v) => v,
+            from => {
+                self.a.v2(VMOVDQU32, w, OTHER, from, Lanes::All);
+                OTHER
+            }
+        };
         let own = index_of(&|k, r| (r == *first).then_some(u32::from(unit(k).1)));
         let Some((second, rest)) = rest.split_first() else {
-            if (0..16).all(|k| own[k] == k as u32) {
+            if (0..n).all(|k| units[k].is_none() || own[k] == k as u32) {
                 return Ok(first_row);
             }
             let which = self.literals(own);
             self.a.v2(VMOVDQU32, Width::Z, MADE[0], Opd::Mem(which), Lanes::All);
-            self.a.v3(VPERMD, Width::Z, MADE[0], MADE[0], Opd::Reg(first_row), Lanes::All);
+            self.a.v3(VPERMD, w, MADE[0], MADE[0], Opd::Reg(first_row), Lanes::All);
             return Ok(MADE[0]);
         };
         let mut made = first_row;
         let mut had = vec![*first];
-        for (n, row) in std::iter::once(second).chain(rest).enumerate() {
+        for (nth, row) in std::iter::once(second).chain(rest).enumerate() {
             let which = index_of(&|k, r| match r {
-                r if r == *row => Some(16 + u32::from(unit(k).1)),
+                r if r == *row => Some(n as u32 + u32::from(unit(k).1)),
                 r if !had.contains(&r) => None,
-                _ if n == 0 => Some(u32::from(unit(k).1)),
+                _ if nth == 0 => Some(u32::from(unit(k).1)),
                 _ => Some(k as u32),
             });
-            let (to, which) = (MADE[n % 2], self.literals(which));
+            let (to, which) = (MADE[nth % 2], self.literals(which));
             self.a.v2(VMOVDQU32, Width::Z, to, Opd::Mem(which), Lanes::All);
             let other = from.get(usize::from(*row)).copied().ok_or("a row")?;
-            self.a.v3(VPERMI2D, Width::Z, to, made, other, Lanes::All);
+            self.a.v3(VPERMI2D, w, to, made, other, Lanes::All);
             (made, had) = (to, [had, vec![*row]].concat());
         }
         Ok(made)
@@ -694,11 +729,12 @@ impl Emit<'_> {
                 for h in 0..u32::from(s.slot) / 4 {
                     let mut from = Vec::new();
                     for (k, (_, at)) in all[h as usize * count..][..count].iter().enumerate() {
-                        from.push(match (self.home(*at, 64), known.rows.get(k)) {
+                        let bytes = 4 * known.lanes;
+                        from.push(match (self.home(*at, bytes), known.rows.get(k)) {
                             (Some(v), _) => Opd::Reg(v),
-                            (None, Some(tmp)) => Opd::Reg(self.data_in(*at, 64, *tmp)?),
+                            (None, Some(tmp)) => Opd::Reg(self.data_in(*at, bytes, *tmp)?),
                             (None, None) => {
-                                self.in_memory(*at, 64)?;
+                                self.in_memory(*at, bytes)?;
                                 Opd::Mem(self.reg(*at))
                             }
                         });
@@ -750,12 +786,13 @@ impl Emit<'_> {
                 self.a.m(Code::Prefetchw_m8, to.plus(self.ahead()));
             }
             let v = self.put_together(units, plan.unit, from)?;
-            let stored = (0..16).filter(|k| units[*k].is_some()).fold(0, |m, k| m | 1 << k);
-            let lanes = if stored == 0xffff { Lanes::All } else { Lanes::Of(5) };
-            if stored != 0xffff {
-                self.lanes_in_mask(stored);
+            let whole = units.iter().all(Option::is_some);
+            if !whole {
+                let stored = units.iter().map(Option::is_some).zip(0..);
+                self.lanes_in_mask(stored.fold(0, |m, (stored, k)| m | i32::from(stored) << k));
             }
-            self.a.store(STORE32, Width::Z, to, v, lanes);
+            let lanes = if whole { Lanes::All } else { Lanes::Of(5) };
+            self.a.store(STORE32, Width::of(4 * units.len() as u32), to, v, lanes);
         }
         Ok(())
     }

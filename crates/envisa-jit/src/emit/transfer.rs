@@ -141,7 +141,7 @@ impl Emit<'_> {
                 self.store_anywhere(s, part, (v, form.scale), data, on)?;
             } else {
                 let of = self.readable(Places { base: PTR, index: v, scale: form.scale, plus: 0 }, on);
-                let of = self.lay_places(of.index, of.scale);
+                let of = self.lay_places(part, of.index, of.scale);
                 self.load_channels(pc, s, part, of, data, on)?;
             }
             positions = 0;
@@ -335,7 +335,7 @@ impl Emit<'_> {
         self.a.kk(Code::VEX_Kortestw_kr_kr, 5, 5);
         self.a.jump(Code::Jne_rel32_64, other);
         if let (0b11, Some(on)) = (s.elements, on) {
-            self.row_may_be_moved(i, s, (v, step as i32), on, other);
+            self.row_may_be_moved(i, s, part, (v, step as i32), on, other);
         }
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, Register::EAX, vector_register(v, Width::X));
         // Channels that are off were not held against the site: the first one's place may be below it.

@@ -33,18 +33,19 @@ impl Emit<'_> {
         let least = if s.write { 2 } else { 3 };
         let count = if self.level == Level::Avx512 { least..=4 } else { 4..=4 };
         let elements = s.elements.count_ones();
-        (s.element, s.slot, s.upper, lanes) == (4, 4, false, 16)
+        (s.element, s.slot, s.upper) == (4, 4, false)
+            && matches!(lanes, 8 | 16)
             && s.elements == (1 << elements) - 1
             && count.contains(&elements)
     }
 
     /// Lays out places, each so many bytes, for [`Channels::Laid`].
-    pub(super) fn lay_places(&mut self, v: V, scale: u32) -> Channels {
-        self.lay_out(Width::Z, Array::Places.all(), v);
+    pub(super) fn lay_places(&mut self, part: &Part, v: V, scale: u32) -> Channels {
+        self.lay_out(part.width, Array::Places.all(), v);
         Channels::Laid(scale)
     }
 
-    /// Stores the elements of sixteen channels, anywhere.
+    /// Stores the elements of a part's channels, anywhere.
     pub(super) fn store_anywhere(
         &mut self,
         s: &Simt,
@@ -53,11 +54,10 @@ impl Emit<'_> {
         data: RegOffset,
         on: Option<K>,
     ) -> Result<(), Unsupported> {
-        let of = self.lay_places(v, scale);
+        let of = self.lay_places(part, v, scale);
         let Some(on) = on else { return self.store_channels(s, part, of, data, None) };
         let (some, done) = (self.a.label(), self.a.label());
-        self.a.kk(Code::VEX_Kortestw_kr_kr, on, on);
-        self.a.jump(Code::Jae_rel32_64, some);
+        self.all_or_else(on, part.lanes, some);
         self.store_channels(s, part, of, data, None)?;
         self.a.jmp(done);
         self.a.bind(some);
@@ -88,8 +88,7 @@ impl Emit<'_> {
 
     /// Of four vectors the first elements of each quarter in one, the second ones in the next, and so on: gives these. Takes
     /// what is in the first six.
-    pub(super) fn transpose(&mut self, from: [V; 4]) -> [V; 4] {
-        let w = Width::Z;
+    pub(super) fn transpose(&mut self, w: Width, from: [V; 4]) -> [V; 4] {
         let [a, b, c, d] = from;
         for (op, to, x, y) in [
             (VPUNPCKLDQ, 4, a, b),
@@ -106,7 +105,7 @@ impl Emit<'_> {
         [2, 3, 0, 1]
     }
 
-    /// Loads the elements of sixteen channels, all of whose places may be read.
+    /// Loads the elements of a part's channels, all of whose places may be read.
     pub(super) fn load_channels(
         &mut self,
         pc: Pc,
@@ -118,11 +117,14 @@ impl Emit<'_> {
     ) -> Result<(), Unsupported> {
         let count = s.elements.count_ones();
         let some = self.elements_of_channel(count);
-        let insert = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
-        for q in 0..4 {
+        let insert = match part.width {
+            Width::Z => Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8,
+            _ => Code::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8,
+        };
+        for q in 0..part.lanes / 4 {
             for v in CHANNELS {
                 let m = self.channel(of, 4 * q + u32::from(v));
-                let to = vector_register(v, Width::Z);
+                let to = vector_register(v, part.width);
                 if some {
                     let one = if q == 0 { v } else { QUARTER };
                     self.a.v2(VMOVDQU32, Width::X, one, Opd::Mem(m), Lanes::Zero(5));
@@ -142,7 +144,7 @@ impl Emit<'_> {
                 }
             }
         }
-        let made = self.transpose(CHANNELS);
+        let made = self.transpose(part.width, CHANNELS);
         for (c, v) in (0..count).zip(made) {
             let to = data + c * s.component_stride + 4 * part.lane;
             let k = self.load_lanes(pc, to, on);
@@ -151,7 +153,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// Stores the elements of those of sixteen channels that are on, the lowest first: where elements overlap, the last
+    /// Stores the elements of those of a part's channels that are on, the lowest first: where elements overlap, the last
     /// channel's stay.
     pub(super) fn store_channels(
         &mut self,
@@ -164,18 +166,18 @@ impl Emit<'_> {
         let count = s.elements.count_ones();
         let mut from = CHANNELS;
         for (c, v) in (0..count).zip(&mut from) {
-            *v = self.data_in(data + c * s.component_stride + 4 * part.lane, 64, *v)?;
+            *v = self.data_in(data + c * s.component_stride + 4 * part.lane, 4 * part.lanes, *v)?;
         }
         for c in count as usize..4 {
             from[c] = from[0];
         }
-        let made = self.transpose(from);
+        let made = self.transpose(part.width, from);
         let some = self.elements_of_channel(count);
         let lanes = if some { Lanes::Of(5) } else { Lanes::All };
         if let Some(on) = on {
             self.a.rr(Code::VEX_Kmovw_r32_kr, Register::EAX, mask_register(on));
         }
-        for q in 0..4 {
+        for q in 0..part.lanes / 4 {
             for (k, v) in (0..).zip(made) {
                 let (lane, off) = (4 * q + k, self.a.label());
                 if on.is_some() {

@@ -161,10 +161,14 @@ impl Narrow<'_> {
                 self.list.copy(half_register(to, 1 - h), half_register(a, 1 - h));
                 self.list.copy(half_register(to, h), t);
             }
-            C::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 if i.op2_kind() == OpKind::Register => {
-                let [to, a, b] = [0, 1, 2].map(|k| half_register(number(i.op_register(k)), 0));
+            C::EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8 => {
+                let [to, a] = [0, 1].map(|k| half_register(number(i.op_register(k)), 0));
+                let b = match i.op2_kind() {
+                    OpKind::Memory => O::M(memory(i)),
+                    _ => O::R(half_register(number(i.op_register(2)), 0)),
+                };
                 let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
-                self.list.three_i(code, to, a, O::R(b), u32::from(i.immediate8() & 1));
+                self.list.three_i(code, to, a, b, u32::from(i.immediate8() & 1));
                 self.list.zero(half_register(number(i.op0_register()), 1));
             }
             C::EVEX_Vmovd_rm32_xmm => self.element_out(i, C::VEX_Vmovd_rm32_xmm),

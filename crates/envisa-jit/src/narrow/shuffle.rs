@@ -81,12 +81,18 @@ impl Narrow<'_> {
     /// Elements of two vectors; the index is where the result goes.
     pub(super) fn permute_two(&mut self, i: &Instruction, w: usize) -> Result<(), Unsupported> {
         Self::whole(i)?;
-        if w != 2 {
-            return Err("a permutation of less than 64 bytes");
-        }
         let (dst, a) = (number(i.op0_register()), number(i.op1_register()));
         let b = self.src(i, 2, 4);
         let a = [0, 1].map(|h| half_register(a, h));
+        if w != 2 {
+            let known = self.index(dst).filter(|_| w == 1);
+            let known = known.ok_or("a permutation of less than 64 bytes that is not known")?;
+            let to = half_register(dst, 0);
+            let made = self.of_known(to, &known[..8], &[O::R(a[0]), b.half(0)]);
+            self.list.copy(to, made);
+            self.list.zero(half_register(dst, 1));
+            return Ok(());
+        }
         let made: Vec<Reg> = match self.index(dst) {
             Some(x) if (0..2).any(|c| x == std::array::from_fn(|k| 2 * k as u32 + c)) => {
                 let imm = if x[0] == 0 { 0x88 } else { 0xdd };

@@ -33,6 +33,10 @@ const PAGE: usize = 4096;
 /// Blocks from this size on begin at places of their own: see [`place_of`].
 const APART: usize = 4 * PAGE;
 
+/// Bytes behind a block that is the machine's own: so many more are allocated, so that dwords may be read of which the first
+/// byte is the block's last.
+const BEHIND: usize = 4;
+
 /// How many bytes behind a multiple of its alignment a block of so many bytes is to begin: a multiple of 128, less than half
 /// of a large page, and another one for each of those that come one after the other. Element for element, arrays that
 /// kernels go through together would meet in the same sets of the caches else, which hold eight lines or so.
@@ -54,6 +58,8 @@ pub fn place_of(len: usize) -> usize {
 pub struct Block {
     start: NonNull<u8>,
     len: usize,
+    /// Bytes behind it that belong to nobody else, and may be read.
+    behind: usize,
     /// What frees the bytes; `None` if there are none, or somebody else does.
     #[allow(dead_code)]
     owner: Option<Box<Owner>>,
@@ -90,7 +96,7 @@ impl Block {
     /// A block of `len` zero bytes; `None` if the host has no such memory.
     pub fn zeroed(len: usize) -> Option<Block> {
         if len == 0 {
-            return Some(Block { start: NonNull::dangling(), len: 0, owner: None });
+            return Some(Block { start: NonNull::dangling(), len: 0, behind: 0, owner: None });
         }
         let place = place_of(len);
         if len >= MAPPED {
@@ -101,14 +107,14 @@ impl Block {
             let from = map.as_ptr() as usize;
             return Block::from_mapping(map, from.next_multiple_of(LARGE_PAGE) - from + place, len);
         }
-        let apart = if len < APART { 0 } else { PAGE };
+        let apart = BEHIND + if len < APART { 0 } else { PAGE };
         let layout = Layout::from_size_align(len.checked_add(apart)?, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        let at = if apart > 0 { place.wrapping_sub(base.as_ptr() as usize) % PAGE } else { 0 };
+        let at = if len < APART { 0 } else { place.wrapping_sub(base.as_ptr() as usize) % PAGE };
         // SAFETY: less than a page into what is a page longer than the block.
         let start = unsafe { base.add(at) };
-        Some(Block { start, len, owner: Some(Box::new(Owner::Heap(base, layout))) })
+        Some(Block { start, len, behind: BEHIND, owner: Some(Box::new(Owner::Heap(base, layout))) })
     }
 
     /// A block of `len` zero bytes on pages of its own, with `guard` bytes around it that are nobody's; both are
@@ -119,9 +125,10 @@ impl Block {
     }
 
     fn from_mapping(mut map: MmapMut, at: usize, len: usize) -> Option<Block> {
-        let bytes = map.get_mut(at..at.checked_add(len)?)?;
-        let start = NonNull::new(bytes.as_mut_ptr())?;
-        Some(Block { start, len, owner: Some(Box::new(Owner::Map(map))) })
+        let end = at.checked_add(len)?;
+        let behind = map.len().checked_sub(end)?.min(BEHIND);
+        let start = NonNull::new(map.get_mut(at..end)?.as_mut_ptr())?;
+        Some(Block { start, len, behind, owner: Some(Box::new(Owner::Map(map))) })
     }
 
     /// The host's own memory as a block, without a copy.
@@ -135,7 +142,7 @@ impl Block {
         len: usize,
         keep: Option<Box<dyn Any + Send + Sync>>,
     ) -> Block {
-        Block { start, len, owner: Some(Box::new(Owner::Foreign(keep))) }
+        Block { start, len, behind: 0, owner: Some(Box::new(Owner::Foreign(keep))) }
     }
 
     /// The same bytes once more.
@@ -143,7 +150,7 @@ impl Block {
     /// # Safety
     /// The view is dropped before the block is.
     pub(super) unsafe fn alias_block(&self) -> Block {
-        Block { start: self.start, len: self.len, owner: None }
+        Block { start: self.start, len: self.len, behind: self.behind, owner: None }
     }
 
     /// The first byte. Bytes may be accessed by it, inside the block, as long as that lives; guests may write them at
@@ -164,6 +171,11 @@ impl Block {
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// May the bytes from an offset on be read, so many? They are the block's, or some behind it that mean nothing.
+    pub fn may_read(&self, offset: usize, n: usize) -> bool {
+        offset.checked_add(n).is_some_and(|end| end <= self.len + self.behind)
     }
 
     /// No bytes at all?

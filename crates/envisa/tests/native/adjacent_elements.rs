@@ -40,7 +40,7 @@ struct Case {
 
 impl Case {
     fn any(dice: &mut Dice) -> Case {
-        let simd = dice.pick(&[16, 32]);
+        let simd = dice.pick(&[8, 16, 16, 32, 32]);
         let shapes = [
             ("d32", 4, 4, 1),
             ("d32x2", 4, 4, 2),
@@ -145,7 +145,9 @@ impl Case {
         // What is written for all channels is known from the text.
         let mask = if self.known { "M1_NM" } else { "M1" };
         let _ = writeln!(t, "mov ({mask}, 8) Lane(0,0)<1> 0x76543210:v");
-        let _ = writeln!(t, "add ({mask}, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw");
+        if n > 8 {
+            let _ = writeln!(t, "add ({mask}, 8) Lane(0,8)<1> Lane(0,0)<1;1,0> 0x8:uw");
+        }
         if n == 32 {
             let _ = writeln!(t, "add ({mask}, 16) Lane(0,16)<1> Lane(0,0)<1;1,0> 0x10:uw");
         }
