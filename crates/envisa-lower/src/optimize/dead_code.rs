@@ -56,7 +56,8 @@ fn mark_unread(p: &ProgramParts, keep: &mut [bool]) {
                 Dst::Pred { .. } => true,
                 _ => false,
             };
-            let own = i.dst2 == 0 || i.op == Op::Addc && i.dst2 >= p.registers.locals_start;
+            let own =
+                i.dst2 == 0 || matches!(i.op, Op::Addc | Op::Subb) && i.dst2 >= p.registers.locals_start;
             if !keep[pc] || !local || !own || !i.op.facts().pure {
                 continue;
             }

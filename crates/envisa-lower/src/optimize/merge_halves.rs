@@ -3,15 +3,16 @@
 //! Devices whose instructions have at most 16 channels are given everything twice: `add (M1, 16) V5 V3 V1` and
 //! `add (M5, 16) V6 V4 V2`. Here the registers of such pairs come to lie side by side, those of the upper channels behind
 //! those of the lower ones, and of the two instructions one of 32 channels is made; of pairs of eights that lie so
-//! already, one of 16. Engines then see conditions, addresses and rows of all channels.
+//! already, or whose registers nothing else accesses, one of 16. Engines then see conditions, addresses and rows of all
+//! channels.
 //!
 //! Pairs need not be neighbours: the second one goes to where the first is, past what has nothing to do with it.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use envisa_isa::Combine;
 use envisa_isa::predefined::var;
+use envisa_isa::{Combine, Type};
 
 use super::{Blocks, CHUNK};
 use crate::program::*;
@@ -51,7 +52,7 @@ pub(super) fn join(p: &mut ProgramParts) {
         if pairs.is_empty() {
             continue;
         }
-        let mut registers = Registers::new(p, channels == 16);
+        let mut registers = Registers::new(p, channels == 8);
         if registers.place_pairs(p, &mut pairs) {
             registers.apply_moves(p);
         }
@@ -166,6 +167,11 @@ fn ranges_overlap(a: &Range<RegOffset>, b: &Range<RegOffset>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
+/// Does an instruction write what it carries, a dword for each channel, to a second destination?
+fn carries(i: &Inst) -> bool {
+    i.dst2 != 0 && matches!(i.op, Op::Addc | Op::Subb)
+}
+
 /// The operands of two instructions that do the same for one half of the channels and for the other.
 fn operands(p: &ProgramParts, a: &Inst, b: &Inst) -> Option<Vec<(RegOffset, RegOffset, u32)>> {
     let n = u32::from(a.channels);
@@ -173,12 +179,15 @@ fn operands(p: &ProgramParts, a: &Inst, b: &Inst) -> Option<Vec<(RegOffset, RegO
         && a.channels == b.channels
         && u32::from(a.first).is_multiple_of(2 * n)
         && b.first == a.first + a.channels
-        && (a.dst2, b.dst2) == (0, 0)
+        && (carries(a) || (a.dst2, b.dst2) == (0, 0))
         && a.pred.combine == Combine::None
         && (a.aux == b.aux || a.op == Op::Message);
     let mut all = Vec::new();
     if !same {
         return None;
+    }
+    if carries(a) {
+        all.push((a.dst2, b.dst2, n * Type::Ud.size()));
     }
     match (a.dst, b.dst) {
         (Dst::None, Dst::None) => {}
@@ -266,6 +275,9 @@ struct Registers {
     pinned: HashSet<u32>,
     /// May registers be moved?
     movable: bool,
+    /// Of each unit, by its first chunk, how many instructions access it, if only those move that nothing but pairs
+    /// accesses: parts of 64 bytes that are accessed one by one are no vectors.
+    accesses: Option<Vec<u32>>,
     locals: RegOffset,
     /// Where units are now, and where they were.
     to: HashMap<u32, RegOffset>,
@@ -275,11 +287,12 @@ struct Registers {
 }
 
 impl Registers {
-    fn new(p: &ProgramParts, movable: bool) -> Registers {
+    fn new(p: &ProgramParts, of_pairs_alone: bool) -> Registers {
         let chunks = p.registers.bytes.div_ceil(CHUNK) as usize;
         let mut joined = vec![false; chunks + 1];
         let mut ranges = Vec::new();
         let mut odd = Vec::new();
+        let mut by_instruction = Vec::new();
         for i in &p.code {
             let mut own = Vec::new();
             i.reads(p, &mut |t| own.push(super::range_of_access(&t, i.channels, p)));
@@ -294,11 +307,12 @@ impl Registers {
                 // What they read is more than their operands say, and may lie apart.
                 Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Unsupported => false,
                 Op::Pln | Op::Line | Op::ShflIdx4 => false,
-                _ => i.dst2 == 0,
+                _ => i.dst2 == 0 || carries(i),
             };
             if !known {
                 odd.extend(own.iter().map(|r| r.start / CHUNK));
             }
+            by_instruction.push(own.clone());
             ranges.append(&mut own);
         }
         let mut unit: Vec<u32> = Vec::with_capacity(chunks);
@@ -313,8 +327,38 @@ impl Registers {
             used[u as usize] = end.max(used[u as usize]);
         }
         let pinned = odd.into_iter().map(|c| unit[c as usize]).collect();
-        let (to, inputs) = (HashMap::new(), Vec::new());
-        Registers { unit, used, pinned, movable, locals: p.registers.locals_start, to, end: 0, inputs }
+        let accesses = of_pairs_alone.then(|| {
+            let mut all = vec![0; chunks];
+            for own in &by_instruction {
+                let units: HashSet<u32> = own.iter().map(|r| unit[(r.start / CHUNK) as usize]).collect();
+                units.into_iter().for_each(|u| all[u as usize] += 1);
+            }
+            all
+        });
+        Registers {
+            unit,
+            used,
+            pinned,
+            movable: true,
+            accesses,
+            locals: p.registers.locals_start,
+            to: HashMap::new(),
+            end: 0,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// How many instructions of pairs access each unit.
+    fn accesses_of_pairs(&self, pairs: &[Pair]) -> HashMap<u32, u32> {
+        let mut all = HashMap::new();
+        for pair in pairs.iter().filter(|k| !k.gone) {
+            for second in [false, true] {
+                let of = |o: &(RegOffset, RegOffset, u32)| self.unit_at(if second { o.1 } else { o.0 });
+                let units: HashSet<u32> = pair.operands.iter().map(of).collect();
+                units.into_iter().for_each(|u| *all.entry(u).or_insert(0) += 1);
+            }
+        }
+        all
     }
 
     fn unit_at(&self, at: RegOffset) -> u32 {
@@ -375,12 +419,15 @@ impl Registers {
         loop {
             let (mut twins, mut upper) = (HashMap::new(), HashMap::new());
             let mut lost = false;
+            let own = self.accesses.as_ref().map(|all| (all, self.accesses_of_pairs(pairs)));
+            let alone = |u: u32| own.as_ref().is_none_or(|(all, of)| of.get(&u) == Some(&all[u as usize]));
             for k in 0..pairs.len() {
                 if pairs[k].gone {
                     continue;
                 }
                 let waits = pairs[k].after.iter().any(|a| pairs[*a].gone);
-                let fits = pairs[k].operands.iter().all(|o| self.can_follow(p, *o, &mut twins, &mut upper));
+                let fits =
+                    pairs[k].operands.iter().all(|o| self.can_follow(p, *o, &alone, &mut twins, &mut upper));
                 if waits || !fits {
                     (pairs[k].gone, lost) = (true, true);
                 }
@@ -395,6 +442,7 @@ impl Registers {
         &self,
         p: &ProgramParts,
         (a, b, bytes): (RegOffset, RegOffset, u32),
+        alone: &dyn Fn(u32) -> bool,
         twins: &mut HashMap<u32, (u32, u32)>,
         upper: &mut HashMap<u32, u32>,
     ) -> bool {
@@ -417,7 +465,7 @@ impl Registers {
         if !self.movable || u == v || x != y || x >= bytes || !whole(u) || !whole(v) || !may {
             return false;
         }
-        if twins.contains_key(&v) || upper.contains_key(&u) {
+        if twins.contains_key(&v) || upper.contains_key(&u) || !alone(u) || !alone(v) {
             return false;
         }
         *twins.entry(u).or_insert((v, bytes)) == (v, bytes) && *upper.entry(v).or_insert(u) == u
@@ -499,6 +547,9 @@ impl Registers {
         for i in &mut p.code {
             if let Dst::Reg { offset, .. } = &mut i.dst {
                 *offset = self.at(*offset);
+            }
+            if carries(i) {
+                i.dst2 = self.at(i.dst2);
             }
             i.src.iter_mut().for_each(src);
         }

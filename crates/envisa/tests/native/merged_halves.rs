@@ -237,6 +237,30 @@ fn added_up(r: &mut Random, out: &mut String, v: u32, w: u32) {
     });
 }
 
+/// Sums and differences of 64 bits, by dwords and by eight channels each; somebody may want what was carried once more.
+fn carried(r: &mut Random, out: &mut String, v: u32, w: u32, u: u32) {
+    let (op, sign) = r.one_of(&[("addc", ""), ("subb", "(-)")]);
+    let (again, other) = (r.below(4), r.below(5));
+    both(r, out, |k| {
+        let (m, quarters, x) = HALVES[k];
+        let mut all = vec![
+            format!("mov ({m}, 16) E{x}(0,0)<1> {x}{w}(0,0)<1;1,0>"),
+            format!("mov ({m}, 16) F{x}(0,0)<1> {x}{u}(0,0)<1;1,0>"),
+        ];
+        for (q, m) in quarters.iter().enumerate() {
+            let of = if other == 0 { "E" } else { "F" };
+            let (a, b) = (format!("E{x}({q},0)<1;1,0>"), format!("{of}{x}({q},0)<1;1,0>"));
+            all.push(format!("{op} ({m}, 8) E{x}({q},0)<1> C{x}{q}(0,0)<1> {a} {b}"));
+            all.push(format!("add ({m}, 8) F{x}({q},0)<1> {sign}C{x}{q}(0,0)<1;1,0> F{x}({q},0)<1;1,0>"));
+        }
+        if again == 0 {
+            all.push(format!("add ({}, 8) F{x}(1,0)<1> C{x}0(0,0)<1;1,0> F{x}(1,0)<1;1,0>", quarters[1]));
+        }
+        all.push(format!("xor ({m}, 16) {x}{v}(0,0)<1> E{x}(0,0)<1;1,0> F{x}(0,0)<1;1,0>"));
+        all
+    });
+}
+
 /// One statement of the body.
 fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
     let (v, w, u) = (r.below(DWORDS), r.below(DWORDS), r.below(DWORDS));
@@ -246,7 +270,8 @@ fn statement(r: &mut Random, labels: &mut Vec<u32>, out: &mut String) {
     let relation = r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
     let not = r.one_of(&["", "!"]);
     let op = r.one_of(&["add", "mul", "xor", "min"]);
-    match r.below(21) {
+    match r.below(23) {
+        21 | 22 => carried(r, out, v, w, u),
         0..=2 => both(r, out, |k| {
             let (m, _, x) = HALVES[k];
             vec![format!("{op} ({m}, 16) {x}{v}(0,0)<1> {x}{w}(0,0)<1;1,0> {x}{u}(0,0)<1;1,0>")]
