@@ -2,16 +2,20 @@
 //!
 //! Devices without integers of 64 bits add a vector of offsets to an address by `addc`, add what is carried to the upper
 //! half, and make quads of both. A message can do that by itself: it extends its offsets, and has an origin, of which two
-//! moves of scalars make a quad.
+//! moves of scalars make a quad. To addresses that were made so once, others are added the same way later: their sum with
+//! the offsets is made in 32 bits, and the message knows what it is the sum of.
+
+mod bases;
 
 use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, CHUNK, Uses, range_of_access};
+use super::{Blocks, CHUNK, Uses, chunks_of_range, range_of_access};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
-use crate::{Extend, Message, Space};
+use crate::{Addend, Extend, Message, Space};
+use bases::Base;
 
 /// How far back definitions are looked for.
 const FAR: usize = 64;
@@ -33,6 +37,10 @@ struct Definition {
 struct Sum {
     offsets: RegOffset,
     halves: [Src; 2],
+    /// A dword that was added besides, without a sign.
+    plus: Option<RegOffset>,
+    /// Offsets were extended by their sign.
+    signed: bool,
 }
 
 /// Does what is described above.
@@ -42,6 +50,7 @@ pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
     }
     let mut room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);
     let uses = Uses::new(p);
+    let bases = bases::find_bases(p, blocks, &uses);
     let mut made = Vec::new();
     let mut named = vec![0u32; p.messages.len()];
     for i in p.code.iter().filter(|i| i.op == Op::Message) {
@@ -52,21 +61,16 @@ pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
         if i.op != Op::Message || named[i.aux as usize] != 1 || made.len() >= 2 * MOST {
             continue;
         }
-        let Some(sum) = (Search { p, blocks, uses: &uses, pc }).sum() else { continue };
-        let origin = Src::Reg {
-            offset: room,
-            ty: Type::Uq,
-            strides: Strides::SCALAR,
-            shape: Shape::Scalar,
-            modifier: Modifier::None,
-            constant: false,
-        };
+        let Some(sum) = (Search { p, blocks, uses: &uses, bases: &bases, pc }).sum() else { continue };
+        let (low, extend, added) = index_of(&sum, &i, &mut room);
+        made.extend(added.map(|add| (pc as Pc, add)));
+        let origin = dwords(room, Type::Uq, Strides::SCALAR, Shape::Scalar);
         match &mut p.messages[i.aux as usize] {
             Message::Simt(s) => {
-                (s.address, s.address_bytes, s.extend, s.origin) = (sum.offsets, 4, Extend::Zero, origin);
+                (s.address, s.address_bytes, s.extend, s.origin) = (low, 4, extend, origin);
             }
             Message::Atomic(a) => {
-                (a.address, a.address_bytes, a.extend, a.origin) = (sum.offsets, 4, Extend::Zero, origin);
+                (a.address, a.address_bytes, a.extend, a.origin) = (low, 4, extend, origin);
             }
             _ => continue,
         }
@@ -93,11 +97,44 @@ pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
     }
 }
 
+/// The index of a message, how it is extended, and the instruction that makes it, if there is one.
+fn index_of(sum: &Sum, message: &Inst, room: &mut RegOffset) -> (RegOffset, Extend, Option<Inst>) {
+    let offsets = Addend { at: sum.offsets, upper: None, signed: sum.signed, scalar: false };
+    let Some(plus) = sum.plus else {
+        let extend = if sum.signed { Extend::Sign } else { Extend::Zero };
+        return (sum.offsets, extend, None);
+    };
+    let to = *room;
+    *room += (4 * u32::from(message.channels)).next_multiple_of(CHUNK);
+    let of = [offsets, Addend { at: plus, upper: None, signed: false, scalar: true }];
+    let add = Inst {
+        op: Op::Add,
+        no_mask: true,
+        pred: Pred::default(),
+        exec: ExecType::U32,
+        dst: Dst::Reg { offset: to, ty: Type::Ud, stride: 1, sat: false },
+        src: [
+            dwords(sum.offsets, Type::Ud, Strides::CONTIGUOUS, Shape::Contiguous),
+            dwords(plus, Type::Ud, Strides::SCALAR, Shape::Scalar),
+            Src::None,
+            Src::None,
+        ],
+        aux: 0,
+        ..*message
+    };
+    (to, Extend::Sum(of), Some(add))
+}
+
+fn dwords(offset: RegOffset, ty: Type, strides: Strides, shape: Shape) -> Src {
+    Src::Reg { offset, ty, strides, shape, modifier: Modifier::None, constant: false }
+}
+
 /// What stands before a message.
 struct Search<'a> {
     p: &'a ProgramParts,
     blocks: &'a Blocks,
     uses: &'a Uses,
+    bases: &'a [Base],
     pc: usize,
 }
 
@@ -130,7 +167,8 @@ impl Search<'_> {
         if [&low, &high].into_iter().any(|r| self.blocks.varies(self.uses, r.clone(), self.pc as Pc)) {
             return None;
         }
-        let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high];
+        let plus = sum.plus.map_or(0..0, |at| at..at + 4);
+        let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high, plus];
         (first..self.pc).all(|q| all.iter().all(|r| !self.writes(q, r))).then_some(sum)
     }
 
@@ -150,6 +188,9 @@ impl Search<'_> {
 
     /// That of eight quads at a place, the first of which is this channel's; and where it begins.
     fn piece(&self, quads: RegOffset, channel: u32) -> Option<(Sum, usize)> {
+        if let Some(base) = bases::of_quads(self.bases, channel, quads) {
+            return Some((base.sum, self.pc));
+        }
         let [low, high] = [0, 4].map(|half| self.moved(quads + half, channel));
         let ((low, at), (high, above)) = (low?, high?);
         // The lower half, and the carry.
@@ -158,17 +199,19 @@ impl Search<'_> {
         if add.op != Op::Addc || add.dst2 == 0 || d.carries {
             return None;
         }
-        let [a, b] = [&add.src[0], &add.src[1]].map(|s| self.vector(add, s, d.lane));
-        let (offsets, below) = match (a, b) {
-            (Some(x), None) => (x, add.src[1]),
-            (None, Some(x)) => (x, add.src[0]),
-            _ => return None,
-        };
+        let (offsets, below) = self.vector_and_scalar(add, d.lane)?;
         let carry = add.dst2 + 4 * d.lane;
         // The upper one.
         let u = self.definition(high, channel, above).filter(|u| !u.carries)?;
-        let (added, mut first) = (self.upper(&u, channel, carry, d.pc)?, d.pc);
-        let mut left = added;
+        let [one] = self.beside_carry(&u, channel, carry, d.pc)?[..] else { return None };
+        let mut first = d.pc;
+        let mut left = self.vector(&self.p.code[u.pc], &one, u.lane).map_or(Ok(one), Err);
+        if let Err(vector) = left
+            && let Some(base) = bases::of_halves(self.bases, channel, offsets, vector)
+        {
+            let Src::Reg { offset: plus, constant: false, .. } = scalar(&below)? else { return None };
+            return Some((Sum { plus: Some(plus), ..base.sum }, first));
+        }
         if let Err(vector) = left {
             // First the scalar is put into a vector.
             let v = self.definition(vector, channel, u.pc).filter(|v| !v.carries)?;
@@ -184,38 +227,33 @@ impl Search<'_> {
         }
         let above = left.ok()?;
         let halves = [scalar(&below)?, scalar(&above)?];
-        Some((Sum { offsets, halves }, first))
+        Some((Sum { offsets, halves, plus: None, signed: false }, first))
     }
 
-    /// What an instruction adds to a carry: a scalar, or a vector.
-    fn upper(
-        &self,
-        d: &Definition,
-        channel: u32,
-        carry: RegOffset,
-        made: usize,
-    ) -> Option<Result<Src, RegOffset>> {
+    /// The one of two sources that is a vector, from one of an instruction's channels on, and the other one.
+    fn vector_and_scalar(&self, i: &Inst, lane: u32) -> Option<(RegOffset, Src)> {
+        match [&i.src[0], &i.src[1]].map(|s| self.vector(i, s, lane)) {
+            [Some(x), None] => Some((x, i.src[1])),
+            [None, Some(x)] => Some((x, i.src[0])),
+            _ => None,
+        }
+    }
+
+    /// What an instruction adds to a carry that another one made, but for zeros.
+    fn beside_carry(&self, d: &Definition, channel: u32, carry: RegOffset, made: usize) -> Option<Vec<Src>> {
         let i = &self.p.code[d.pc];
         let count = match i.op {
             Op::Add => 2,
             Op::Add3 => 3,
             _ => return None,
         };
-        let is_carry = |s: &Src| self.vector(i, s, d.lane) == Some(carry);
-        let zero = |s: &&Src| constant(self.p, s) != Some(0);
-        let at = i.src[..count].iter().position(is_carry)?;
+        let at = i.src[..count].iter().position(|s| self.vector(i, s, d.lane) == Some(carry))?;
         let c = self.definition(carry, channel, d.pc)?;
         if c.pc != made || !c.carries {
             return None;
         }
-        let others: Vec<&Src> = (0..count).filter(|k| *k != at).map(|k| &i.src[k]).filter(zero).collect();
-        match others[..] {
-            [one] => match self.vector(i, one, d.lane) {
-                Some(v) => Some(Err(v)),
-                None => Some(Ok(*one)),
-            },
-            _ => None,
-        }
+        let others = (0..count).filter(|k| *k != at).map(|k| i.src[k]);
+        Some(others.filter(|s| constant(self.p, s) != Some(0)).collect())
     }
 
     /// Where eight dwords came from that were moved to every other one from a place on, and by which instruction.
