@@ -19,6 +19,8 @@ use bases::Base;
 
 /// How far back definitions are looked for.
 const FAR: usize = 64;
+/// How many instructions a scalar may be made by that is the same in every round of a loop.
+const STEPS: u32 = 6;
 /// Most messages that get an origin.
 const MOST: usize = 256;
 /// Channels that are looked at together.
@@ -38,7 +40,7 @@ struct Sum {
     offsets: RegOffset,
     halves: [Src; 2],
     /// A dword that was added besides, without a sign.
-    plus: Option<RegOffset>,
+    plus: Option<Src>,
     /// Offsets were extended by their sign.
     signed: bool,
 }
@@ -100,13 +102,13 @@ pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
 /// The index of a message, how it is extended, and the instruction that makes it, if there is one.
 fn index_of(sum: &Sum, message: &Inst, room: &mut RegOffset) -> (RegOffset, Extend, Option<Inst>) {
     let offsets = Addend { at: sum.offsets, upper: None, signed: sum.signed, scalar: false };
-    let Some(plus) = sum.plus else {
+    let Some(plus @ Src::Reg { offset: at, .. }) = sum.plus else {
         let extend = if sum.signed { Extend::Sign } else { Extend::Zero };
         return (sum.offsets, extend, None);
     };
     let to = *room;
     *room += (4 * u32::from(message.channels)).next_multiple_of(CHUNK);
-    let of = [offsets, Addend { at: plus, upper: None, signed: false, scalar: true }];
+    let of = [offsets, Addend { at, upper: None, signed: false, scalar: true }];
     let add = Inst {
         op: Op::Add,
         no_mask: true,
@@ -115,7 +117,7 @@ fn index_of(sum: &Sum, message: &Inst, room: &mut RegOffset) -> (RegOffset, Exte
         dst: Dst::Reg { offset: to, ty: Type::Ud, stride: 1, sat: false },
         src: [
             dwords(sum.offsets, Type::Ud, Strides::CONTIGUOUS, Shape::Contiguous),
-            dwords(plus, Type::Ud, Strides::SCALAR, Shape::Scalar),
+            plus,
             Src::None,
             Src::None,
         ],
@@ -164,12 +166,41 @@ impl Search<'_> {
         };
         let [low, high] = [scalar(&sum.halves[0]), scalar(&sum.halves[1])];
         // Where the message may go is known of its origin alone.
-        if [&low, &high].into_iter().any(|r| self.blocks.varies(self.uses, r.clone(), self.pc as Pc)) {
+        if ![&low, &high].into_iter().all(|r| self.is_the_same_in_loops(r, self.pc, STEPS)) {
             return None;
         }
-        let plus = sum.plus.map_or(0..0, |at| at..at + 4);
+        let plus = sum.plus.as_ref().map_or(0..0, scalar);
         let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high, plus];
         (first..self.pc).all(|q| all.iter().all(|r| !self.writes(q, r))).then_some(sum)
+    }
+
+    /// Has a dword, before an instruction, the same value in every round of the innermost loop around it: is it not written
+    /// there, or computed anew of what is the same?
+    fn is_the_same_in_loops(&self, dword: &Range<RegOffset>, pc: usize, steps: u32) -> bool {
+        if !self.blocks.varies(self.uses, dword.clone(), pc as Pc) {
+            return true;
+        }
+        let Some(by) = self.before(pc).find(|q| self.writes(*q, dword)).filter(|_| steps > 0) else {
+            return false;
+        };
+        let i = &self.p.code[by];
+        let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return false };
+        let all = (i.no_mask && is_plain_dword(i) && is_dword(ty))
+            && matches!(i.op, Op::Mov | Op::Add | Op::Add3 | Op::Addc);
+        let inside = |from: RegOffset| {
+            let lane = dword.start.checked_sub(from).filter(|x| x.is_multiple_of(4))? / 4;
+            (lane < i.channels.into()).then_some(lane)
+        };
+        let carried = || inside(i.dst2).filter(|_| i.dst2 != 0 && i.op == Op::Addc);
+        let Some(lane) = inside(offset).or_else(carried).filter(|_| all) else { return false };
+        i.src.iter().all(|s| match *s {
+            Src::None | Src::Reg { constant: true, .. } => true,
+            Src::Reg { offset, ty, strides, .. } if is_dword(ty) => {
+                let at = offset + 4 * strides.element(lane);
+                self.is_the_same_in_loops(&(at..at + 4), by, steps - 1)
+            }
+            _ => false,
+        })
     }
 
     /// Where the addresses of the message begin, if they are quads that it takes as they are.
@@ -193,6 +224,9 @@ impl Search<'_> {
         }
         let [low, high] = [0, 4].map(|half| self.moved(quads + half, channel));
         let ((low, at), (high, above)) = (low?, high?);
+        if let Some(base) = bases::of_halves(self.bases, channel, low, high) {
+            return Some((base.sum, at.min(above)));
+        }
         // The lower half, and the carry.
         let d = self.definition(low, channel, at)?;
         let add = &self.p.code[d.pc];
@@ -209,8 +243,7 @@ impl Search<'_> {
         if let Err(vector) = left
             && let Some(base) = bases::of_halves(self.bases, channel, offsets, vector)
         {
-            let Src::Reg { offset: plus, constant: false, .. } = scalar(&below)? else { return None };
-            return Some((Sum { plus: Some(plus), ..base.sum }, first));
+            return Some((Sum { plus: Some(scalar(&below)?), ..base.sum }, first));
         }
         if let Err(vector) = left {
             // First the scalar is put into a vector.
