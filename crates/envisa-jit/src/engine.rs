@@ -24,7 +24,7 @@ use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::bounds::Fitting;
 use crate::context_layout::{MESSAGE, RENEW, ROW_CACHE, SITE, Site, at, exit};
-use crate::deferred::Deferred;
+use crate::deferred::{Deferred, block_ends};
 use crate::emit::row_caches::RowCaches;
 use crate::emit::{Compiled, Emit};
 use crate::float_modes::{Modes, keeps_mode};
@@ -446,7 +446,8 @@ impl Native {
         if !key.stops.is_empty() {
             return self.compile_observed(key, live, passes);
         }
-        let lane_numbers = lane_numbers(p, &self.flow);
+        let first_block = 0..block_ends(p, &self.flow).first().copied().unwrap_or(0);
+        let lane_numbers = lane_numbers(p, &self.flow, first_block);
         let mut shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds, &lane_numbers);
         let zero_halves = ZeroHalves::new(p, &self.flow, &self.cells, &key.fitting);
         shapes.leave_unread(&zero_halves.unread);

@@ -34,6 +34,25 @@ pub(crate) struct Plan {
     pub units: Vec<Vec<Unit>>,
 }
 
+impl Plan {
+    /// Of loads of at least three elements from four rows, the two rows that hold all elements of each half of the channels,
+    /// if two do.
+    pub fn halves(&self) -> Option<[[u8; 2]; 2]> {
+        if self.unit != 4 || self.rows.len() != 4 || self.units.len() < 3 {
+            return None;
+        }
+        let of = |h: usize| {
+            let half = |units: &Vec<Unit>| units.get(8 * h..8 * h + 8).map(<[Unit]>::to_vec);
+            let all: Option<Vec<_>> = self.units.iter().map(half).collect();
+            let mut rows: Vec<u8> = all?.into_iter().flatten().flatten().map(|u| u.0).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            <[u8; 2]>::try_from(rows).ok()
+        };
+        Some([of(0)?, of(1)?])
+    }
+}
+
 /// Most rows that are worth their loads.
 const MOST: i32 = 8;
 

@@ -45,6 +45,7 @@ pub(crate) mod site_reach;
 mod source_operand;
 mod stream_loads;
 mod strided;
+mod strided_moves;
 mod subvectors;
 mod texel_channels;
 mod texel_sums;

@@ -8,15 +8,13 @@ use envisa_lower::analysis::Flow;
 use envisa_lower::{Dst, Inst, Op, Pc, Program, RegOffset, Src};
 
 use super::Seed;
-use crate::deferred::block_ends;
 use crate::number_maps::Map;
 
 /// By the first byte of each word: what it has, and the instruction that wrote it.
 type Words = Map<RegOffset, (u16, Pc)>;
 
-/// The halves of vectors of words that nothing else writes, and nothing reads before they are written.
-pub(crate) fn lane_numbers(p: &Program, flow: &Flow) -> Vec<Seed> {
-    let first_block = 0..block_ends(p, flow).first().copied().unwrap_or(0);
+/// The halves of vectors of words that the first block writes and nothing else does, and that nothing reads before.
+pub(crate) fn lane_numbers(p: &Program, flow: &Flow, first_block: Range<Pc>) -> Vec<Seed> {
     let mut words = written_in(p, first_block.clone());
     if words.is_empty() {
         return Vec::new();
