@@ -308,6 +308,7 @@ that do not hold it (program 9301441) | native code | fixed: modifiers count for
 | a rounding of one half of a vector was taken for that of the other half: what makes a value was compared without the place in memory \
 that it reads where an immediate follows, in a pass that was new (program 5000011 and a dozen more of 3,000) | native code with AVX2 | \
 fixed: all of it is compared |
+| whether a type holds a number was asked of types of 64 bits, too, by a shift of 64 bits: builds with overflow checks panicked at compares of quads (program 3100024 and one of sixty) | native code with AVX-512 | fixed: only types narrower than dwords are asked |
 ";
 
 /// The page `docs/RANDOM-PROGRAMS.md`.
