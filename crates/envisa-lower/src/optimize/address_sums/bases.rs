@@ -22,7 +22,9 @@ pub(super) fn find_bases(p: &ProgramParts, blocks: &Blocks, uses: &Uses) -> Vec<
     if uses.calls {
         return all;
     }
-    for pc in (0..p.code.len()).filter(|pc| p.code[*pc].op == Op::Addc && blocks.in_entry(*pc as Pc)) {
+    // What a subroutine begins with is executed at each call, for those channels that call.
+    let first = |pc: &usize| p.code[*pc].function == 0 && blocks.in_entry(*pc as Pc);
+    for pc in (0..p.code.len()).filter(first).filter(|pc| p.code[*pc].op == Op::Addc) {
         let search = Search { p, blocks, uses, bases: &[], pc };
         for lane in (0..u32::from(p.code[pc].channels) / PIECE).map(|k| k * PIECE) {
             all.extend(search.base(lane));
