@@ -64,6 +64,7 @@ errors! {
 impl envisa_runtime::queue::Failure for Error {
     // Commands wait for events of the application themselves: the queue has nothing to wait for.
     const OF_WHAT_IT_WAITED_FOR: Error = Error::UNKNOWN;
+    const OF_A_PANIC: Error = Error::UNKNOWN;
 
     fn code(self) -> i32 {
         // Not negative as the interface has it; events of queues tell failures from success by the sign.

@@ -19,6 +19,7 @@ pub type Work = queue::Work<Error>;
 
 impl Failure for Error {
     const OF_WHAT_IT_WAITED_FOR: Error = Error::EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    const OF_A_PANIC: Error = Error::OUT_OF_RESOURCES;
 
     fn code(self) -> i32 {
         self.0

@@ -1,6 +1,7 @@
 //! Command queues: a thread each, which the application's thread relieves while it waits.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
@@ -8,6 +9,8 @@ use std::time::{Duration, Instant};
 use crate::command_order;
 
 mod event;
+#[cfg(test)]
+mod tests;
 
 pub use event::{Callback, Event, call_back, now_nanoseconds, status};
 
@@ -15,6 +18,8 @@ pub use event::{Callback, Event, call_back, now_nanoseconds, status};
 pub trait Failure: Copy + PartialEq + Send + 'static {
     /// Something that the command waited for failed.
     const OF_WHAT_IT_WAITED_FOR: Self;
+    /// The driver itself panicked.
+    const OF_A_PANIC: Self;
     /// The status of its event: negative.
     fn code(self) -> i32;
 }
@@ -129,6 +134,14 @@ impl<E: Failure> Default for State<E> {
             unflushed: Vec::new(),
         }
     }
+}
+
+/// Does what a command does. A panic is its failure: the queue's other commands run, and who waits for it learns of it.
+fn done<E: Failure>(work: Work<E>) -> Result<(), E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        crate::log::print_warning("a command broke down: a bug of envisa");
+        Err(E::OF_A_PANIC)
+    })
 }
 
 struct Command<E: Failure> {
@@ -432,7 +445,7 @@ impl<E: Failure> Inner<E> {
         } else {
             // Submitted, too.
             event.set(status::RUNNING);
-            work()
+            done(work)
         };
         if checking {
             command_order::end(event.number);
