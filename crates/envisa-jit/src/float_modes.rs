@@ -50,18 +50,20 @@ fn may_be_addressed(p: &Program, at: RegOffset) -> bool {
 
 /// Where code sets the floating-point mode.
 fn sets_mode(p: &Program) -> impl Iterator<Item = Pc> {
+    (0..p.code().len() as Pc).filter(move |pc| may_set_mode(p, &p.code()[*pc as usize]))
+}
+
+/// May an instruction set the floating-point mode?
+pub(crate) fn may_set_mode(p: &Program, i: &Inst) -> bool {
     let cr0 = p.registers().predefined[envisa_isa::predefined::var::CR0 as usize];
-    (0..p.code().len() as Pc).filter(move |pc| {
-        let i = &p.code()[*pc as usize];
-        let mut writes = false;
-        i.writes(p.parts(), &mut |t| {
-            writes |= match t.range(i.channels.into()) {
-                Some(r) => r.start < cr0 + 4 && cr0 < r.end,
-                None => may_be_addressed(p, cr0),
-            };
-        });
-        writes
-    })
+    let mut writes = false;
+    i.writes(p.parts(), &mut |t| {
+        writes |= match t.range(i.channels.into()) {
+            Some(r) => r.start < cr0 + 4 && cr0 < r.end,
+            None => may_be_addressed(p, cr0),
+        };
+    });
+    writes
 }
 
 /// Does code leave the floating-point mode as it is?

@@ -17,6 +17,7 @@ mod alloc;
 mod asm;
 mod audit;
 mod bounds;
+mod conditionals;
 mod context_layout;
 mod deferred;
 mod emit;

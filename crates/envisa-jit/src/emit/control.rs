@@ -5,7 +5,7 @@ use envisa_lower::fence;
 use super::scalar::Cond;
 use super::*;
 
-const TAKEN: [K; 2] = [3, 4];
+pub(super) const TAKEN: [K; 2] = [3, 4];
 
 /// Labels that each branch looks through by code of its own; for more there is one code for all branches.
 const FEW: usize = 8;
@@ -118,7 +118,7 @@ impl Emit<'_> {
 
     /// Channels that wait here join.
     fn join(&mut self, pc: Pc) {
-        if !self.flow.waits_at(pc, pc) {
+        if self.meets(pc) || !self.flow.waits_at(pc, pc) {
             return;
         }
         let Some(m) = self.wait(pc) else { return };
@@ -193,7 +193,10 @@ impl Emit<'_> {
             if let Some(entry) = entries.get(&l) {
                 self.a.bind(*entry);
             }
-            self.resume_if(l);
+            // Where masks are kept, nobody waits.
+            if self.conditionals.meeting(l).is_none() {
+                self.resume_if(l);
+            }
         }
         let done = self.done;
         self.a.jmp(done);
@@ -253,7 +256,7 @@ impl Emit<'_> {
     }
 
     /// Spends what a backward branch costs.
-    fn spend(&mut self, pc: Pc, target: Pc) {
+    pub(super) fn spend(&mut self, pc: Pc, target: Pc) {
         let cost = pc + 1 - target;
         self.a.mi(Code::Sub_rm64_imm32, Mem::at(CTX, at::BUDGET), cost as i32);
         let entry = self.a.label();
@@ -266,6 +269,9 @@ impl Emit<'_> {
         let fused = std::mem::take(&mut self.fused);
         let split = i.channels > 1 && (i.pred.offset != 0 || !self.whole(i));
         if !split {
+            if self.goes_over_others(pc) {
+                return Ok(());
+            }
             let mut over = None;
             if i.pred.offset != 0 {
                 let cond = if fused {
@@ -303,6 +309,9 @@ impl Emit<'_> {
         }
         if target > pc && self.parts_rarely() && self.all_active(pc) && self.whole(i) && i.channels >= 16 {
             return self.goto_of_all(pc, i, fused);
+        }
+        if self.narrows(pc, i, fused)? {
+            return Ok(());
         }
         self.taken(pc, i, fused)?;
         if target > pc {
@@ -401,7 +410,7 @@ impl Emit<'_> {
     }
 
     /// The active channels that a predicate lets go, in `TAKEN`; the flags say whether there are any.
-    fn taken(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Unsupported> {
+    pub(super) fn taken(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<(), Unsupported> {
         if !self.whole(i) {
             return self.taken_of_some(pc, i);
         }
@@ -412,7 +421,7 @@ impl Emit<'_> {
 
     /// A branch's predicate in `TAKEN`: `go`: which active channels it lets go; else, of a branch that all channels come to,
     /// as it is, not inverted.
-    fn predicate(&mut self, pc: Pc, i: &Inst, fused: bool, go: bool) -> Result<(), Unsupported> {
+    pub(super) fn predicate(&mut self, pc: Pc, i: &Inst, fused: bool, go: bool) -> Result<(), Unsupported> {
         if i.pred.combine != Combine::None {
             return Err("a branch by all channels");
         }
@@ -440,7 +449,8 @@ impl Emit<'_> {
             }
         }
         for k in TAKEN {
-            if !parts.iter().any(|p| TAKEN[p.index as usize] == k) {
+            let asked = go || self.p.simd() == 32 || self.parts_rarely();
+            if asked && !parts.iter().any(|p| TAKEN[p.index as usize] == k) {
                 self.a.kkk(Code::VEX_Kxorw_kr_kr_kr, k, k, k);
             }
         }
@@ -511,6 +521,10 @@ impl Emit<'_> {
                 if some.and_then(|()| self.all_ahead(pc, target)).is_err() {
                     self.a.op0(Code::Ud2);
                 }
+            }
+            Later::Narrowed { pc, entry, back } => {
+                self.a.bind(entry);
+                self.put_narrowed(pc, back);
             }
             Later::Parted { pc, entry, back } => {
                 self.a.bind(entry);

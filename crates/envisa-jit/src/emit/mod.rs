@@ -9,6 +9,7 @@ mod block;
 mod branch_versions;
 mod calls;
 mod carries;
+mod conditional_masks;
 mod control;
 mod convert;
 mod dpas;
@@ -75,6 +76,7 @@ use crate::alloc::Allocation;
 use crate::asm::{
     Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, mask_register, vector_register,
 };
+use crate::conditionals::Conditionals;
 use crate::context_layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::deferred::Deferred;
 use crate::float_modes::Modes;
@@ -181,6 +183,8 @@ pub(crate) enum Later {
     Edge { place: memory::Edge, entry: Label, back: Label, miss: Label },
     /// Channels took a forward branch.
     Taken { pc: Pc, entry: Label, back: Label },
+    /// The same where the others do conditional code, and those that took it need not wait.
+    Narrowed { pc: Pc, entry: Label, back: Label },
     /// Some of all channels did.
     Parted { pc: Pc, entry: Label, back: Label },
     /// All of them did, and others may wait on the way.
@@ -249,6 +253,8 @@ pub(crate) struct Emit<'a> {
     /// Where in the pool the ends of variables are that addresses name.
     ends: Option<u32>,
     waits: Map<Pc, u32>,
+    /// Code that channels come to and leave together.
+    conditionals: Conditionals,
     later: Vec<Later>,
     /// What messages call.
     routines: Vec<address_patterns::Routine>,
@@ -369,6 +375,7 @@ impl<'a> Emit<'a> {
             pooled_vectors: Map::default(),
             ends: None,
             waits,
+            conditionals: Conditionals::default(),
             later: Vec::new(),
             routines: Vec::new(),
             slow: Vec::new(),
@@ -540,6 +547,7 @@ impl<'a> Emit<'a> {
             let outer = |pc: &Pc| self.inst(*pc).op == Op::Message && self.inst(*pc).depth == 0;
             (0..self.flow.end()).filter(outer).count() >= MANY_ROWS
         };
+        self.conditionals = self.find_conditionals();
         self.in_place = self.start.map_or_else(Vec::new, |s| self.find_in_place(s));
         self.prologue();
         self.runs = self.find_runs();
@@ -635,6 +643,7 @@ impl<'a> Emit<'a> {
         // Of a loop that begins here, nothing is loaded when it is come to.
         self.forget_streams(Some(pc));
         self.fetch_rows(pc);
+        self.enters_loop(pc);
         let label = self.labels[pc as usize];
         // In the middle of a block only those before it come here.
         if pc > 0 && self.blocks[pc as usize - 1] > pc {
