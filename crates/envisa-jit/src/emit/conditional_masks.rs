@@ -81,10 +81,15 @@ impl Emit<'_> {
         Ok(true)
     }
 
-    /// An unconditional branch over what other channels do, if it is conditional code's: their label is next.
-    pub(super) fn goes_over_others(&mut self, pc: Pc) -> bool {
+    /// Is it an unconditional branch over what other channels do, of conditional code? Their label is next.
+    fn is_over_others(&self, pc: Pc) -> bool {
         let next = self.conditionals.meeting(pc + 1);
-        let is_over = next.is_some_and(|m| m.others_until == Some(self.inst(pc).aux));
+        next.is_some_and(|m| m.others_until == Some(self.inst(pc).aux))
+    }
+
+    /// An unconditional branch, if it is over what other channels do.
+    pub(super) fn goes_over_others(&mut self, pc: Pc) -> bool {
+        let is_over = self.is_over_others(pc);
         if is_over {
             let passed = self.conditionals.passed(pc).to_vec();
             if self.conditionals.meeting(self.inst(pc).aux).is_some_and(Meeting::is_told_who) {
@@ -230,7 +235,8 @@ impl Emit<'_> {
                 Op::Mov | Op::Cmp | Op::PredLogic | Op::Nop => true,
                 Op::Add | Op::Add3 | Op::Mul | Op::Mad | Op::And | Op::Or | Op::Xor | Op::Not => true,
                 Op::Shl | Op::Shr | Op::Asr | Op::Sel | Op::Min | Op::Max => true,
-                Op::Goto => i.aux >= range.end && i.channels > 1,
+                // Nothing is made of a branch over what others do.
+                Op::Goto => i.aux >= range.end && (i.channels > 1 || self.is_over_others(pc)),
                 _ => false,
             };
             cheap && registers <= SHORT && (!i.no_mask || self.is_own(pc, range.end))

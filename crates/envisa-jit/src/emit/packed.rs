@@ -1,4 +1,5 @@
-//! Bytes and words side by side, all of an instruction's in one register: where all channels run.
+//! Bytes and words side by side, all of an instruction's in one register: where all channels run, or the result is in a
+//! register whose bytes a mask can choose.
 //!
 //! Whole vectors are written at once, and not in parts: CPUs do not forward what two stores wrote to one load.
 
@@ -10,6 +11,8 @@ struct Place {
     to: RegOffset,
     ty: Type,
     channels: u32,
+    /// Only elements of active channels are written: the first one's channel.
+    masked: Option<u32>,
 }
 
 impl Place {
@@ -19,22 +22,26 @@ impl Place {
 }
 
 impl Emit<'_> {
-    /// Does an operation on up to 64 bytes of narrow elements, where all channels run: `false` if it is another.
+    /// Does an operation on up to 64 bytes of narrow elements: `false` if it is another.
     pub(super) fn packed(&mut self, pc: Pc, i: &Inst) -> Result<bool, Unsupported> {
         let Dst::Reg { offset: to, ty, stride: 1, sat: false } = i.dst else { return Ok(false) };
         if i.dst2 != 0 {
             return Ok(false);
         }
-        let place = Place { to, ty, channels: i.channels.into() };
         let integers = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int() && ty.size() < 4;
         let all = self.cells.at(to).is_some_and(|c| self.live.may_write_unmasked(pc, c))
             || i.no_mask
             || self.all_active(pc);
+        let masked = (!all).then_some(i.first.into());
+        let place = Place { to, ty, channels: i.channels.into(), masked };
+        let home = self.home(to, place.bytes()).is_some();
+        // Halves of masks are what code has.
+        let maskable = home && self.level == Level::Avx512 && i.channels >= 16 && i.first.is_multiple_of(16);
         if !integers
-            || !all
+            || !(all || maskable)
             || i.pred.offset != 0
             || !matches!(place.bytes(), 16 | 32 | 64)
-            || (self.home(to, place.bytes()).is_none() && self.in_memory(to, place.bytes()).is_err())
+            || (!home && self.in_memory(to, place.bytes()).is_err())
         {
             return Ok(false);
         }
@@ -108,12 +115,21 @@ impl Emit<'_> {
         }
     }
 
-    /// Writes all of a place from register 0.
+    /// Writes a place from register 0.
     fn put(&mut self, place: Place) {
         let w = Width::of(place.bytes());
-        match self.home(place.to, place.bytes()) {
-            Some(v) => self.copy_reg(v, 0, w),
-            None => self.a.store(STORE32, w, self.reg(place.to), 0, Lanes::All),
+        match (self.home(place.to, place.bytes()), place.masked) {
+            (Some(v), Some(first)) => {
+                let mut k = EXEC[first as usize / 16];
+                if place.channels == 32 {
+                    self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 5, EXEC[1], EXEC[0]);
+                    k = 5;
+                }
+                let op = if place.ty.size() == 2 { VMOVDQU16 } else { VMOVDQU8 };
+                self.a.v2(op, w, v, Opd::Reg(0), Lanes::Of(k));
+            }
+            (Some(v), None) => self.copy_reg(v, 0, w),
+            (None, _) => self.a.store(STORE32, w, self.reg(place.to), 0, Lanes::All),
         }
     }
 
@@ -327,7 +343,7 @@ impl Emit<'_> {
             return Ok(false);
         };
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
-        let place = Place { to: 0, ty: of, channels: n };
+        let place = Place { to: 0, ty: of, channels: n, masked: None };
         let Some(a) = self.element_register(&i.src[0], place, 1) else { return Ok(false) };
         let Some(b) = self.elements(&i.src[1], place, 2) else { return Ok(false) };
         let (w, part) = (Width::of(bytes), part_of_dwords(bytes));

@@ -95,7 +95,27 @@ impl Writer {
     fn computation(&mut self) {
         let (v, w, s) = (self.random.below(NUMBERS), self.random.below(NUMBERS), self.random.below(SCALARS));
         let (simd, number) = (self.simd, 1 + self.random.below(9));
-        match self.random.below(5) {
+        match self.random.below(8) {
+            // Bytes and words, which masks choose in their own width.
+            5 => {
+                let (narrow, other) = (self.random.one_of(&["B", "W"]), self.random.below(2));
+                let what = match self.random.below(3) {
+                    0 => format!("{number:#x}:d"),
+                    1 => format!("{narrow}{other}(0,0)<1;1,0>"),
+                    _ => format!("N{v}(0,0)<1;1,0>"),
+                };
+                self.line(format_args!("mov (M1, {simd}) {narrow}{}(0,0)<1> {what}", 1 - other));
+            }
+            6 => {
+                let (narrow, to) = (self.random.one_of(&["B", "W"]), self.random.below(2));
+                let what = format!("{narrow}0(0,0)<1;1,0> {narrow}1(0,0)<1;1,0>");
+                let op = self.random.one_of(&["add", "and", "or", "xor"]);
+                self.line(format_args!("{op} (M1, {simd}) {narrow}{to}(0,0)<1> {what}"));
+            }
+            7 => {
+                let narrow = self.random.one_of(&["B", "W"]);
+                self.line(format_args!("mov (M1, {simd}) N{v}(0,0)<1> {narrow}{}(0,0)<1;1,0>", w % 2));
+            }
             0 => {
                 self.line(format_args!("add (M1, {simd}) N{v}(0,0)<1> N{v}(0,0)<1;1,0> S{s}(0,0)<0;1,0>"));
             }
@@ -235,7 +255,8 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     let vectors = (0..NUMBERS).map(|k| (format!("N{k}"), "d"));
     let counters = (0..=DEEP).map(|k| (format!("C{k}"), "d"));
     let others = [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("Y", "d")].map(|(n, ty)| (n.to_owned(), ty));
-    for (name, ty) in vectors.chain(counters).chain(others) {
+    let narrow = [("B0", "ub"), ("B1", "ub"), ("W0", "w"), ("W1", "w")].map(|(n, ty)| (n.to_owned(), ty));
+    for (name, ty) in vectors.chain(counters).chain(others).chain(narrow) {
         w.line(format_args!(".decl {name} v_type=G type={ty} num_elts={simd} align=wordx32"));
     }
     for k in 0..SCALARS {
@@ -250,6 +271,9 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     for k in 0..NUMBERS {
         let by = 1 + w.random.below(500);
         w.line(format_args!("mul {m} N{k}(0,0)<1> Lane(0,0)<1;1,0> {by:#x}:d"));
+    }
+    for narrow in ["B0", "B1", "W0", "W1"] {
+        w.line(format_args!("mov {m} {narrow}(0,0)<1> Lane(0,0)<1;1,0>"));
     }
     for k in 0..SCALARS {
         let number = w.random.below(8);
