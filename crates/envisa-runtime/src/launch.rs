@@ -118,18 +118,42 @@ impl Launch<'_> {
     }
 }
 
-/// Sizes of groups for a range, where the application gives none.
+/// Sizes of groups for a range, where the application gives none: those whose threads have the fewest idle channels, and of
+/// these the largest.
 pub fn suggest(info: &KernelInfo, dims: usize, global: [u64; 3]) -> [u32; 3] {
     if let Some(required) = info.required_group {
         return required.map(|n| n as u32);
     }
-    let mut room = (MAX_GROUP as u64).min(256);
-    let mut local = [1u32; 3];
+    least_idle(info.simd, dims, global)
+}
+
+/// The same for threads of so many channels.
+fn least_idle(simd: u32, dims: usize, global: [u64; 3]) -> [u32; 3] {
+    let (most, simd) = ((MAX_GROUP as u64).min(256), u64::from(simd.max(1)));
+    let (mut local, mut items) = ([1u32; 3], 1);
     for d in 0..dims {
-        let divides = |n: &u64| global[d].is_multiple_of(*n);
-        let largest = (1..=room.min(global[d].max(1))).rev().find(divides).unwrap_or(1);
-        local[d] = largest as u32;
-        room /= largest;
+        // In 256ths, the share of channels that work.
+        let busy = |n: &u64| 256 * items * n / (items * n).next_multiple_of(simd);
+        let divisors = (1..=most / items).filter(|n| global[d].is_multiple_of(*n) && *n <= global[d]);
+        let best = divisors.max_by_key(|n| (busy(n), *n)).unwrap_or(1);
+        local[d] = best as u32;
+        items *= best;
     }
     local
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggested_groups_leave_few_channels_idle() {
+        assert_eq!(least_idle(32, 1, [1 << 20, 1, 1]), [256, 1, 1]);
+        assert_eq!(least_idle(32, 2, [1920, 1080, 1]), [192, 1, 1], "240 of 256 channels would work");
+        assert_eq!(least_idle(32, 2, [1200, 900, 1]), [240, 1, 1], "no divisor is a multiple of 32");
+        assert_eq!(least_idle(16, 2, [1200, 900, 1]), [240, 1, 1]);
+        assert_eq!(least_idle(16, 2, [10, 48, 1]), [10, 24, 1], "ten rows would leave none idle");
+        assert_eq!(least_idle(32, 1, [97, 1, 1]), [97, 1, 1]);
+        assert_eq!(least_idle(32, 3, [0, 5, 7]), [1, 5, 7]);
+    }
 }
