@@ -26,7 +26,11 @@ impl Emit<'_> {
     /// gives where those go who part.
     pub(super) fn goes_apart(&mut self, pc: Pc, target: Pc) -> Option<Label> {
         if let Some(all) = &self.apart {
-            return (all.range.contains(&pc) && target == all.range.end).then(|| all.label(pc + 1));
+            let parts = all.range.contains(&pc) && target >= all.range.end;
+            return parts.then(|| match pc + 1 == all.range.end {
+                true => self.labels[all.range.end as usize],
+                false => all.label(pc + 1),
+            });
         }
         // Of those that take turns, masks cost less with AVX-512 than code does.
         if self.parts_rarely() || !self.all_active(pc) || !self.is_plain(pc + 1..target) {
@@ -49,10 +53,11 @@ impl Emit<'_> {
                     i.op,
                     Op::Cmp | Op::Mov | Op::MovPred | Op::Nop | Op::PredLogic | Op::Setp | Op::Message
                 );
-            let ahead = i.op == Op::Goto && i.aux == range.end && i.channels > 1;
-            (computes || ahead)
+            let leaves = i.op == Op::Goto
+                && (i.channels > 1 && self.leaves(q, &range) || q + 1 == range.end && self.is_over_others(q));
+            (computes || leaves)
                 && self.flow.is_reachable(q)
-                && self.flow.waiting_labels(q).all(|l| l == range.end)
+                && self.flow.waiting_labels(q).all(|l| l >= range.end)
         };
         let entered = |q: Pc| {
             let i = self.inst(q);
@@ -63,6 +68,12 @@ impl Emit<'_> {
             && range.clone().all(plain)
             && !(0..self.flow.end()).any(entered)
             && !self.runs.iter().any(|r| r.first < range.end && range.start < r.end)
+    }
+
+    /// Is it a branch to the end of a range, or one out of conditional code to a label that masks are kept for?
+    fn leaves(&self, pc: Pc, range: &Range<Pc>) -> bool {
+        let to = self.inst(pc).aux;
+        to == range.end || to > range.end && self.conditionals.meeting(to).is_some()
     }
 
     /// Before an instruction: the code for all channels may end there.

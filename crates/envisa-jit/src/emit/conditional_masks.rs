@@ -53,51 +53,64 @@ impl Emit<'_> {
         for label in self.conditionals.begun_at(pc).to_vec() {
             self.keep_mask_of(label);
         }
-        // Those labels that this branch is the first one of the code of have their masks by now.
-        let passed = self.conditionals.passed(pc).to_vec();
-        let told = self.conditionals.meeting(target).is_some_and(Meeting::is_told_who);
-        if told || !passed.is_empty() {
-            self.taken(pc, i, fused)?;
-            if told {
-                self.change_kept(target, TAKEN, Code::VEX_Korw_kr_kr_kr);
-            }
-            self.pass(&passed, TAKEN);
-            self.narrow(false);
-            self.skip_if_none(passed.first().copied().unwrap_or(target));
-            return Ok(true);
-        }
         if let Some(back) = self.goes_apart(pc, target) {
             self.taken(pc, i, fused)?;
             let entry = self.a.label();
             self.a.jump(Code::Jne_rel32_64, entry);
             self.later.push(Later::Narrowed { pc, entry, back });
-            return Ok(true);
-        }
-        self.predicate(pc, i, fused, false)?;
-        self.narrow(i.pred.invert);
-        if !self.is_short(pc + 1..target) {
-            self.skip_if_none(target);
+        } else if self.is_told(target) || !self.conditionals.passed(pc).is_empty() {
+            self.taken(pc, i, fused)?;
+            self.leave(pc);
+        } else {
+            self.predicate(pc, i, fused, false)?;
+            self.narrow(i.pred.invert);
+            if !self.is_short(pc + 1..target) {
+                self.skip_if_none(target);
+            }
         }
         Ok(true)
     }
 
+    /// Is it kept for a label which channels go on there?
+    fn is_told(&self, label: Pc) -> bool {
+        self.conditionals.meeting(label).is_some_and(Meeting::is_told_who)
+    }
+
+    /// The channels in `TAKEN` take a branch: what is kept for labels that they do or do not come to becomes another. If no
+    /// others are active, the next of the labels is where some may be.
+    fn leave(&mut self, pc: Pc) {
+        let (target, passed) = (self.inst(pc).aux, self.conditionals.passed(pc).to_vec());
+        if self.is_told(target) {
+            self.change_kept(target, TAKEN, Code::VEX_Korw_kr_kr_kr);
+        }
+        self.pass(&passed, TAKEN);
+        self.narrow(false);
+        self.skip_if_none(passed.first().copied().unwrap_or(target));
+    }
+
     /// Is it an unconditional branch over what other channels do, of conditional code? Their label is next.
-    fn is_over_others(&self, pc: Pc) -> bool {
+    pub(super) fn is_over_others(&self, pc: Pc) -> bool {
         let next = self.conditionals.meeting(pc + 1);
         next.is_some_and(|m| m.others_until == Some(self.inst(pc).aux))
     }
 
     /// An unconditional branch, if it is over what other channels do.
     pub(super) fn goes_over_others(&mut self, pc: Pc) -> bool {
-        let is_over = self.is_over_others(pc);
-        if is_over {
-            let passed = self.conditionals.passed(pc).to_vec();
-            if self.conditionals.meeting(self.inst(pc).aux).is_some_and(Meeting::is_told_who) {
-                self.change_kept(self.inst(pc).aux, EXEC, Code::VEX_Korw_kr_kr_kr);
-            }
-            self.pass(&passed, EXEC);
+        if !self.is_over_others(pc) {
+            return false;
         }
-        is_over
+        let (end, passed) = (self.inst(pc).aux, self.conditionals.passed(pc).to_vec());
+        if passed.is_empty() && self.apart.as_ref().is_some_and(|all| all.range.end == pc + 1) {
+            // All channels come here: there are no others.
+            let to = self.labels[end as usize];
+            self.a.jmp(to);
+            return true;
+        }
+        if self.is_told(end) {
+            self.change_kept(end, EXEC, Code::VEX_Korw_kr_kr_kr);
+        }
+        self.pass(&passed, EXEC);
+        true
     }
 
     /// Channels meet at a label, if it is one where they do.
@@ -115,8 +128,7 @@ impl Emit<'_> {
 
     /// Where some of all channels part with the others, whose code is the one for some of them.
     pub(super) fn put_narrowed(&mut self, pc: Pc, back: Label) {
-        self.narrow(false);
-        self.skip_if_none(self.inst(pc).aux);
+        self.leave(pc);
         self.a.jmp(back);
     }
 
@@ -164,7 +176,7 @@ impl Emit<'_> {
     /// Channels leave code without coming to these labels.
     fn pass(&mut self, labels: &[Pc], channels: [K; 2]) {
         for label in labels {
-            if self.conditionals.meeting(*label).is_some_and(|m| !m.is_told_who()) {
+            if !self.is_told(*label) {
                 self.change_kept(*label, channels, Code::VEX_Kandnw_kr_kr_kr);
             }
         }

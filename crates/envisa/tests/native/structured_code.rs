@@ -95,7 +95,10 @@ impl Writer {
     fn computation(&mut self) {
         let (v, w, s) = (self.random.below(NUMBERS), self.random.below(NUMBERS), self.random.below(SCALARS));
         let (simd, number) = (self.simd, 1 + self.random.below(9));
-        match self.random.below(8) {
+        match self.random.below(10) {
+            // A place of each channel's own.
+            8 => self.line(format_args!("lsc_load.ugm (M1, {simd}) N{v}:d32 flat[Own]:a64")),
+            9 => self.line(format_args!("lsc_store.ugm (M1, {simd}) flat[Own]:a64 N{v}:d32")),
             // Bytes and words, which masks choose in their own width.
             5 => {
                 let (narrow, other) = (self.random.one_of(&["B", "W"]), self.random.below(2));
@@ -254,7 +257,8 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     w.line(format_args!(".kernel_attr SimdSize={simd}"));
     let vectors = (0..NUMBERS).map(|k| (format!("N{k}"), "d"));
     let counters = (0..=DEEP).map(|k| (format!("C{k}"), "d"));
-    let others = [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("Y", "d")].map(|(n, ty)| (n.to_owned(), ty));
+    let others = [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("Own", "uq"), ("Y", "d")]
+        .map(|(n, ty)| (n.to_owned(), ty));
     let narrow = [("B0", "ub"), ("B1", "ub"), ("W0", "w"), ("W1", "w")].map(|(n, ty)| (n.to_owned(), ty));
     for (name, ty) in vectors.chain(counters).chain(others).chain(narrow) {
         w.line(format_args!(".decl {name} v_type=G type={ty} num_elts={simd} align=wordx32"));
@@ -268,6 +272,10 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     w.line(format_args!(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8"));
     w.line(format_args!(".function \"structured_main\"\n{}", kernels::lane_numbers(simd)));
     w.line(format_args!("shl {m} At(0,0)<1> Lane(0,0)<1;1,0> 0x2:ud"));
+    // Behind all that is stored at the end.
+    w.line(format_args!("add {m} Own(0,0)<1> At(0,0)<1;1,0> A(0,0)<0;1,0>"));
+    let behind = 4 * simd * (NUMBERS + SCALARS);
+    w.line(format_args!("add {m} Own(0,0)<1> Own(0,0)<1;1,0> {behind:#x}:uq"));
     for k in 0..NUMBERS {
         let by = 1 + w.random.below(500);
         w.line(format_args!("mul {m} N{k}(0,0)<1> Lane(0,0)<1;1,0> {by:#x}:d"));
@@ -295,7 +303,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         stored += 1;
     }
     w.line(format_args!("ret (M1, 1)"));
-    (w.text, stored)
+    (w.text, stored + 1)
 }
 
 #[test]
