@@ -2,6 +2,7 @@
 //!
 //! - `scattered_moves`: moves of one channel each, to registers that the channel finds by itself, are one;
 //! - `immediates`: scalars that were set to a constant are read as that constant;
+//! - `scalar_copies`: copies of scalars are read where they were copied from;
 //! - `rename`: values that are overwritten by what is made of them have registers of their own;
 //! - `fold_addresses`: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
@@ -45,6 +46,7 @@ mod quad_logic;
 mod quad_moves;
 mod quad_products;
 mod rename;
+mod scalar_copies;
 mod scattered_moves;
 mod signed_sources;
 mod sink;
@@ -79,6 +81,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     split_quads::split_products(&mut p);
     let blocks = Blocks::new(&p);
     immediates::read(&mut p, &blocks);
+    scalar_copies::read_sources(&mut p, &blocks);
     rename::rename_values_apart(&mut p, &blocks);
     let uses = Uses::new(&p);
     let (blocks, uses) = match narrow_counters::narrow_counters(&mut p, &uses, &blocks) {

@@ -5,6 +5,7 @@ use envisa_isa::Type;
 use super::*;
 use crate::{Block, Extend, Message, Simt, Space};
 
+mod scalar_copies;
 mod wide_indices;
 
 /// Registers: constants below 64, locals from 128 on.
