@@ -34,7 +34,7 @@ impl<const L: u8> Isa<L> {
 }
 
 /// Work that is compiled once for each level, not as a part of each function that wants it.
-pub(crate) trait PerLevel {
+pub trait PerLevel {
     /// What comes of it.
     type Out;
     /// Does it.
@@ -54,6 +54,20 @@ impl<const L: u8> Isa<L> {
     }
 }
 
+/// Does work in code for the best level that the CPU has.
+#[inline(always)]
+pub fn at_best_level<A: PerLevel>(work: A) -> A::Out {
+    match Level::detect() {
+        // SAFETY: the CPU has the features of its level.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { run_avx512(work) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { run_avx2(work) },
+        _ => run_baseline(work),
+    }
+}
+
 #[inline(never)]
 fn run_baseline<A: PerLevel>(work: A) -> A::Out {
     work.run(Isa::BASE)
@@ -64,6 +78,14 @@ fn run_baseline<A: PerLevel>(work: A) -> A::Out {
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
 #[inline(never)]
 fn run_avx2<A: PerLevel>(work: A) -> A::Out {
+    work.run(Isa::<1>(()))
+}
+
+// The same; what it runs knows of the features of level 1, and is compiled with more.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+#[inline(never)]
+fn run_avx512<A: PerLevel>(work: A) -> A::Out {
     work.run(Isa::<1>(()))
 }
 

@@ -1,117 +1,32 @@
-//! What a group's threads did with memory: its last write, its last atomic, the reads since.
+//! What a group's threads did with memory, page by page ([`Page`]): its last write, its last atomics, the reads since.
 //!
-//! Memory is looked at in lines. Where whole lines are read and written by neighbouring channels, each side by side, as
-//! most are, a line has one mark for each access, which is of all of its bytes. A line that is accessed otherwise has a
-//! cell for each dword, or byte where bytes are accessed, until it is written as one again. Lines lie in pages, which
-//! come when memory is touched and are used again by the next group.
+//! Pages come when memory is touched and are used again by the next group.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::group::{Map, RaceAccess};
-use super::numbers::{NOBODY, Numbers};
-use super::past::{BUT_PC, NONE, same_thread, word_at};
-pub(super) use super::past::{By, Making, Past, SEVERAL, WHOLE, is_several, known_channel, several_with};
+use super::cell_page::{self, PAGE, PAGE_BYTES, Page, Rules};
+use super::group::{Map, RaceAccess, SLM};
+pub(super) use super::past::{By, Making, Past, WHOLE, is_several, known_channel, several_with};
+use super::past::{CLOCK, MOST_CLOCK, word_by};
 
-/// Bytes of a line.
-pub(super) const LINE: usize = 32;
-/// Lines of a page.
-const LINES: usize = 8;
-/// Bytes of memory of a page.
-const PAGE: u64 = (LINE * LINES) as u64;
-/// Bytes of a page and of what leads to it.
-const PAGE_BYTES: usize = size_of::<Page>() + 64;
-/// Bytes of the cells of a line of dwords.
-const PART_BYTES: usize = LINE / 4 * size_of::<Cell>() + 64;
-/// Bytes of all of a cell, but for its readers.
-const FULL_BYTES: usize = size_of::<Full>();
+/// Bytes that are looked at one by one where some of them are no whole dword.
+const LINE: u32 = 32;
 /// Bytes that may be taken by all groups that run side by side, besides half of what the launch's buffers have.
 pub(super) const SPARE_BYTES: u64 = 96 << 20;
 /// Bytes beyond which what a group took is not kept for the next.
 const KEPT_BYTES: u64 = 16 << 20;
+/// The clock beyond which a group begins anew.
+const LATE: u32 = MOST_CLOCK / 4;
+/// Most pages of shared local memory that are found by their number.
+const LOCAL_PAGES: u64 = 1 << 12;
 
-/// All of a cell.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Full {
-    /// The last write, and what it wrote.
-    pub write: Option<(Past, u32)>,
-    /// The last atomic since, and the last of another thread than that.
-    pub atomics: [Option<Past>; 2],
-    /// The reads since, one a thread.
-    pub reads: Vec<Past>,
-}
-
-impl Full {
-    fn clear(&mut self) {
-        (self.write, self.atomics) = (None, [None; 2]);
-        self.reads.clear();
-    }
-}
+/// No page.
+const NOBODY: u32 = u32::MAX;
 
 /// There is no room to remember an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoRoom;
-
-/// What is known of a dword or byte: its last write, the first two readers since, as words; or the number of a [`Full`].
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    write: u64,
-    reads: [u64; 2],
-    /// What was written.
-    value: u32,
-    full: u32,
-}
-
-const EMPTY: Cell = Cell { write: NONE, reads: [NONE; 2], value: 0, full: NOBODY };
-
-impl Cell {
-    /// Makes an access that fits in there and that races with nothing; false if it is none, and nothing is changed.
-    #[inline(always)]
-    fn hold(&mut self, making: &Making<'_>, value: u32) -> bool {
-        let word = making.word;
-        let races = |old: u64| old != NONE && making.races(&Past::unpack(old));
-        match making.access {
-            _ if self.full != NOBODY => false,
-            RaceAccess::Read => {
-                // Its own, since when nobody was told of anything: whatever races with the read races with the write.
-                if (self.write ^ word) & BUT_PC == 0 {
-                    return true;
-                }
-                if races(self.write) {
-                    return false;
-                }
-                for reader in &mut self.reads {
-                    if *reader == NONE {
-                        *reader = word;
-                        return true;
-                    }
-                    if same_thread(*reader, word) {
-                        *reader = making.read_again(*reader);
-                        return true;
-                    }
-                }
-                false
-            }
-            RaceAccess::Write => {
-                // Who writes what is there already disturbs nobody.
-                if self.write == NONE || self.value != value {
-                    if races(self.write) || races(self.reads[0]) || races(self.reads[1]) {
-                        return false;
-                    }
-                    self.reads = [NONE; 2];
-                }
-                (self.write, self.value) = (word, value);
-                true
-            }
-            RaceAccess::Atomic => false,
-        }
-    }
-
-    /// Nothing but the last write is known, if there is no [`Full`].
-    fn is_write_alone(&self) -> bool {
-        self.write != NONE && self.reads == [NONE; 2]
-    }
-}
 
 /// Memory that the cells of all groups that run side by side may take.
 #[derive(Debug)]
@@ -138,27 +53,6 @@ impl Default for Budget {
     }
 }
 
-/// A line: the marks of accesses to all of it, or its cells.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    /// The last write.
-    write: u64,
-    /// The first two readers since, and a list of the others.
-    reads: [u64; 2],
-    more: u32,
-    /// Its cells; it has no marks then.
-    part: u32,
-}
-
-const NEW: Line = Line { write: NONE, reads: [NONE; 2], more: NOBODY, part: NOBODY };
-
-#[derive(Clone, Debug)]
-struct Page {
-    lines: [Line; LINES],
-    /// What the last writes of lines wrote.
-    values: [u8; PAGE as usize],
-}
-
 /// Accesses of bytes side by side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
@@ -178,27 +72,24 @@ pub(super) fn number(values: &[u8], at: u32, bytes: u32) -> u32 {
 }
 
 /// The cells of a group.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Cells {
-    /// Pages by number; those that were looked up last.
+    /// Pages by number; those that were looked up last; those of shared local memory.
     index: Map<u32>,
     last: Recent,
+    local: Vec<u32>,
     /// Those from `used` on are free.
     pages: Vec<Page>,
     used: usize,
-    /// Cells of lines, of dwords or of bytes; those that are free.
-    parts: Vec<Vec<Cell>>,
-    part_numbers: Numbers,
-    full: Vec<Full>,
-    full_numbers: Numbers,
-    /// Readers of lines.
-    more: Vec<Vec<u64>>,
-    more_numbers: Numbers,
-    /// What the current access races with.
-    raced: Option<(Past, RaceAccess)>,
+    /// The clock at which the group began, and the latest word.
+    base: u32,
+    latest: u64,
     budget: Arc<Budget>,
     /// Bytes of the budget that are taken.
     taken: u64,
+    /// The current access, cell by cell: words and values.
+    words: Vec<u64>,
+    values: Vec<u32>,
 }
 
 /// Pages that were looked up last, by the low bits of their number.
@@ -209,33 +100,51 @@ const RECENT: usize = 32;
 
 impl Default for Recent {
     fn default() -> Recent {
-        Recent([(NONE, 0); RECENT])
+        Recent([(u64::MAX, 0); RECENT])
     }
 }
+
+impl Default for Cells {
+    fn default() -> Cells {
+        Cells::of(Arc::default())
+    }
+}
+
+/// What is told of accesses that race: the key, the channel, and the other access.
+type Told<'a> = &'a mut dyn FnMut(u64, u8, (Past, RaceAccess));
 
 impl Cells {
     /// Cells that take of a budget.
     pub fn of(budget: Arc<Budget>) -> Cells {
-        let mut cells = Cells::default();
-        cells.budget = budget;
-        cells
+        Cells {
+            index: Map::default(),
+            last: Recent::default(),
+            local: Vec::new(),
+            pages: Vec::new(),
+            used: 0,
+            base: 0,
+            latest: 0,
+            budget,
+            taken: 0,
+            words: Vec::new(),
+            values: Vec::new(),
+        }
     }
 
     /// Another group's.
     pub fn clear(&mut self) {
-        if self.taken > KEPT_BYTES {
+        if self.taken > KEPT_BYTES || self.base > LATE {
             *self = Cells::of(self.give_back());
             return;
         }
         if self.used == 0 {
             return;
         }
+        self.base = (self.latest >> CLOCK) as u32;
         self.index.clear();
         self.last = Recent::default();
+        self.local.fill(NOBODY);
         self.used = 0;
-        for numbers in [&mut self.part_numbers, &mut self.full_numbers, &mut self.more_numbers] {
-            numbers.clear();
-        }
     }
 
     /// Gives back what of the budget is taken.
@@ -244,39 +153,59 @@ impl Cells {
         Arc::clone(&self.budget)
     }
 
-    fn take(&mut self, bytes: usize) -> Option<()> {
-        let fits = self.budget.take(bytes as u64);
+    fn take(&mut self, bytes: usize) -> Result<(), NoRoom> {
+        let fits = bytes == 0 || self.budget.take(bytes as u64);
         self.taken += if fits { bytes as u64 } else { 0 };
-        fits.then_some(())
+        if fits { Ok(()) } else { Err(NoRoom) }
     }
 
     #[inline]
-    fn page(&mut self, number: u64) -> Option<usize> {
+    fn page(&mut self, key: u64) -> Result<usize, NoRoom> {
+        let (number, local) = (key / PAGE, (key & !SLM) / PAGE);
+        if key & SLM != 0 && local < LOCAL_PAGES {
+            return match self.local.get(local as usize) {
+                Some(at) if *at != NOBODY => Ok(*at as usize),
+                _ => self.add_local(local as usize),
+            };
+        }
         let recent = number as usize % RECENT;
         let (known, at) = self.last.0[recent];
         if known == number {
-            return Some(at as usize);
+            return Ok(at as usize);
         }
         let at = match self.index.get(&number) {
             Some(at) => *at,
-            None => self.add_page(number)?,
+            None => {
+                let at = self.add_page()?;
+                self.index.insert(number, at);
+                at
+            }
         };
         self.last.0[recent] = (number, at);
-        Some(at as usize)
+        Ok(at as usize)
     }
 
-    fn add_page(&mut self, number: u64) -> Option<u32> {
-        let at = u32::try_from(self.used).ok()?;
+    #[cold]
+    fn add_local(&mut self, number: usize) -> Result<usize, NoRoom> {
+        let at = self.add_page()?;
+        if self.local.len() <= number {
+            self.local.resize(number + 1, NOBODY);
+        }
+        self.local[number] = at;
+        Ok(at as usize)
+    }
+
+    fn add_page(&mut self) -> Result<u32, NoRoom> {
+        let at = u32::try_from(self.used).map_err(|_| NoRoom)?;
         match self.pages.get_mut(self.used) {
-            Some(page) => page.lines = [NEW; LINES],
+            Some(page) => page.renew(),
             None => {
                 self.take(PAGE_BYTES)?;
-                self.pages.push(Page { lines: [NEW; LINES], values: [0; PAGE as usize] });
+                self.pages.push(Page::new());
             }
         }
         self.used += 1;
-        self.index.insert(number, at);
-        Some(at)
+        Ok(at)
     }
 
     /// Makes accesses; `races` is told of those that race: of the key, the channel and the other access. `guess` is
@@ -289,21 +218,141 @@ impl Cells {
         run: &Run<'_>,
         making: &mut Making<'_>,
         guess: &mut Option<u32>,
-        races: &mut impl FnMut(u64, u8, (Past, RaceAccess)),
+        races: Told<'_>,
     ) -> Result<(), NoRoom> {
+        let aligned = run.key & 3 == 0 && !run.by.is_narrow();
         let mut at = 0;
         while at < run.bytes {
             let key = run.key.wrapping_add(u64::from(at));
-            let page = self.page(key / PAGE).ok_or(NoRoom)?;
-            let (line, inside) = ((key % PAGE) as usize / LINE, key as u32 % LINE as u32);
-            let bytes = (LINE as u32 - inside).min(run.bytes - at);
-            if bytes as usize != LINE || !self.whole((page, line), run, at, making).ok_or(NoRoom)? {
-                let place = Place { page, line, inside, bytes, key };
-                self.apart(place, run, at, making, guess, races)?;
+            let inside = (key % PAGE) as u32;
+            let mut bytes = (PAGE as u32 - inside).min(run.bytes - at);
+            let mut narrow = !aligned;
+            if aligned && bytes & 3 != 0 {
+                // The last line alone.
+                let line = (inside + bytes) / LINE * LINE;
+                narrow = line <= inside;
+                bytes = if narrow { bytes } else { line - inside };
             }
+            self.part(run, (key, at, bytes), narrow, making, guess, races)?;
             at += bytes;
         }
         Ok(())
+    }
+
+    /// Makes accesses to a part of a page if none of them can race; else does nothing.
+    #[inline]
+    fn part_at_once(
+        &mut self,
+        run: &Run<'_>,
+        Part { page, key, at, bytes }: Part,
+        making: &mut Making<'_>,
+    ) -> Result<bool, NoRoom> {
+        let size = if self.pages[page].has_bytes() { 1 } else { 4 };
+        let later = self.later(making)?;
+        let first = (key % PAGE) as usize / size as usize;
+        let last = run.by.channel(at + bytes - 1);
+        making.by(run.by.channel(at));
+        let rules = Rules::of(making, last, self.base);
+        let word = making.word + later;
+        self.latest = self.latest.max(word);
+        if making.access == RaceAccess::Atomic {
+            return Ok(false);
+        }
+        let count = (bytes / size) as usize;
+        self.words.clear();
+        match run.by.each_bytes() {
+            None => self.words.resize(count, word),
+            Some(_) => {
+                let one = |n: u32| word_by(word, run.by.channel(at + n * size));
+                self.words.extend((0..bytes / size).map(one));
+            }
+        }
+        if making.access == RaceAccess::Read {
+            let slot = self.reader(page, making)?;
+            let cells = cell_page::Cells { first, words: &self.words, values: &[], latest: word };
+            return Ok(self.pages[page].read(slot, &cells, rules));
+        }
+        self.read_values(run, (at, bytes), size);
+        let cells = cell_page::Cells { first, words: &self.words, values: &self.values, latest: word };
+        Ok(self.pages[page].write(making.past.thread, &cells, rules))
+    }
+
+    /// Makes accesses to a part of a page.
+    fn part(
+        &mut self,
+        run: &Run<'_>,
+        (key, at, bytes): (u64, u32, u32),
+        narrow: bool,
+        making: &mut Making<'_>,
+        guess: &mut Option<u32>,
+        races: Told<'_>,
+    ) -> Result<(), NoRoom> {
+        let page = self.page(key)?;
+        if narrow && !self.pages[page].has_bytes() {
+            let more = self.pages[page].cut();
+            self.take(more)?;
+        }
+        if self.part_at_once(run, Part { page, key, at, bytes }, making)? {
+            return Ok(());
+        }
+        let size = if self.pages[page].has_bytes() { 1 } else { 4 };
+        let (later, first) = (self.later(making)?, (key % PAGE) as usize / size as usize);
+        if making.access == RaceAccess::Atomic {
+            let more = self.pages[page].has_atomics();
+            self.take(more)?;
+        }
+        let together = if narrow || size == 4 { 1 } else { 4 };
+        for n in (0..bytes / size).step_by(together as usize) {
+            let channel = run.by.channel(at + n * size);
+            making.by(channel);
+            let rules = Rules::of(making, channel, self.base);
+            let mut raced = None;
+            for n in n..n + together {
+                let (page, cell) = (&mut self.pages[page], first + n as usize);
+                if making.compares {
+                    *guess = guess.or(page.own_read(making.past.thread, cell, rules));
+                }
+                let value = number(run.values, at + n * size, size);
+                let race = page.one(cell, (making, rules), (making.word + later, value));
+                raced = raced.or(race);
+            }
+            if let Some(race) = raced {
+                races(key + u64::from(n * size), channel, race);
+            }
+        }
+        Ok(())
+    }
+
+    /// What words have more than those of the group's own clocks.
+    #[inline]
+    fn later(&self, making: &Making<'_>) -> Result<u64, NoRoom> {
+        let fits = self.base + making.past.clock < MOST_CLOCK;
+        if fits { Ok(u64::from(self.base) << CLOCK) } else { Err(NoRoom) }
+    }
+
+    #[inline]
+    fn reader(&mut self, page: usize, making: &Making<'_>) -> Result<usize, NoRoom> {
+        let (slot, more) = self.pages[page].reader(making.past.thread).ok_or(NoRoom)?;
+        self.take(more)?;
+        Ok(slot)
+    }
+
+    /// The values of a part of a run, cell by cell.
+    #[inline]
+    fn read_values(&mut self, run: &Run<'_>, (at, bytes): (u32, u32), size: u32) {
+        let values = run.values.get(at as usize..).unwrap_or_default();
+        let values = &values[..values.len().min(bytes as usize)];
+        self.values.clear();
+        if size == 1 {
+            self.values.extend(values.iter().map(|b| u32::from(*b)));
+        } else {
+            let (all, rest) = values.as_chunks::<4>();
+            self.values.extend(all.iter().map(|b| u32::from_le_bytes(*b)));
+            if !rest.is_empty() {
+                self.values.push(number(rest, 0, 4));
+            }
+        }
+        self.values.resize((bytes / size) as usize, 0);
     }
 
     /// Makes an access to a dword; gives the one that it races with.
@@ -317,341 +366,35 @@ impl Cells {
         making: &Making<'_>,
         value: u32,
     ) -> Result<Option<(Past, RaceAccess)>, NoRoom> {
-        let page = self.page(key / PAGE).ok_or(NoRoom)?;
-        let (line, inside) = ((key % PAGE) as usize / LINE, key as usize % LINE);
-        let part = match self.pages[page].lines[line].part {
-            NOBODY => self.part((page, line), false).ok_or(NoRoom)?,
-            part => part as usize,
-        };
-        let mut guess = None;
-        if self.parts[part].len() == LINE {
-            for byte in 0..4 {
-                self.one(part, inside + byte, making, value >> (8 * byte) & 0xff, &mut guess)?;
-            }
-        } else {
-            self.one(part, inside / 4, making, value, &mut guess)?;
+        let (page, later) = (self.page(key)?, self.later(making)?);
+        let rules = Rules::of(making, making.past.channel, self.base);
+        let word = making.word + later;
+        self.latest = self.latest.max(word);
+        if making.access == RaceAccess::Read {
+            self.reader(page, making)?;
         }
-        Ok(self.raced.take())
-    }
-
-    /// Makes an access to all of a line, from a byte of the run on, that races with nothing; false if it is none, or
-    /// the line has cells, and nothing is changed.
-    #[inline]
-    fn whole(
-        &mut self,
-        (page, line): (usize, usize),
-        run: &Run<'_>,
-        at: u32,
-        making: &Making<'_>,
-    ) -> Option<bool> {
-        let Some(by) = run.by.from(at) else { return Some(false) };
-        let mark = making.mark(by);
-        let Page { lines, values } = &mut self.pages[page];
-        let l = &mut lines[line];
-        if l.part != NOBODY {
-            return Some(false);
+        let page = &mut self.pages[page];
+        let inside = (key % PAGE) as usize;
+        if !page.has_bytes() {
+            return Ok(page.one(inside / 4, (making, rules), (word, value)));
         }
-        match making.access {
-            RaceAccess::Read => {
-                if l.write != NONE {
-                    // As of cells.
-                    if (l.write ^ mark) & BUT_PC == 0 {
-                        return Some(true);
-                    }
-                    if making.marks_race(l.write, mark) != Some(false) {
-                        return Some(false);
-                    }
-                }
-                for reader in &mut l.reads {
-                    if *reader == NONE {
-                        *reader = mark;
-                        return Some(true);
-                    }
-                    if same_thread(*reader, mark) {
-                        let Some(stays) = making.marks_read_again(*reader, mark) else { return Some(false) };
-                        *reader = stays;
-                        return Some(true);
-                    }
-                }
-                self.read_more((page, line), making, mark)
-            }
-            RaceAccess::Write => {
-                let Some(new) = run.values.get(at as usize..at as usize + LINE) else { return Some(false) };
-                let old = &mut values[line * LINE..(line + 1) * LINE];
-                // Who writes what is there already disturbs nobody.
-                let same = l.write != NONE && old == new;
-                if !same {
-                    let races = |old: u64| old != NONE && making.marks_race(old, mark) != Some(false);
-                    let more = self.more.get(l.more as usize).map_or(&[][..], |m| m);
-                    // The thread as such races with none of its channels, which do so where what they read stays.
-                    let hides = |r: u64| r != NONE && making.hides(r, mark);
-                    if races(l.write) || l.reads.iter().chain(more).any(|r| races(*r) || hides(*r)) {
-                        return Some(false);
-                    }
-                    l.reads = [NONE; 2];
-                    if l.more != NOBODY {
-                        self.more_numbers.free.push(std::mem::replace(&mut l.more, NOBODY));
-                    }
-                    old.copy_from_slice(new);
-                }
-                l.write = mark;
-                Some(true)
-            }
-            RaceAccess::Atomic => Some(false),
+        let mut raced = None;
+        for (n, byte) in value.to_le_bytes().into_iter().enumerate() {
+            let race = page.one(inside + n, (making, rules), (word, u32::from(byte)));
+            raced = raced.or(race);
         }
-    }
-
-    /// One more reader of a line than two.
-    #[inline(never)]
-    fn read_more(&mut self, (page, line): (usize, usize), making: &Making<'_>, mark: u64) -> Option<bool> {
-        let mut number = self.pages[page].lines[line].more;
-        if number == NOBODY {
-            if self.more_numbers.next() >= self.more.len() {
-                self.take(64)?;
-                self.more.push(Vec::new());
-            }
-            let n = self.more_numbers.take()?;
-            self.more[n].clear();
-            number = n as u32;
-            self.pages[page].lines[line].more = number;
-        }
-        let more = self.more.get_mut(number as usize)?;
-        if let Some(reader) = more.iter_mut().find(|r| same_thread(**r, mark)) {
-            let Some(stays) = making.marks_read_again(*reader, mark) else { return Some(false) };
-            *reader = stays;
-            return Some(true);
-        }
-        let room = more.capacity();
-        more.push(mark);
-        let added = (more.capacity() - room) * size_of::<u64>();
-        if added > 0 {
-            self.take(added)?;
-        }
-        Some(true)
-    }
-
-    /// Makes accesses to a part of a line, or to all of it, cell by cell.
-    #[inline(never)]
-    fn apart(
-        &mut self,
-        place: Place,
-        run: &Run<'_>,
-        at: u32,
-        making: &mut Making<'_>,
-        guess: &mut Option<u32>,
-        races: &mut impl FnMut(u64, u8, (Past, RaceAccess)),
-    ) -> Result<(), NoRoom> {
-        let Place { page, line, inside, bytes, key } = place;
-        let narrow = (run.key as u32 | inside | bytes) & 3 != 0 || run.by.is_narrow();
-        let part = self.part((page, line), narrow).ok_or(NoRoom)?;
-        let is_bytes = self.parts[part].len() == LINE;
-        let step = if narrow { 1 } else { 4 };
-        let mut raced = false;
-        for n in (0..bytes).step_by(step as usize) {
-            let channel = run.by.channel(at + n);
-            making.by(channel);
-            let (first, value) = (inside + n, number(run.values, at + n, step));
-            if !is_bytes {
-                self.one(part, first as usize / 4, making, value, guess)?;
-            } else {
-                for byte in 0..step {
-                    self.one(part, (first + byte) as usize, making, value >> (8 * byte) & 0xff, guess)?;
-                }
-            }
-            if let Some(race) = self.raced.take() {
-                raced = true;
-                races(key + u64::from(n), channel, race);
-            }
-        }
-        if bytes as usize == LINE && making.access == RaceAccess::Write && !raced {
-            self.join((page, line), part, run, at, making);
-        }
-        Ok(())
-    }
-
-    /// Makes one line again of cells that have just been written together, where nothing else is known of them.
-    fn join(
-        &mut self,
-        (page, line): (usize, usize),
-        part: usize,
-        run: &Run<'_>,
-        at: u32,
-        making: &Making<'_>,
-    ) {
-        let values = run.values.get(at as usize..at as usize + LINE);
-        let (Some(by), Some(values)) = (run.by.from(at), values) else { return };
-        let alone = |cell: &Cell| match cell.full {
-            NOBODY => cell.is_write_alone(),
-            n => self.full.get(n as usize).is_some_and(|f| f.reads.is_empty() && f.atomics[0].is_none()),
-        };
-        if !self.parts[part].iter().all(alone) {
-            return;
-        }
-        let fulls = self.parts[part].iter().map(|c| c.full).filter(|n| *n != NOBODY);
-        self.full_numbers.free.extend(fulls);
-        self.part_numbers.free.push(part as u32);
-        let Page { lines, values: to } = &mut self.pages[page];
-        lines[line] = Line { write: making.mark(by), ..NEW };
-        to[line * LINE..(line + 1) * LINE].copy_from_slice(values);
-    }
-
-    #[inline]
-    fn one(
-        &mut self,
-        part: usize,
-        at: usize,
-        making: &Making<'_>,
-        value: u32,
-        guess: &mut Option<u32>,
-    ) -> Result<(), NoRoom> {
-        let cell = self.parts[part].get_mut(at).ok_or(NoRoom)?;
-        if !making.compares && cell.hold(making, value) {
-            return Ok(());
-        }
-        let number = match cell.full {
-            NOBODY => self.spread(part, at).ok_or(NoRoom)?,
-            n => n as usize,
-        };
-        let full = self.full.get_mut(number).ok_or(NoRoom)?;
-        if making.compares {
-            let read = full.reads.iter().find(|r| r.thread == making.past.thread);
-            *guess = guess.or(read.map(|r| r.pc));
-        }
-        let room = full.reads.capacity();
-        if let Some(race) = full.access(making, value) {
-            self.raced.get_or_insert(race);
-        }
-        let more = (full.reads.capacity() - room) * size_of::<Past>();
-        if more > 0 {
-            self.take(more).ok_or(NoRoom)?;
-        }
-        Ok(())
-    }
-
-    /// Gives a cell a [`Full`].
-    fn spread(&mut self, part: usize, at: usize) -> Option<usize> {
-        let number = self.add_full()?;
-        let cell = *self.parts[part].get(at)?;
-        let to = self.full.get_mut(number)?;
-        to.reads.extend(cell.reads.into_iter().filter(|r| *r != NONE).map(Past::unpack));
-        to.write = (cell.write != NONE).then(|| (Past::unpack(cell.write), cell.value));
-        self.parts[part][at] = Cell { full: number as u32, ..EMPTY };
-        Some(number)
-    }
-
-    fn add_full(&mut self) -> Option<usize> {
-        match self.full.get_mut(self.full_numbers.next()) {
-            Some(full) => full.clear(),
-            None => {
-                self.take(FULL_BYTES)?;
-                self.full.push(Full::default());
-            }
-        }
-        self.full_numbers.take()
-    }
-
-    /// The cells of a line: of bytes, if that is asked for.
-    fn part(&mut self, (page, line): (usize, usize), bytes: bool) -> Option<usize> {
-        let Line { write, reads, more, part } = self.pages[page].lines[line];
-        if part != NOBODY {
-            let part = part as usize;
-            if bytes && self.parts[part].len() != LINE {
-                self.cut(part)?;
-            }
-            return Some(part);
-        }
-        let readers = self.more.get(more as usize).cloned().unwrap_or_default();
-        let marks = || reads.iter().chain(&readers).copied().filter(|r| *r != NONE);
-        let narrow = bytes || marks().chain((write != NONE).then_some(write)).any(|m| By::of(m).is_narrow());
-        if self.part_numbers.next() >= self.parts.len() {
-            self.take(PART_BYTES)?;
-            self.parts.push(Vec::with_capacity(LINE / 4));
-        }
-        let part = self.part_numbers.take()?;
-        let mut cells = std::mem::take(&mut self.parts[part]);
-        cells.clear();
-        if narrow && cells.capacity() < LINE {
-            self.take(3 * PART_BYTES)?;
-            cells.reserve_exact(LINE);
-        }
-        let mut room = Some(());
-        let step = if narrow { 1 } else { 4 };
-        for byte in (0..LINE as u32).step_by(step as usize) {
-            let value = number(&self.pages[page].values, (line * LINE) as u32 + byte, step);
-            let words = [write, reads[0], reads[1]].map(|m| if m == NONE { NONE } else { word_at(m, byte) });
-            let cell = match (readers.is_empty(), words) {
-                (true, [write, first, second]) => Cell {
-                    write,
-                    reads: [first, second],
-                    value: if write == NONE { 0 } else { value },
-                    ..EMPTY
-                },
-                (false, [write, ..]) => match self.add_full() {
-                    Some(number) => {
-                        let full = &mut self.full[number];
-                        full.write = (write != NONE).then(|| (Past::unpack(write), value));
-                        full.reads.extend(marks().map(|m| Past::unpack(word_at(m, byte))));
-                        Cell { full: number as u32, ..EMPTY }
-                    }
-                    None => {
-                        room = None;
-                        EMPTY
-                    }
-                },
-            };
-            cells.push(cell);
-        }
-        self.parts[part] = cells;
-        if more != NOBODY {
-            self.more_numbers.free.push(more);
-        }
-        self.pages[page].lines[line] = Line { part: part as u32, ..NEW };
-        room.map(|()| part)
-    }
-
-    /// Cells of bytes from now on.
-    fn cut(&mut self, part: usize) -> Option<()> {
-        let dwords = std::mem::take(&mut self.parts[part]);
-        let mut bytes = Vec::with_capacity(LINE);
-        let mut room = self.take(3 * PART_BYTES);
-        for cell in dwords {
-            for byte in 0..4 {
-                bytes.push(match cell.full {
-                    NOBODY => Cell { value: cell.value >> (8 * byte) & 0xff, ..cell },
-                    n => self.byte(n as usize, byte).unwrap_or_else(|| {
-                        room = None;
-                        EMPTY
-                    }),
-                });
-            }
-            if cell.full != NOBODY {
-                self.full_numbers.free.push(cell.full);
-            }
-        }
-        self.parts[part] = bytes;
-        room
-    }
-
-    /// A byte of a whole dword's cell.
-    fn byte(&mut self, number: usize, byte: u32) -> Option<Cell> {
-        let mut part = self.full.get(number)?.clone();
-        part.write = part.write.map(|(p, v)| (p, v >> (8 * byte) & 0xff));
-        let at = self.add_full()?;
-        *self.full.get_mut(at)? = part;
-        Some(Cell { full: at as u32, ..EMPTY })
+        Ok(raced)
     }
 }
 
-/// A part of a line.
+/// A part of a run that is in one page.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Part {
     page: usize,
-    line: usize,
-    /// Its first byte in the line, and how many there are.
-    inside: u32,
-    bytes: u32,
-    /// Of the first byte.
+    /// Of the first byte; where in the run that is; bytes.
     key: u64,
+    at: u32,
+    bytes: u32,
 }
 
 impl Drop for Cells {
@@ -660,66 +403,10 @@ impl Drop for Cells {
     }
 }
 
-impl Full {
-    /// Makes an access; gives the one it races with.
-    pub fn access(&mut self, making: &Making<'_>, value: u32) -> Option<(Past, RaceAccess)> {
-        let Making { past, access, since, loads, .. } = *making;
-        let races = |p: &Past| making.races(p);
-        let written = self.write.filter(|(p, _)| races(p));
-        let atomic = self.atomics.into_iter().flatten().find(races).map(|p| (p, RaceAccess::Atomic));
-        match access {
-            RaceAccess::Read => {
-                match self.reads.iter_mut().find(|r| r.thread == past.thread) {
-                    // The earlier of two in one interval tells as much.
-                    Some(r) if r.clock == past.clock => {
-                        if r.channel != past.channel {
-                            r.channel = if past.channel == WHOLE { r.channel } else { SEVERAL };
-                        }
-                    }
-                    Some(r) if r.clock >= since && r.channel != past.channel => {
-                        *r = Past { channel: SEVERAL, ..past };
-                    }
-                    Some(r) => *r = past,
-                    None => self.reads.push(past),
-                }
-                written.map(|(p, _)| (p, RaceAccess::Write)).or(atomic)
-            }
-            RaceAccess::Write => {
-                // Who writes what is there already disturbs nobody.
-                let same = self.write.is_some_and(|(_, v)| v == value);
-                let mut race = written.filter(|_| !same).map(|(p, _)| (p, RaceAccess::Write));
-                if !same {
-                    race = race.or(self.reader(races).map(|r| (r, RaceAccess::Read)));
-                    self.reads.clear();
-                }
-                self.write = Some((past, value));
-                self.atomics = [None; 2];
-                race.or(atomic)
-            }
-            RaceAccess::Atomic => {
-                let mut race = written.map(|(p, _)| (p, RaceAccess::Write));
-                if !loads {
-                    race = race.or(self.reader(races).map(|r| (r, RaceAccess::Read)));
-                    let mut here = past;
-                    match self.atomics[0] {
-                        Some(a) if a.thread != past.thread => self.atomics[1] = Some(a),
-                        Some(a) if a.clock >= since && a.channel != past.channel => here.channel = SEVERAL,
-                        _ => {}
-                    }
-                    self.atomics[0] = Some(here);
-                }
-                race
-            }
-        }
-    }
-
-    fn reader(&self, races: impl Fn(&Past) -> bool) -> Option<Past> {
-        self.reads.iter().filter(|r| races(r)).min_by_key(|r| (r.thread, r.pc)).copied()
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::cell_page::READER_BYTES;
+    use super::super::past::SEVERAL;
     use super::*;
 
     fn past(thread: u32, clock: u32) -> Past {
@@ -727,7 +414,7 @@ mod tests {
     }
 
     fn making(past: Past, access: RaceAccess) -> Making<'static> {
-        Making::new(past, access, &[], 0).expect("small")
+        Making::new(past, access, &[], (0, 0)).expect("small")
     }
 
     fn run(key: u64, bytes: u32, channel: u8, values: &[u8]) -> Run<'_> {
@@ -746,15 +433,12 @@ mod tests {
             found
         };
         use RaceAccess::{Read, Write};
-        // One and two readers are kept in the cell, the third is not.
         for thread in 1..4 {
             assert_eq!(access(&mut cells, 0x1000, 4, past(thread, thread), Read, 0), None);
         }
-        assert_eq!(cells.full.len(), 1);
         assert_eq!(access(&mut cells, 0x1000, 4, past(4, 4), Write, 0x0403_0201), Some((1, Read)));
         assert_eq!(access(&mut cells, 0x1004, 4, past(5, 5), Write, 0x0807_0605), None);
-        assert_eq!(cells.full.len(), 1);
-        // A byte of the line is accessed: its cells are of bytes from now on, and hold the values.
+        // A byte of the page is accessed: its cells are of bytes from now on, and hold the values.
         assert_eq!(access(&mut cells, 0x1002, 1, past(6, 6), Write, 3), None, "what is there already");
         assert_eq!(access(&mut cells, 0x1002, 1, past(7, 6), Write, 9), Some((6, Write)));
         assert_eq!(access(&mut cells, 0x1004, 4, past(7, 7), Write, 0x0807_0605), None);
@@ -762,13 +446,14 @@ mod tests {
         // Another group has none of it, and uses its pages.
         let taken = cells.taken;
         cells.clear();
-        assert_eq!(access(&mut cells, 0x1000, 4, past(7, 7), Read, 0), None);
+        assert_eq!(access(&mut cells, 0x1000, 4, past(3, 7), Read, 0), None);
+        assert_eq!(access(&mut cells, 0x1000, 4, past(3, 7), Write, 1), None);
         assert_eq!((cells.pages.len(), cells.taken), (1, taken));
     }
 
     #[test]
     fn there_is_room_for_so_much() {
-        let budget = Arc::new(Budget::new(2 * PAGE_BYTES as u64));
+        let budget = Arc::new(Budget::new(2 * (PAGE_BYTES + READER_BYTES) as u64));
         let mut all = [Cells::of(Arc::clone(&budget)), Cells::of(Arc::clone(&budget))];
         let access = |cells: &mut Cells, key: u64| {
             let mut making = making(past(1, 1), RaceAccess::Read);

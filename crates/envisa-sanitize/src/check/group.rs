@@ -17,6 +17,7 @@ use envisa_machine::check_reports::{GLOBAL, LOCAL};
 
 use super::cells::{Budget, Cells, Making};
 pub(super) use super::cells::{By, Past, Run, WHOLE as THREAD, is_several, known_channel, several_with};
+use super::clocks::{Known, MEMORIES, memory};
 use super::scattered::Dword;
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
@@ -45,43 +46,6 @@ impl Hasher for Mix {
 }
 
 pub(super) type Map<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
-
-/// How far each thread had come.
-#[derive(Clone, Debug, Default)]
-struct Clock(Vec<u32>);
-
-impl Clock {
-    fn get(&self, thread: u32) -> u32 {
-        self.0.get(thread as usize).copied().unwrap_or(0)
-    }
-
-    fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            *a = (*a).max(*b);
-        }
-    }
-
-    fn set(&mut self, thread: u32, to: u32) {
-        let t = thread as usize;
-        if self.0.len() <= t {
-            self.0.resize(t + 1, 0);
-        }
-        self.0[t] = to;
-    }
-}
-
-/// By memory: of what others did there, up to when it is known.
-type Known = [Clock; MEMORIES.len()];
-
-/// The bits of [`fence`] of each memory that is told apart, and whose index a key has.
-const MEMORIES: [u32; 2] = [fence::GLOBAL, fence::LOCAL];
-
-fn memory(key: u64) -> usize {
-    usize::from(key & SLM != 0)
-}
 
 /// What a barrier collects of one round.
 #[derive(Clone, Debug, Default)]
@@ -140,6 +104,8 @@ struct Thread {
     /// The fence that comes is one of which the source has no barrier, or one for its own group alone.
     alone: bool,
     for_group: bool,
+    /// By memory: what was done before this time is ordered before what it does now, whoever did it.
+    floor: [u32; MEMORIES.len()],
     /// What it accesses is an asynchronous copy's.
     copying: Option<Copying>,
     /// What it accesses in shared local memory is an atomic's.
@@ -218,6 +184,10 @@ pub(super) struct Group {
     joining: u32,
     /// The channels of a thread are in order among themselves.
     in_step: bool,
+    /// Threads that started; what all know of each other may be more than nothing; there were asynchronous copies.
+    started: u32,
+    ordered: bool,
+    copied: bool,
     /// Some accesses were not remembered.
     pub overflowed: bool,
     /// Loads of what the same thread then compares and exchanges: a guess, which is sound whatever it reads.
@@ -257,12 +227,43 @@ impl Group {
             self.syncs.clear();
             (self.barrier, self.split, self.named) = Default::default();
             (self.all_syncs, self.at_barrier, self.acquired, self.joining) = Default::default();
+            (self.started, self.copied) = (0, false);
         }
+        self.started = self.started.max(thread + 1);
+        self.nothing_is_ordered();
         let t = self.thread(thread);
         let mut clocks = [std::mem::take(&mut t.known), std::mem::take(&mut t.told)];
         clocks.iter_mut().flatten().for_each(|c| c.0.clear());
         let [known, told] = clocks;
-        *t = Thread { clock: 1, known, told, ..Thread::default() };
+        *t = Thread { clock: 1, known, told, floor: [1; MEMORIES.len()], ..Thread::default() };
+    }
+
+    /// Of no time it is certain any more that all know what was done before it.
+    fn nothing_is_ordered(&mut self) {
+        if std::mem::take(&mut self.ordered) {
+            self.threads.iter_mut().for_each(|t| t.floor = [1; MEMORIES.len()]);
+        }
+    }
+
+    /// A thread knows more than before.
+    fn knows_more(&mut self, thread: u32) {
+        let (n, in_step) = (self.started as usize, self.in_step);
+        let Some(t) = self.threads.get_mut(thread as usize).filter(|_| !self.copied) else { return };
+        for (m, known) in t.known.iter().enumerate() {
+            let since = if in_step { u32::MAX } else { t.since[m] };
+            let least = |all: &[u32]| all.iter().copied().min().unwrap_or(u32::MAX - 1);
+            let floor = match known.0.get(..n) {
+                Some(known) => {
+                    let (before, rest) = known.split_at((thread as usize).min(n));
+                    least(before).min(least(rest.get(1..).unwrap_or_default())) + 1
+                }
+                // Of some of the others nothing is known.
+                None if n > 1 => 1,
+                None => u32::MAX,
+            };
+            t.floor[m] = floor.min(since).max(1);
+        }
+        self.ordered = true;
     }
 
     /// How often what a thread did was put in order so far: by its fences, and what tells others of them.
@@ -284,6 +285,7 @@ impl Group {
                 Joins::Named => &self.named,
             };
             t.known.iter_mut().zip(told).for_each(|(known, told)| known.join(told));
+            self.knows_more(thread);
         }
     }
 
@@ -311,6 +313,7 @@ impl Group {
                 (other, _) => other,
             };
         }
+        self.knows_more(thread);
     }
 
     /// A thread's channels came together at a barrier of their sub-group: what they did before in these memories
@@ -353,7 +356,6 @@ impl Group {
     }
 
     /// Is what a thread accesses in shared local memory an atomic's?
-    #[inline]
     pub fn is_changing(&self, thread: u32) -> bool {
         self.threads.get(thread as usize).is_some_and(|t| t.changing)
     }
@@ -438,6 +440,8 @@ impl Group {
     /// copy's. Any work-item may copy any element: what others did is ordered before it as far as the thread knows it, and
     /// its own as far as others may, unless it is alone.
     pub fn copy_begins(&mut self, thread: u32, n: usize, alone: bool) {
+        self.nothing_is_ordered();
+        self.copied = true;
         let t = self.thread(thread);
         let ((number, clock), mut known) = (of_copy(n), t.known.clone());
         for (m, known) in known.iter_mut().enumerate() {
@@ -521,11 +525,11 @@ impl Thread {
             None => {
                 let past = Past { thread, pc, clock: self.clock, channel: 0 };
                 let since = if in_step { u32::MAX } else { self.since[memory] };
-                Making::new(past, access, &self.known[memory].0, since)
+                Making::new(past, access, &self.known[memory].0, (since, self.floor[memory]))
             }
             Some(copy) => {
                 let past = Past { thread: copy.thread, pc, clock: copy.clock, channel: 0 };
-                Making::new(past, access, &copy.known[memory].0, u32::MAX)
+                Making::new(past, access, &copy.known[memory].0, (u32::MAX, 1))
             }
         }
     }
@@ -542,232 +546,4 @@ impl Thread {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn group(threads: u32) -> Group {
-        let mut g = Group::default();
-        (0..threads).for_each(|t| g.start(t, t == 0));
-        g
-    }
-
-    /// An access, its channel and value.
-    type One = (Now, u8, u32);
-
-    fn now(thread: u32, access: RaceAccess, value: u32) -> One {
-        (Now { thread, pc: thread, access, loads: false, compares: false }, 0, value)
-    }
-
-    impl Group {
-        fn one(&mut self, key: u64, bytes: u32, (now, channel, value): One) -> Option<(Past, RaceAccess)> {
-            let mut found = None;
-            let values = value.to_le_bytes();
-            let run = Run { key, bytes, by: By::one(channel), values: &values[..bytes as usize] };
-            self.access(&run, now, |_, _, race| found = Some(race));
-            found
-        }
-    }
-
-    use RaceAccess::{Atomic, Read, Write};
-
-    const BOTH: u32 = fence::GLOBAL | fence::LOCAL;
-
-    impl Group {
-        /// A barrier with fences of these bits.
-        fn wait(&mut self, thread: u32, what: u32) {
-            self.fence(thread, what);
-            self.barrier(thread, (Op::Barrier, 0), false);
-        }
-    }
-
-    #[test]
-    fn barriers_order() {
-        let mut g = group(2);
-        assert!(g.one(0, 4, now(0, Write, 1)).is_none());
-        g.wait(0, BOTH);
-        assert!(g.one(4, 4, now(1, Write, 1)).is_none());
-        g.wait(1, BOTH);
-        g.go_on(0);
-        // Thread 0 is at the next barrier already when thread 1 leaves this one.
-        assert!(g.one(4, 4, now(0, Read, 0)).is_none());
-        assert!(g.one(8, 4, now(0, Write, 7)).is_none());
-        g.wait(0, BOTH);
-        g.go_on(1);
-        assert!(g.one(0, 4, now(1, Read, 0)).is_none());
-        let (past, with) = g.one(8, 4, now(1, Read, 0)).expect("a race");
-        assert_eq!((past.thread, with), (0, Write));
-    }
-
-    #[test]
-    fn barriers_order_the_memory_that_is_fenced() {
-        for (what, ordered) in [(fence::GLOBAL, 0), (fence::LOCAL, SLM), (0, 1), (BOTH, 2)] {
-            for key in [0, SLM] {
-                let mut g = group(2);
-                assert!(g.one(key, 4, now(0, Write, 1)).is_none());
-                (0..2).for_each(|t| g.wait(t, what));
-                (0..2).for_each(|t| g.go_on(t));
-                let race = g.one(key, 4, now(1, Read, 0));
-                assert_eq!(race.is_none(), key == ordered || ordered == 2, "fence {what}, key {key:#x}");
-            }
-        }
-    }
-
-    #[test]
-    fn without_one_it_is_a_race() {
-        let mut g = group(3);
-        assert!(g.one(0, 4, now(0, Read, 0)).is_none());
-        assert!(g.one(0, 4, now(1, Read, 0)).is_none());
-        assert_eq!(g.one(0, 4, now(2, Write, 5)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
-        // The same value, twice.
-        assert!(g.one(0, 4, now(1, Write, 5)).is_none());
-        assert!(g.one(0, 4, now(0, Write, 6)).is_some());
-    }
-
-    #[test]
-    fn bytes_stand_alone() {
-        let mut g = group(2);
-        assert!(g.one(SLM | 5, 1, now(0, Write, 1)).is_none());
-        assert!(g.one(SLM | 6, 1, now(1, Write, 2)).is_none());
-        assert!(g.one(SLM | 4, 4, now(1, Read, 0)).is_some());
-        assert!(g.one(SLM | 8, 4, now(0, Write, 0x0403_0201)).is_none());
-        assert!(g.one(SLM | 9, 1, now(1, Write, 2)).is_none(), "what is there already");
-        assert!(g.one(SLM | 10, 1, now(1, Write, 2)).is_some());
-    }
-
-    #[test]
-    fn atomics_order_between_fences() {
-        // What the first thread stores, a fence or none, its atomic; the second one's atomic, a fence or none, and what
-        // it reads.
-        for (release, acquire) in [(true, true), (true, false), (false, true), (false, false)] {
-            let mut g = group(2);
-            assert!(g.one(0, 4, now(0, Write, 1)).is_none());
-            if release {
-                g.fence(0, fence::GLOBAL);
-            }
-            for thread in 0..2 {
-                assert!(g.one(64, 4, now(thread, Atomic, 0)).is_none());
-                g.synchronise(thread, 64, true, true);
-            }
-            if acquire {
-                g.fence(1, fence::GLOBAL);
-            }
-            let ordered = release && acquire;
-            assert_eq!(g.one(0, 4, now(1, Read, 0)).is_none(), ordered);
-            assert_eq!(g.one(64, 4, now(1, Read, 0)).is_none(), ordered, "the atomic itself");
-            // What the first one stores from then on is its own again.
-            assert!(g.one(4, 4, now(0, Write, 1)).is_none());
-            assert!(g.one(4, 4, now(1, Read, 0)).is_some());
-            assert!(g.one(64, 4, now(0, Write, 1)).is_some(), "thread 1's atomic came later");
-        }
-    }
-
-    #[test]
-    fn what_is_stored_between_a_fence_and_its_atomic_is_not_told() {
-        let mut g = group(2);
-        g.fence(0, fence::GLOBAL);
-        assert!(g.one(0, 4, now(0, Write, 1)).is_none());
-        (0..2).for_each(|t| g.synchronise(t, 64, true, true));
-        g.fence(1, fence::GLOBAL);
-        assert!(g.one(0, 4, now(1, Read, 0)).is_some());
-    }
-
-    #[test]
-    fn atomics_race_with_reads() {
-        let mut g = group(3);
-        assert!(g.one(0, 4, now(0, Read, 0)).is_none());
-        let load = (Now { loads: true, ..now(1, Atomic, 0).0 }, 0, 0);
-        assert!(g.one(0, 4, load).is_none(), "it changes nothing");
-        assert_eq!(g.one(0, 4, now(1, Atomic, 0)).map(|r| (r.0.thread, r.1)), Some((0, Read)));
-        assert_eq!(g.one(0, 4, now(2, Read, 0)).map(|r| (r.0.thread, r.1)), Some((1, Atomic)));
-        // Who changed it later knows no more, whoever changed it last.
-        let mut g = group(2);
-        for thread in 0..2 {
-            assert!(g.one(0, 4, now(thread, Atomic, 0)).is_none());
-            g.synchronise(thread, 0, true, true);
-        }
-        assert_eq!(g.one(0, 4, now(1, Read, 0)).map(|r| (r.0.thread, r.1)), Some((0, Atomic)));
-    }
-
-    #[test]
-    fn what_is_compared_later_is_a_guess() {
-        let mut g = group(2);
-        assert!(g.one(0, 4, now(0, Read, 0)).is_none());
-        assert!(g.one(0, 4, now(1, Atomic, 0)).is_some());
-        assert!(g.guesses.is_empty());
-        g.one(0, 4, (Now { pc: 9, compares: true, ..now(0, Atomic, 0).0 }, 0, 0));
-        assert_eq!(g.guesses.iter().collect::<Vec<_>>(), [&0], "the load's instruction");
-    }
-
-    #[test]
-    fn fences_of_the_group_are_none_for_others() {
-        let mut g = group(1);
-        g.told();
-        assert!(!g.has_acquired(), "an atomic alone orders nothing");
-        g.fence(0, fence::GLOBAL | fence::GROUP);
-        assert!(!g.has_acquired());
-        g.told();
-        g.fence(0, fence::LOCAL | fence::GROUP);
-        g.fence(0, fence::LOCAL);
-        assert!(!g.has_acquired(), "of other memory");
-        g.fence(0, fence::GLOBAL);
-        assert!(g.has_acquired());
-        g.fence(0, fence::GLOBAL | fence::GROUP);
-        assert!(g.has_acquired(), "the wider one came first");
-    }
-
-    #[test]
-    fn split_and_named_barriers_order() {
-        for (op, waits) in [(Op::SplitBarrier, true), (Op::NamedBarrier, true), (Op::SplitBarrier, false)] {
-            let mut g = group(2);
-            assert!(g.one(0, 4, now(0, Write, 1)).is_none());
-            g.fence(0, BOTH);
-            g.barrier(0, (op, 0), true);
-            g.barrier(1, (op, 0), true);
-            if waits {
-                g.barrier(1, (op, 0), false);
-            }
-            g.go_on(1);
-            assert_eq!(g.one(0, 4, now(1, Read, 0)).is_none(), waits);
-        }
-    }
-
-    #[test]
-    fn channels_of_one_thread_race() {
-        let at = |pc, channel, access, value| {
-            (Now { thread: 0, pc, access, loads: false, compares: false }, channel, value)
-        };
-        let mut g = group(1);
-        assert!(g.one(0, 4, at(1, 3, Write, 1)).is_none());
-        assert!(g.one(0, 4, at(2, 3, Read, 0)).is_none(), "its own");
-        assert!(g.one(0, 4, at(2, 4, Read, 0)).is_some(), "another's");
-        assert!(g.one(4, 4, at(3, 3, Read, 0)).is_none());
-        assert!(g.one(4, 4, at(3, 4, Read, 0)).is_none());
-        assert!(g.one(4, 4, at(4, 4, Write, 9)).is_some(), "channel 3 may come later");
-        // A barrier or a fence orders them; the thread as such is no channel.
-        assert!(g.one(SLM | 4, 4, at(4, 4, Write, 9)).is_none());
-        g.fence(0, fence::GLOBAL);
-        assert!(g.one(4, 4, at(5, 3, Read, 0)).is_none());
-        assert!(g.one(SLM | 4, 4, at(5, 3, Read, 0)).is_some(), "the fence is for global memory");
-        g.fence(0, fence::LOCAL);
-        assert!(g.one(SLM | 4, 4, at(6, 5, Read, 0)).is_none());
-        assert!(g.one(8, 4, at(6, THREAD, Write, 9)).is_none());
-        assert!(g.one(8, 4, at(7, 5, Read, 0)).is_none());
-        // A barrier of the sub-group orders them, and nobody else.
-        g.start(1, false);
-        assert!(g.one(SLM | 12, 4, at(8, 5, Write, 9)).is_none());
-        g.together(0, GLOBAL);
-        assert!(g.one(SLM | 12, 4, at(9, 6, Read, 0)).is_some());
-        g.together(0, LOCAL);
-        assert!(g.one(SLM | 12, 4, at(9, 7, Read, 0)).is_none());
-        assert!(g.one(SLM | 12, 4, now(1, Read, 0)).is_some());
-    }
-
-    #[test]
-    fn threads_at_different_barriers_are_told() {
-        let mut g = group(2);
-        assert_eq!(g.barrier(0, (Op::Barrier, 7), false), None);
-        assert_eq!(g.barrier(1, (Op::Barrier, 7), false), None);
-        assert_eq!(g.barrier(0, (Op::Barrier, 7), false), None);
-        assert_eq!(g.barrier(1, (Op::Barrier, 9), false), Some((0, 7)));
-    }
-}
+mod tests;

@@ -1,10 +1,11 @@
-//! Random accesses of threads: what is kept of them in few words, line by line, against all of their history.
+//! Random accesses of threads: what is kept of them in few words, against all of their history.
 
 use std::collections::{HashMap, HashSet};
 
-use super::cells::{By, Cells, LINE, Making, Past, Run, SEVERAL, WHOLE};
+use super::cells::{By, Cells, Making, Past, Run, WHOLE};
 use super::group::RaceAccess;
-use super::launch::{Launch, Who};
+use super::launch::{LINE, Launch, Who};
+use super::past::SEVERAL;
 
 /// Numbers that follow from a seed.
 struct Numbers(u64);
@@ -81,8 +82,8 @@ fn steps(seed: u64, of: u32) -> Vec<Step> {
             1 => (numbers.below(96), numbers.below(6) + 1),
             _ => (numbers.below(3) * LINE as u32, LINE as u32 * (numbers.below(2) + 1)),
         };
-        // Channels are few.
-        let bytes = bytes.min(element * 58);
+        // No thread has more channels than 32.
+        let bytes = bytes.min(element * 29);
         // Each dword new as a whole; else few bytes, so that some are there already.
         let mut value = |n: u32| {
             fresh += u32::from(n & 3 == 0);
@@ -107,7 +108,9 @@ fn told(cells: &mut Cells, steps: &[Step], split: bool) -> Vec<Race> {
     for (n, s) in steps.iter().enumerate() {
         let clock = s.known[s.thread as usize];
         let past = Past { thread: s.thread, pc: s.pc, clock, channel: 0 };
-        let mut making = Making::new(past, s.access, &s.known, s.since).expect("small");
+        let others = s.known.iter().enumerate().filter(|(t, _)| *t != s.thread as usize);
+        let floor = others.fold(s.since, |floor, (_, known)| floor.min(known + 1));
+        let mut making = Making::new(past, s.access, &s.known, (s.since, floor)).expect("small");
         let mut run = |from: u32, bytes: u32, by: By| {
             let values = s.values.get(from as usize..(from + bytes) as usize).unwrap_or_default();
             let run = Run { key: s.key + u64::from(from), bytes, by, values };
@@ -146,7 +149,7 @@ fn firsts(races: Vec<Race>) -> Vec<Race> {
 }
 
 #[test]
-fn lines_are_as_good_as_cells() {
+fn many_cells_are_as_good_as_each() {
     let (mut whole, mut races) = (Cells::default(), 0);
     for seed in 0..10_000 {
         let steps = steps(seed, 2);

@@ -10,12 +10,14 @@ use std::collections::hash_map::Entry;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::cells::{LINE, number};
+use super::cells::number;
 use super::group::{By, Map, RaceAccess, Run};
 use super::scattered::Dword;
 
 /// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
 pub(super) const SPARE_BYTES: u64 = 112 << 20;
+/// Bytes of a line.
+pub(super) const LINE: usize = 32;
 /// Lines and bytes of a page.
 const LINES: usize = 32;
 const PAGE: u64 = (LINE * LINES) as u64;

@@ -18,20 +18,17 @@ const AMONG: u8 = 32;
 /// In place of a channel: the thread as such.
 pub(super) const WHOLE: u8 = 62;
 
-/// Bits of a word, from the lowest: what a cell holds, or of which bytes a mark is; the channel, the thread, the
-/// instruction, the clock.
-pub(super) const TAG: u64 = 7;
+/// Bits of a word, from the lowest: none; the channel, the thread, the instruction, the clock.
 const CHANNEL: u32 = 3;
 const THREAD: u32 = 9;
 const PC: u32 = 17;
-const CLOCK: u32 = 37;
-const CHANNEL_BITS: u64 = 0x3f << CHANNEL;
-/// All but the instruction.
-pub(super) const BUT_PC: u64 = !(0xf_ffff << PC);
-pub(super) const NONE: u64 = u64::MAX;
+pub(super) const CLOCK: u32 = 37;
+pub(super) const CHANNEL_BITS: u64 = 0x3f << CHANNEL;
+pub(super) const THREAD_BITS: u64 = 0xff << THREAD;
+pub(super) const PC_BITS: u64 = 0xf_ffff << PC;
 
 /// Waits of a thread that can be counted.
-const MOST_CLOCK: u32 = (1 << (64 - CLOCK)) - 1;
+pub(super) const MOST_CLOCK: u32 = (1 << (64 - CLOCK)) - 1;
 
 impl Past {
     /// As a word; `None` if a part of it is too large.
@@ -80,12 +77,6 @@ fn are_apart(a: u8, b: u8) -> bool {
     a != b || is_several(a)
 }
 
-/// Are two words of one thread?
-#[inline(always)]
-pub(super) fn same_thread(a: u64, b: u64) -> bool {
-    (a ^ b) >> THREAD & 0xff == 0
-}
-
 /// Which channels access bytes that lie side by side: the first one's bytes, then the next one's; or one channel all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct By {
@@ -125,6 +116,11 @@ impl By {
         }
     }
 
+    /// How many bytes each channel has, if it is not one alone.
+    pub fn each_bytes(self) -> Option<u32> {
+        (self.shift != By::ONE).then(|| 1 << self.shift)
+    }
+
     /// Does it have as many bytes for each channel as another?
     pub fn is_alike(self, other: By) -> bool {
         self.shift == other.shift
@@ -151,11 +147,6 @@ impl By {
         let begins = self.shift == By::ONE || byte & ((1 << self.shift) - 1) == 0;
         begins.then(|| By { channel: self.channel(byte), ..self })
     }
-
-    /// Of a mark.
-    pub fn of(mark: u64) -> By {
-        By { channel: Past::unpack(mark).channel, shift: (mark & TAG) as u8 }
-    }
 }
 
 /// An access that is being made, with what its thread knows.
@@ -172,29 +163,28 @@ pub(super) struct Making<'a> {
     known: &'a [u32],
     /// From when on nothing has ordered the channels of this thread.
     pub since: u32,
+    /// What was done before this time is ordered before the access, whoever did it.
+    pub floor: u32,
 }
 
 impl<'a> Making<'a> {
-    /// `None` if it cannot be remembered.
+    /// `None` if it cannot be remembered. `floor`: as is known of all threads.
     #[inline]
-    pub fn new(past: Past, access: RaceAccess, known: &'a [u32], since: u32) -> Option<Making<'a>> {
+    pub fn new(
+        past: Past,
+        access: RaceAccess,
+        known: &'a [u32],
+        (since, floor): (u32, u32),
+    ) -> Option<Making<'a>> {
         let word = past.pack()?;
-        Some(Making { past, word, access, loads: false, compares: false, known, since })
+        Some(Making { past, word, access, loads: false, compares: false, known, since, floor })
     }
 
     /// It is by this channel.
     #[inline]
     pub fn by(&mut self, channel: u8) {
         self.past.channel = channel;
-        self.word = self.word & !CHANNEL_BITS | u64::from(channel) << CHANNEL & CHANNEL_BITS;
-    }
-
-    /// As a mark: a word, and whose the bytes are from the first on.
-    #[inline]
-    pub fn mark(&self, by: By) -> u64 {
-        self.word & !(CHANNEL_BITS | TAG)
-            | u64::from(by.channel) << CHANNEL & CHANNEL_BITS
-            | u64::from(by.shift)
+        self.word = word_by(self.word, channel);
     }
 
     fn knows(&self, p: &Past) -> bool {
@@ -214,66 +204,12 @@ impl<'a> Making<'a> {
             && p.channel != WHOLE
             && self.past.channel != WHOLE
     }
-
-    /// The same of marks of the same bytes; `None`: of some of them it does.
-    #[inline]
-    pub fn marks_race(&self, old: u64, mark: u64) -> Option<bool> {
-        let p = Past::unpack(old);
-        if p.thread != self.past.thread {
-            return Some(!self.knows(&p));
-        }
-        let channel = (mark >> CHANNEL) as u8 & 0x3f;
-        if p.clock < self.since || p.pc == self.past.pc || p.channel == WHOLE || channel == WHOLE {
-            return Some(false);
-        }
-        ((old ^ mark) & TAG == 0).then_some(are_apart(p.channel, channel))
-    }
-
-    /// Is one of two marks of this thread the thread's as such, and the other not?
-    #[inline]
-    pub fn hides(&self, old: u64, mark: u64) -> bool {
-        let channels = [old, mark].map(|m| (m >> CHANNEL) as u8 & 0x3f);
-        same_thread(old, mark) && channels[0] != channels[1] && channels.contains(&WHOLE)
-    }
-
-    /// What stays of a read by the same thread, and of this one.
-    #[inline]
-    pub fn read_again(&self, read: u64) -> u64 {
-        let same_channel = (read ^ self.word) & CHANNEL_BITS == 0;
-        let several = u64::from(SEVERAL) << CHANNEL;
-        match (read ^ self.word) >> CLOCK == 0 {
-            // The earlier of two in one interval tells as much.
-            true if same_channel || self.past.channel == WHOLE => read,
-            true => read & !CHANNEL_BITS | several,
-            false if (read >> CLOCK) as u32 >= self.since && !same_channel => {
-                self.word & !CHANNEL_BITS | several
-            }
-            false => self.word,
-        }
-    }
-
-    /// The same of marks of the same bytes; `None`: of some of them the one stays, of others the other.
-    #[inline]
-    pub fn marks_read_again(&self, read: u64, mark: u64) -> Option<u64> {
-        let same = (read ^ mark) & (CHANNEL_BITS | TAG) == 0;
-        if !same && (read ^ mark) & TAG != 0 {
-            return None;
-        }
-        let several =
-            |word: u64| word & !(CHANNEL_BITS | TAG) | u64::from(SEVERAL) << CHANNEL | u64::from(By::ONE);
-        Some(match (read ^ mark) >> CLOCK == 0 {
-            true if same || (mark >> CHANNEL) as u8 & 0x3f == WHOLE => read,
-            true => several(read),
-            false if (read >> CLOCK) as u32 >= self.since && !same => several(mark),
-            false => mark,
-        })
-    }
 }
 
-/// A mark of one of its bytes, as a word without a tag.
-pub(super) fn word_at(mark: u64, byte: u32) -> u64 {
-    let channel = By::of(mark).channel(byte);
-    mark & !(CHANNEL_BITS | TAG) | u64::from(channel) << CHANNEL & CHANNEL_BITS
+/// A word with another channel.
+#[inline(always)]
+pub(super) fn word_by(word: u64, channel: u8) -> u64 {
+    word & !CHANNEL_BITS | u64::from(channel) << CHANNEL & CHANNEL_BITS
 }
 
 #[cfg(test)]
@@ -287,11 +223,10 @@ mod tests {
         assert!(
             Past { thread: 256, ..p }.pack().is_none() && Past { clock: MOST_CLOCK, ..p }.pack().is_none()
         );
-        assert!(p.pack().is_some_and(|w| w & TAG == 0 && w != NONE & !TAG));
     }
 
     #[test]
-    fn marks_are_words_of_bytes() {
+    fn bytes_have_channels() {
         let by = By::each(3, 8).expect("a power of two");
         assert_eq!([0, 7, 8, 31].map(|byte| by.channel(byte)), [3, 3, 4, 6]);
         assert_eq!((by.from(8), by.from(4)), (By::each(4, 8), None));
@@ -302,13 +237,5 @@ mod tests {
         }
         assert_eq!([3, several_with(3), SEVERAL, WHOLE].map(known_channel), [Some(3), Some(3), None, None]);
         assert_eq!(several_with(31), SEVERAL);
-        let past = Past { thread: 7, pc: 5, clock: 9, channel: 0 };
-        let making = Making::new(past, RaceAccess::Read, &[], 0).expect("small");
-        let mark = making.mark(by);
-        assert_eq!(By::of(mark), by);
-        for byte in 0..32 {
-            let at = Past { channel: by.channel(byte), ..past };
-            assert_eq!(Some(word_at(mark, byte)), at.pack());
-        }
     }
 }

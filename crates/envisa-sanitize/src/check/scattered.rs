@@ -6,12 +6,11 @@ use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
 
 use super::Checks;
 use super::adjacent_accesses::Row;
-use super::cells::LINE;
 use super::content::RowHome;
 use super::group::{By, Now, RaceAccess, Run, SLM, several_with};
 use super::handed::Accessing;
 use super::interest::Class;
-use super::launch::Who;
+use super::launch::{LINE, Who};
 
 /// Fewest runs of dwords side by side that are looked at so, and most dwords of each on average: a line of them, which is
 /// looked at as one.

@@ -1,0 +1,43 @@
+//! How far threads had come, by memory.
+
+use envisa_lower::fence;
+
+use super::group::SLM;
+
+/// How far each thread had come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock(pub Vec<u32>);
+
+impl Clock {
+    pub fn get(&self, thread: u32) -> u32 {
+        self.0.get(thread as usize).copied().unwrap_or(0)
+    }
+
+    pub fn join(&mut self, other: &Clock) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            *a = (*a).max(*b);
+        }
+    }
+
+    pub fn set(&mut self, thread: u32, to: u32) {
+        let t = thread as usize;
+        if self.0.len() <= t {
+            self.0.resize(t + 1, 0);
+        }
+        self.0[t] = to;
+    }
+}
+
+/// By memory: of what others did there, up to when it is known.
+pub(super) type Known = [Clock; MEMORIES.len()];
+
+/// The bits of [`fence`] of each memory that is told apart, and whose index a key has.
+pub(super) const MEMORIES: [u32; 2] = [fence::GLOBAL, fence::LOCAL];
+
+/// The memory that a key is of.
+pub(super) fn memory(key: u64) -> usize {
+    usize::from(key & SLM != 0)
+}
