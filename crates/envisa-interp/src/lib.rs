@@ -294,6 +294,12 @@ impl Code {
             }
             return told;
         }
+        if o.passes(m, pc, mask) {
+            m.t.untold = true;
+            *next = level::call(cell.run, m, at, pc);
+            m.t.untold = false;
+            return false;
+        }
         o.before(m, pc, mask);
         *next = level::call(cell.run, m, at, pc);
         o.after(m, pc, mask, *next);

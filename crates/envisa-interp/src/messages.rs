@@ -101,7 +101,7 @@ impl<E: Element, S: Element, const N: usize, const G: usize, const WRITE: bool> 
         }
         let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
         let i = c.aux() as usize;
-        let told = !env.is_quiet(i, &m.hints[i]) || WRITE && m.t.stores_told;
+        let told = !m.t.untold && (!env.is_quiet(i, &m.hints[i]) || WRITE && m.t.stores_told);
         let (Some(Fast::Simt(plan)), false) = (c.code.plans().get(i), told) else {
             return execute_general(m, c, pc, mask);
         };

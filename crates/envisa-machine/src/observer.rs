@@ -14,6 +14,10 @@ pub trait Observer: Send {
     fn merge(&mut self, other: Self)
     where
         Self: Sized;
+    /// Looks at an instruction that is about to run; need it be told of nothing that the instruction does?
+    fn passes(&mut self, _m: &Machine<'_>, _pc: u32, _mask: Mask) -> bool {
+        false
+    }
     /// Before an instruction; `mask`: channels it runs, aligned to its first.
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask);
     /// After it; `m.accesses` holds its memory accesses, `next` where it goes on.

@@ -146,6 +146,8 @@ pub struct Thread {
     pub loaded: Loaded,
     /// Its observer is told of what the instruction stores that runs, wherever that is.
     pub stores_told: bool,
+    /// Its observer is told of nothing that the instruction does that runs.
+    pub untold: bool,
 }
 
 /// What a thread's registers hold before it starts.
@@ -185,6 +187,7 @@ impl Thread {
             scratch: 0,
             loaded: Loaded::Nothing,
             stores_told: false,
+            untold: false,
         }
     }
 
@@ -205,7 +208,7 @@ impl Thread {
         self.status = Status::Ready;
         self.budget = budget;
         self.started = (budget, 0);
-        (self.fused, self.stores_told) = (0, false);
+        (self.fused, self.stores_told, self.untold) = (0, false, false);
         (self.signals, self.waits) = (0, 0);
     }
 

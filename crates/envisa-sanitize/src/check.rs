@@ -34,6 +34,7 @@ mod hints;
 mod histories;
 mod interest;
 mod launch;
+mod local_messages;
 mod meetings;
 mod moves;
 mod own_places;
@@ -78,6 +79,7 @@ use group::{Group, is_several, known_channel};
 use handed::Handed;
 use interest::{Class, Elsewhere};
 use launch::{Launch, Who};
+use local_messages::{Lanes, LocalMessage};
 use meetings::Broadcasts;
 use private_names::PrivateNames;
 pub use report_places::ProgramFacts;
@@ -125,6 +127,9 @@ pub struct Checks {
     dwords: Vec<Dword>,
     /// What a row of accesses stores.
     stored: Vec<u8>,
+    /// By program counter: messages that can be looked at before they are executed; the runs of channels of one.
+    local_messages: Vec<Option<LocalMessage>>,
+    lanes: Vec<Lanes>,
     /// What threads have begun to report.
     begun: HashMap<u32, Box<Begun>>,
     /// Where variables of the group that runs are.
@@ -351,6 +356,7 @@ impl Checks {
         if self.sites.is_unknown() {
             self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
             self.select(m);
+            self.find_local_messages(m);
         }
     }
 
@@ -473,6 +479,10 @@ impl Observer for Checks {
         self.group.go_on(m.t.index);
         (self.all_read, self.pending) = (true, false);
         self.after(m, pc, mask, next);
+    }
+
+    fn passes(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) -> bool {
+        self.local_message_passes(m, pc, mask)
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {

@@ -68,6 +68,10 @@ impl Observer for Instruments {
         !self.has_others() && self.checks.as_mut().is_some_and(|checks| checks.wants_none(m))
     }
 
+    fn passes(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) -> bool {
+        !self.has_others() && self.checks.as_mut().is_some_and(|checks| checks.passes(m, pc, mask))
+    }
+
     fn wants_all(&self, thread: u32) -> bool {
         self.has_others() || self.checks.as_ref().is_none_or(|checks| checks.wants_all(thread))
     }

@@ -239,6 +239,25 @@ impl Cells {
         Ok(())
     }
 
+    /// Makes accesses of dwords that are all that a run is of, if none of them can race; else some of them may be made.
+    ///
+    /// # Errors
+    /// If one of them cannot be remembered.
+    #[inline]
+    pub fn at_once(&mut self, run: &Run<'_>, making: &mut Making<'_>) -> Result<bool, NoRoom> {
+        let mut at = 0;
+        while at < run.bytes {
+            let key = run.key.wrapping_add(u64::from(at));
+            let bytes = (PAGE as u32 - (key % PAGE) as u32).min(run.bytes - at);
+            let part = Part { page: self.page(key)?, key, at, bytes };
+            if !self.part_at_once(run, part, making)? {
+                return Ok(false);
+            }
+            at += bytes;
+        }
+        Ok(true)
+    }
+
     /// Makes accesses to a part of a page if none of them can race; else does nothing.
     #[inline]
     fn part_at_once(

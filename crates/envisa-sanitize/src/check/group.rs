@@ -491,6 +491,28 @@ impl Group {
         }
     }
 
+    /// Is what a thread accesses not simply its own?
+    pub fn is_apart(&self, thread: u32) -> bool {
+        self.threads.get(thread as usize).is_none_or(|t| t.changing || t.copying.is_some())
+    }
+
+    /// Notes accesses of a thread to shared local memory that race with nothing: `each` makes the runs that it is given.
+    /// False if one of them may race; it is to be made again, and so are all others, and nothing is noted twice.
+    pub fn at_once<T>(
+        &mut self,
+        now: Now,
+        of: &[T],
+        mut each: impl FnMut(&T, &mut dyn FnMut(&Run<'_>) -> bool) -> bool,
+    ) -> bool {
+        let (in_step, m) = (self.in_step, memory(SLM));
+        let Some(me) = self.threads.get_mut(now.thread as usize) else { return false };
+        me.stored[m] |= now.access == RaceAccess::Write;
+        let Some(mut making) = me.making((now.thread, now.pc), now.access, m, in_step) else { return false };
+        let cells = &mut self.cells;
+        let mut make = |run: &Run<'_>| cells.at_once(run, &mut making).unwrap_or(false);
+        of.iter().all(|one| each(one, &mut make))
+    }
+
     /// Notes accesses; tells of those that race, by their key and channel.
     pub fn access(&mut self, run: &Run<'_>, now: Now, mut races: impl FnMut(u64, u8, (Past, RaceAccess))) {
         self.thread(now.thread);

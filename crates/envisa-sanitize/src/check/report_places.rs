@@ -108,7 +108,7 @@ fn hands_over(p: &Program) -> bool {
 type Parts = Vec<(Range<u64>, String)>;
 
 /// The bits of a pointer into shared local memory that are an offset: compilers set one above them, so that it is not null.
-const LOCAL_OFFSET: u64 = (1 << 28) - 1;
+pub(super) const LOCAL_OFFSET: u64 = (1 << 28) - 1;
 
 /// Where instructions and memory are.
 #[derive(Debug, Default)]
