@@ -165,7 +165,8 @@ impl<const N: usize> Kernel for SumK<N> {
         }
         let (env, slm, scratch) = (m.env, m.slm, m.t.scratch);
         let i = c.aux() as usize;
-        let (Some(Fast::Sum(sum)), false) = (c.code.plans().get(i), env.observed) else {
+        let told = env.observed && !m.t.untold;
+        let (Some(Fast::Sum(sum)), false) = (c.code.plans().get(i), told) else {
             return execute_general(m, c, pc, mask);
         };
         let far = |regs: &Registers| {

@@ -14,6 +14,7 @@
 //! complained of.
 
 mod adjacent_accesses;
+mod atomic_messages;
 mod barriers;
 mod bounds;
 mod causes;
@@ -67,6 +68,7 @@ use envisa_machine::thread::{Machine, Mask};
 
 use crate::footprint::{Accessed, Footprint, in_order};
 use adjacent_accesses::Row;
+use atomic_messages::{AtomicMessage, OneAtomic};
 use causes::EarlyReads;
 use cells::Budget;
 use content::Contents;
@@ -130,6 +132,8 @@ pub struct Checks {
     /// By program counter: messages that can be looked at before they are executed; the runs of channels of one.
     local_messages: Vec<Option<LocalMessage>>,
     lanes: Vec<Lanes>,
+    atomic_messages: Vec<Option<AtomicMessage>>,
+    atomics: Vec<OneAtomic>,
     /// What threads have begun to report.
     begun: HashMap<u32, Box<Begun>>,
     /// Where variables of the group that runs are.
@@ -357,6 +361,7 @@ impl Checks {
             self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
             self.select(m);
             self.find_local_messages(m);
+            self.find_atomic_messages(m);
         }
     }
 
@@ -482,7 +487,7 @@ impl Observer for Checks {
     }
 
     fn passes(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) -> bool {
-        self.local_message_passes(m, pc, mask)
+        self.local_message_passes(m, pc, mask) || self.atomic_message_passes(m, pc, mask)
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {

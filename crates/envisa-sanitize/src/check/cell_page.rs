@@ -312,6 +312,14 @@ impl Page {
         true
     }
 
+    /// Is it certain that an atomic races with nothing?
+    pub fn atomic_passes(&self, cell: usize, mine: u64, loads: bool, rules: Rules) -> bool {
+        rules.passes(self.write[cell], mine)
+            && (loads
+                || self.latest_read < rules.floor
+                || self.readers.iter().all(|read| rules.passes(read[cell], mine)))
+    }
+
     /// The instruction of a thread's own read of a cell.
     pub fn own_read(&self, thread: u32, cell: usize, rules: Rules) -> Option<u32> {
         let word = *self.readers.get(self.slot(thread)?)?.get(cell)?;

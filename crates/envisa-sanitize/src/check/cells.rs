@@ -374,6 +374,27 @@ impl Cells {
         self.values.resize((bytes / size) as usize, 0);
     }
 
+    /// May an atomic race with anything?
+    pub fn atomic_may_race(&mut self, key: u64, making: &Making<'_>) -> bool {
+        let (Ok(page), Ok(later)) = (self.page(key), self.later(making)) else { return true };
+        let rules = Rules::of(making, making.past.channel, self.base);
+        let (page, cell) = (&self.pages[page], (key % PAGE) as usize / 4);
+        page.has_bytes() || !page.atomic_passes(cell, making.word + later, making.loads, rules)
+    }
+
+    /// Makes an atomic that races with nothing.
+    ///
+    /// # Errors
+    /// If it cannot be remembered.
+    pub fn atomic(&mut self, key: u64, making: &Making<'_>) -> Result<(), NoRoom> {
+        let more = {
+            let page = self.page(key)?;
+            self.pages[page].has_atomics()
+        };
+        self.take(more)?;
+        self.dword(key, making, 0).map(|_| ())
+    }
+
     /// Makes an access to a dword; gives the one that it races with.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use envisa_lower::{Op, fence};
 use envisa_machine::check_reports::{GLOBAL, LOCAL};
 
+use super::atomic_messages::OneAtomic;
 use super::cells::{Budget, Cells, Making};
 pub(super) use super::cells::{By, Past, Run, WHOLE as THREAD, is_several, known_channel, several_with};
 use super::clocks::{Known, MEMORIES, memory};
@@ -176,7 +177,8 @@ pub(super) struct Group {
     split: Rounds,
     named: Known,
     /// By dword: what those have told who came there with an atomic after a fence.
-    syncs: Map<Known>,
+    syncs: Map<u32>,
+    told: Vec<Known>,
     all_syncs: Known,
     cells: Cells,
     acquired: Acquired,
@@ -416,9 +418,16 @@ impl Group {
         t.since.iter_mut().zip(t.since_alone).for_each(|(since, alone)| *since = alone.max(*since));
         let tells = changes && t.fenced != [0; MEMORIES.len()];
         let known = self.syncs.len();
-        let there = match self.syncs.get_mut(&key) {
-            Some(there) => there,
-            None if tells && known < MAX_SYNCS => self.syncs.entry(key).or_default(),
+        let there = match self.syncs.get(&key) {
+            Some(there) => &mut self.told[*there as usize],
+            None if tells && known < MAX_SYNCS => {
+                self.syncs.insert(key, known as u32);
+                if self.told.len() <= known {
+                    self.told.push(Known::default());
+                }
+                self.told[known].iter_mut().for_each(|c| c.0.clear());
+                &mut self.told[known]
+            }
             None if known < MAX_SYNCS => return,
             None => &mut self.all_syncs,
         };
@@ -511,6 +520,29 @@ impl Group {
         let cells = &mut self.cells;
         let mut make = |run: &Run<'_>| cells.at_once(run, &mut making).unwrap_or(false);
         of.iter().all(|one| each(one, &mut make))
+    }
+
+    /// Notes atomics of a message in their order, which give what was there or not; false if one of them may race, and
+    /// nothing is noted.
+    pub fn atomics_at_once(&mut self, now: Now, all: &[OneAtomic], gives: bool) -> bool {
+        let Now { thread, pc, access, .. } = now;
+        let in_step = self.in_step;
+        for (a, note) in all.iter().map(|a| (a, false)).chain(all.iter().map(|a| (a, true))) {
+            let m = memory(a.key);
+            let Some(me) = self.threads.get(thread as usize) else { return false };
+            let Some(mut making) = me.making((thread, pc), access, m, in_step) else { return false };
+            making.loads = a.loads;
+            making.by(a.channel);
+            if !note {
+                if self.cells.atomic_may_race(a.key, &making) {
+                    return false;
+                }
+                continue;
+            }
+            self.overflowed |= self.cells.atomic(a.key, &making).is_err();
+            self.synchronise(thread, a.key, !a.loads, gives);
+        }
+        true
     }
 
     /// Notes accesses; tells of those that race, by their key and channel.
