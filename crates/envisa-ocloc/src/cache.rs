@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use sha2::{Digest, Sha256};
+use hmac_sha256::Hash as Sha256;
 
 /// Bytes that it may take, unless `ENVISA_CACHE_SIZE` (MiB) says otherwise.
 const SIZE: u64 = 512 << 20;
@@ -41,7 +41,7 @@ impl KeyMaker {
 
     /// The key.
     pub fn key(self) -> Key {
-        Key(self.0.finalize().into())
+        Key(self.0.finalize())
     }
 }
 
@@ -125,7 +125,7 @@ impl Cache {
         file.read_to_end(&mut bytes).ok()?;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (sum, rest) = rest.split_at_checked(32)?;
-        if Sha256::digest(rest)[..] != *sum {
+        if Sha256::hash(rest)[..] != *sum {
             let _ = fs::remove_file(&path);
             return None;
         }
@@ -171,7 +171,7 @@ impl Cache {
             self.trust(folder)?;
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(MAGIC)?;
-            file.write_all(&Sha256::digest(&content))?;
+            file.write_all(&Sha256::hash(&content))?;
             file.write_all(&content)?;
             // Others see the whole file or none.
             file.persist(&path)?;
