@@ -5,7 +5,9 @@ use crate::{Executed, NAMES, describe_event};
 use envisa::lower::Op;
 use envisa::machine::group::log::Place;
 use envisa_debug::session::Session;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::algorithms::{DiffHook, myers};
+use std::convert::Infallible;
+use std::ops::Range;
 
 /// For each instruction of both sides, the number of the pair that it belongs to.
 pub struct Pairs([Vec<Option<u32>>; 2]);
@@ -20,24 +22,41 @@ pub fn matching_instructions(sides: &[Session<'_, '_>; 2]) -> Option<Pairs> {
         return None;
     }
     let texts = [0, 1].map(|side| instruction_texts(&sides[side]));
-    let ops = capture_diff_slices(Algorithm::Myers, &texts[0], &texts[1]);
+    let mut equal = EqualRuns(Vec::new());
+    let Ok(()) = myers::diff(&mut equal, &texts[0][..], 0..texts[0].len(), &texts[1][..], 0..texts[1].len());
+    equal.0.push((texts[0].len(), texts[1].len(), 0));
     let mut all = [vec![None; texts[0].len()], vec![None; texts[1].len()]];
     let (mut next, mut same) = (0, 0);
-    for op in ops {
-        let (tag, old, new) = op.as_tag_tuple();
-        if matches!(op, DiffOp::Equal { .. }) {
-            same += old.len();
-        } else if old.len() != new.len() {
-            continue;
-        }
-        debug_assert!(tag != similar::DiffTag::Insert || old.is_empty());
+    let mut pair = |old: Range<usize>, new: Range<usize>| {
         for (i, j) in old.zip(new) {
             (all[0][i], all[1][j]) = (Some(next), Some(next));
             next += 1;
         }
+    };
+    // Between two runs of equal instructions, as many on both sides stand for each other, too.
+    let mut ends = (0, 0);
+    for (i, j, len) in equal.0 {
+        if i - ends.0 == j - ends.1 {
+            pair(ends.0..i, ends.1..j);
+        }
+        pair(i..i + len, j..j + len);
+        same += len;
+        ends = (i + len, j + len);
     }
     let most = texts[0].len().max(texts[1].len());
     (same + FEW >= most || same * 100 >= most * SHARE).then_some(Pairs(all))
+}
+
+/// Collects the runs of equal instructions: where each begins on both sides, and its length.
+struct EqualRuns(Vec<(usize, usize, usize)>);
+
+impl DiffHook for EqualRuns {
+    type Error = Infallible;
+
+    fn equal(&mut self, old: usize, new: usize, len: usize) -> Result<(), Infallible> {
+        self.0.push((old, new, len));
+        Ok(())
+    }
 }
 
 /// Instructions as they are written, each with its function and its part of what one of vISA became.
