@@ -173,7 +173,12 @@ pub fn run<W: Worker>(
         divide();
         run_with_helpers(others, || work(0));
     }
-    let mut traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
+    let traps = shared.traps.into_inner().unwrap_or_else(|e| e.into_inner());
+    outcome(traps, at_once, shared.spans.claimed(), start)
+}
+
+/// How a launch ended whose groups, by number, trapped so; compiled once for all workers.
+fn outcome(mut traps: Vec<(u64, Box<Trap>)>, at_once: bool, groups: u64, start: Instant) -> Outcome {
     // Groups that had not begun when the launch was cancelled have nothing to say.
     let faulted = at_once && traps.iter().any(|(_, trap)| trap.cause != Cause::Cancelled);
     traps.sort_by_key(|(number, trap)| {
@@ -187,7 +192,7 @@ pub fn run<W: Worker>(
     let trap = traps.next();
     // A kernel's own fault is told of the lowest group, as if the groups had run one after the other.
     let others = traps.filter(|t| t.cause == Cause::Cancelled && !t.threads.is_empty()).collect();
-    Outcome { trap, others, groups: shared.spans.claimed(), elapsed: start.elapsed() }
+    Outcome { trap, others, groups, elapsed: start.elapsed() }
 }
 
 /// How long the caller's host thread runs a launch alone that may be a small one: to have another one begin takes longer,

@@ -315,6 +315,21 @@ impl Checks {
         channel: u32,
         subject: impl FnOnce(&Sites) -> String,
     ) -> &mut Finding {
+        let mut subject = Some(subject);
+        self.find_or_add(m, (pc, other), kind, channel, &mut |sites| {
+            subject.take().map_or_else(String::new, |subject| subject(sites))
+        })
+    }
+
+    /// As `note_pair`; compiled once for all kinds of `subject`, which is called once at most.
+    fn find_or_add(
+        &mut self,
+        m: &Machine<'_>,
+        (pc, other): (u32, u32),
+        kind: FindingKind,
+        channel: u32,
+        subject: &mut dyn FnMut(&Sites) -> String,
+    ) -> &mut Finding {
         let sites = &self.sites;
         let own = m.env.program.code().get(pc as usize).is_none_or(|i| i.channels > 1)
             || m.t.mask == 1 << channel.min(31)

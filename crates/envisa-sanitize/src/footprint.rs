@@ -35,7 +35,10 @@ pub struct Accessed {
 
 /// Ranges in order, none of which meets another.
 pub(crate) fn in_order<'r>(ranges: impl Iterator<Item = &'r Range<u64>>) -> Vec<Range<u64>> {
-    let mut all: Vec<Range<u64>> = ranges.cloned().collect();
+    merged(ranges.cloned().collect())
+}
+
+fn merged(mut all: Vec<Range<u64>>) -> Vec<Range<u64>> {
     all.sort_by_key(|range| range.start);
     let mut out: Vec<Range<u64>> = Vec::new();
     for range in all {

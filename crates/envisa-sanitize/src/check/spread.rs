@@ -22,12 +22,18 @@ impl Part {
         Some((a.min(b), a.max(b)))
     }
 
+    /// The factors of ids that vary, each with how many values its id has; those closest to nothing first.
+    fn terms(&self, counts: [u32; IDS]) -> Vec<(i128, i128)> {
+        let mut terms: Vec<(i128, i128)> = self.factors.iter().copied().zip(counts.map(i128::from)).collect();
+        terms.retain(|(factor, count)| *factor != 0 && *count > 1);
+        terms.sort_by_key(|(factor, _)| factor.abs());
+        terms
+    }
+
     /// Is each number from its least to its most the sum of some ids?
     fn is_dense(&self, counts: [u32; IDS]) -> bool {
-        let mut terms: Vec<(i128, i128)> = self.factors.iter().copied().zip(counts.map(i128::from)).collect();
-        terms.sort_by_key(|(factor, _)| factor.abs());
         let mut reach = 0;
-        terms.into_iter().filter(|(factor, count)| *factor != 0 && *count > 1).all(|(factor, count)| {
+        self.terms(counts).into_iter().all(|(factor, count)| {
             let fits = factor.abs() <= reach + 1;
             reach += factor.abs() * (count - 1);
             fits
@@ -36,11 +42,8 @@ impl Part {
 
     /// Has it the same value only for work-items with the same ids, as far as it has factors?
     fn tells_apart(&self, counts: [u32; IDS]) -> bool {
-        let mut terms: Vec<(i128, i128)> = self.factors.iter().copied().zip(counts.map(i128::from)).collect();
-        terms.retain(|(factor, count)| *factor != 0 && *count > 1);
-        terms.sort_by_key(|(factor, _)| factor.abs());
         let mut span = 1;
-        terms.into_iter().all(|(factor, count)| {
+        self.terms(counts).into_iter().all(|(factor, count)| {
             let fits = factor.abs() >= span;
             span += factor.abs() * (count - 1);
             fits
@@ -85,7 +88,10 @@ pub(super) fn parts(sums: &Sums<'_>, at: &Sum, bounds: &[Bound], known: &[[i128;
 
 /// The sums of several ids of which something is known, those of most ids first; then what is known of single ids.
 pub(super) fn known_sums<'b>(bounds: impl Iterator<Item = &'b Bound>) -> Vec<[i128; IDS]> {
-    let mut all: Vec<[i128; IDS]> = bounds.map(|bound| bound.factors).collect();
+    by_most_ids(bounds.map(|bound| bound.factors).collect())
+}
+
+fn by_most_ids(mut all: Vec<[i128; IDS]>) -> Vec<[i128; IDS]> {
     all.sort_unstable();
     all.dedup();
     all.sort_by_key(|factors| std::cmp::Reverse(factors.iter().filter(|f| **f != 0).count()));
