@@ -1,5 +1,5 @@
 //! The list of what 4.2's text says beyond 4.1's, made from the table: each entry is printed, read and the same again.
-//! `BLESS=1 cargo test -p envisa-text --test spellings` writes `docs/SPELLINGS.md`.
+//! `BLESS=1 cargo test -p envisa-text --test text spellings` writes `docs/SPELLINGS.md`.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -63,7 +63,7 @@ fn is_new(v: &Value) -> bool {
 fn what_4_2_says_reads_as_it_prints() {
     let mut out = String::from(
         "# What text of version 4.2 says\n\n\
-         Generated from the instruction table; `BLESS=1 cargo test -p envisa-text --test spellings` writes it anew. Each\n\
+         Generated from the instruction table; `BLESS=1 cargo test -p envisa-text --test text spellings` writes it anew. Each\n\
          line was printed from a random instruction, read, and is the same instruction again. What 4.1 says, too, has the\n\
          packaged assembler's bytes: see the tests of `envisa`.\n\n\
          ## Instructions\n\n",

@@ -3,7 +3,7 @@
 //! In `docs/GUIDE.md` a block ` ```LANGUAGE FILE ` is a file that the reader has written; a block ` ```console ` holds
 //! commands after `$ ` and what they print. All run in one folder, in their order. `[..]` in a line stands for anything.
 //!
-//! `BLESS=1 cargo test -p envisa-cli --test guide` writes what the commands print.
+//! `BLESS=1 cargo test -p envisa-cli --test command guide` writes what the commands print.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

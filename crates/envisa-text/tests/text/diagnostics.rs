@@ -237,7 +237,7 @@ fn the_page_of_codes_is_up_to_date() {
         "# Diagnostics of the text\n\n\
          This page explains the codes of the parser's errors (E) and warnings (W), each with an example.\n\
          `crates/envisa-text/tests/diagnostics` has all examples. `docs/RULES.md` explains the verifier's codes. Written by\n\
-         `BLESS=1 cargo test -p envisa-text --test diagnostics`.\n\n\
+         `BLESS=1 cargo test -p envisa-text --test text diagnostics`.\n\n\
          | code | |\n| --- | --- |\n",
     );
     for c in envisa_text::CODES {

@@ -1,7 +1,7 @@
 //! What lowering and the optimiser make of texts: beside every `tests/lowering/NAME.visaasm`, which says
 //! `//: lower PLATFORM`, are the program of its kernel, `NAME.lowered`, and what runs unobserved, `NAME.optimized`.
 //!
-//! `BLESS=1 cargo test -p envisa-lower --test lowering` writes them.
+//! `BLESS=1 cargo test -p envisa-lower --test lower lowering` writes them.
 
 use std::path::{Path, PathBuf};
 

@@ -18,7 +18,7 @@
 //! itself, or beside it in a file that ends in `.in`), run the line below with the mistake in place to see it in the
 //! `.out`, and again with the mistake mended.
 //!
-//! `BLESS=1 cargo test -p envisa-cli --test cases` rewrites what is expected, `CASES=found/` only of cases whose path
+//! `BLESS=1 cargo test -p envisa-cli --test command cases` rewrites what is expected, `CASES=found/` only of cases whose path
 //! contains this.
 
 use std::fmt::Write as _;

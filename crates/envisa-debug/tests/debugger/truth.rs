@@ -12,13 +12,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-#[path = "truth/hits.rs"]
 mod hits;
-#[path = "truth/programs.rs"]
 mod programs;
-#[path = "truth/speed.rs"]
 mod speed;
-#[path = "truth/witness.rs"]
 mod witness;
 
 use programs::{Program, Random, TYPES, program};

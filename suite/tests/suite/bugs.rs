@@ -1,7 +1,6 @@
 //! Kernels with one bug each, found at their line, and their twins, of which nothing is said (`envisa_suite::checks`): each
 //! on one of the devices. `docs/CHECKS.md` is the whole table.
 
-#[path = "bugs/planted.rs"]
 mod planted;
 
 use envisa_suite::checks::{Verdict, discover, folder};

@@ -109,7 +109,7 @@ fn random_kernels_read_back() {
     assert!(went > 100, "{went} kernels were lowered");
 }
 
-const TEXT: &str = include_str!("lowering/images.lowered");
+const TEXT: &str = include_str!("../lowering/images.lowered");
 
 #[test]
 fn errors_name_the_line_and_what_is_expected() {
