@@ -145,12 +145,12 @@ fn resident() -> u64 {
     line.split_whitespace().next().and_then(|kb| kb.parse().ok()).expect("a number")
 }
 
-/// Ten seconds; `ENVISA_STRESS_SECONDS` says how long instead. From a fifth of a long time on, memory does not
+/// Four seconds; `ENVISA_STRESS_SECONDS` says how long instead. From a fifth of a long time on, memory does not
 /// grow.
 #[test]
 fn sixteen_threads_use_lists_of_all_kinds() {
     let Some(d) = driver() else { return };
-    let seconds = std::env::var("ENVISA_STRESS_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(10);
+    let seconds = std::env::var("ENVISA_STRESS_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(4);
     let module = d.program(TEXT);
     let start = Instant::now();
     let end = start + Duration::from_secs(seconds);

@@ -403,7 +403,7 @@ impl<'a> Worker<'a> {
 #[test]
 fn stress_sixteen_threads_on_eight_queues_agree_with_a_model() {
     let Some(driver) = driver() else { return };
-    let seconds = std::env::var("ENVISA_STRESS_SECONDS").ok().and_then(|t| t.parse().ok()).unwrap_or(10);
+    let seconds = std::env::var("ENVISA_STRESS_SECONDS").ok().and_then(|t| t.parse().ok()).unwrap_or(4);
     let s = driver.session(0, 0);
     let queue = |i: usize| {
         let flags = if i.is_multiple_of(2) { 0 } else { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE };
