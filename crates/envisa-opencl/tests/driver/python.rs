@@ -33,6 +33,30 @@ fn every_format_is_sampled_in_every_way() {
     assert!(success && out.contains("combinations fine\n"), "{out}{err}");
 }
 
+#[test]
+fn commands_on_images_of_every_shape_are_those_on_arrays() {
+    let Some((success, out, err)) = run("image_commands.py") else { return };
+    assert!(success && out.contains("commands fine\n"), "{out}{err}");
+}
+
+#[test]
+fn kernels_are_given_what_their_arguments_are() {
+    let Some((success, out, err)) = run("signatures.py") else { return };
+    assert!(success && out.contains("signatures fine\n"), "{out}{err}");
+}
+
+#[test]
+fn printf_prints_what_c_prints() {
+    let Some((success, out, err)) = run("printf.py") else { return };
+    assert!(success && out.contains("conversions fine\n"), "{out}{err}");
+}
+
+#[test]
+fn functions_of_sub_groups_are_those_of_numpy() {
+    let Some((success, out, err)) = run("sub_groups.py") else { return };
+    assert!(success && out.contains("functions fine\n"), "{out}{err}");
+}
+
 /// Where PyOpenCL is missing that is seen, though the test passes; where every oracle must be there it fails.
 #[test]
 fn a_python_without_pyopencl_is_told_of() {
