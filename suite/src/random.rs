@@ -381,6 +381,9 @@ One million programs, 0 to 999,999 with 165,925,088 instructions, ran once on a 
 fault, all had native code, and none differed. The generator already made every kind of statement above: predicates written in parts,
 destinations that overlap sources, modes that change, barriers in what is called.
 
+Programs 20,000,000 to 20,339,999 ran once in turns of 5,000, 225,000 of them with AVX-512 and 115,000 held to AVX2 (commit 926d162): none
+differed.
+
 {PAST}",
         of(&count.statements),
         of(&count.native),
