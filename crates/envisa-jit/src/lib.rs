@@ -17,7 +17,6 @@ mod alloc;
 mod asm;
 mod audit;
 mod bounds;
-mod conditionals;
 mod context_layout;
 mod deferred;
 mod emit;
@@ -43,6 +42,7 @@ mod rounding;
 mod shape;
 mod sites;
 mod strided_rows;
+mod structured_flow;
 #[allow(dead_code)]
 mod vector_encodings;
 mod zero_halves;

@@ -70,10 +70,10 @@ impl Emit<'_> {
             && !self.runs.iter().any(|r| r.first < range.end && range.start < r.end)
     }
 
-    /// Is it a branch to the end of a range, or one out of conditional code to a label that masks are kept for?
+    /// Is it a branch to the end of a range, or one that bypasses it for the label of a region?
     fn leaves(&self, pc: Pc, range: &Range<Pc>) -> bool {
         let to = self.inst(pc).aux;
-        to == range.end || to > range.end && self.conditionals.meeting(to).is_some()
+        to == range.end || to > range.end && self.structured.reconvergence(to).is_some()
     }
 
     /// Before an instruction: the code for all channels may end there.

@@ -118,7 +118,7 @@ impl Emit<'_> {
 
     /// Channels that wait here join.
     fn join(&mut self, pc: Pc) {
-        if self.meets(pc) || !self.flow.waits_at(pc, pc) {
+        if self.reconverges(pc) || !self.flow.waits_at(pc, pc) {
             return;
         }
         let Some(m) = self.wait(pc) else { return };
@@ -194,7 +194,7 @@ impl Emit<'_> {
                 self.a.bind(*entry);
             }
             // Where masks are kept, nobody waits.
-            if self.conditionals.meeting(l).is_none() {
+            if self.structured.reconvergence(l).is_none() {
                 self.resume_if(l);
             }
         }
@@ -310,7 +310,7 @@ impl Emit<'_> {
         if target > pc && self.parts_rarely() && self.all_active(pc) && self.whole(i) && i.channels >= 16 {
             return self.goto_of_all(pc, i, fused);
         }
-        if self.narrows(pc, i, fused)? {
+        if self.narrows_mask(pc, i, fused)? {
             return Ok(());
         }
         self.taken(pc, i, fused)?;

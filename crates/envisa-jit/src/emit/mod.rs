@@ -9,7 +9,6 @@ mod block;
 mod branch_versions;
 mod calls;
 mod carries;
-mod conditional_masks;
 mod control;
 mod convert;
 mod dpas;
@@ -47,6 +46,7 @@ mod source_operand;
 mod stream_loads;
 mod strided;
 mod strided_moves;
+mod structured_masks;
 mod subvectors;
 mod texel_channels;
 mod texel_sums;
@@ -76,7 +76,6 @@ use crate::alloc::Allocation;
 use crate::asm::{
     Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, mask_register, vector_register,
 };
-use crate::conditionals::Conditionals;
 use crate::context_layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::deferred::Deferred;
 use crate::float_modes::Modes;
@@ -89,6 +88,7 @@ use crate::narrow::{self, narrow_to_avx2};
 use crate::number_maps::Map;
 use crate::passes::Passes;
 use crate::shape::Shapes;
+use crate::structured_flow::StructuredFlow;
 use crate::vector_encodings::*;
 use crate::zero_halves::ZeroHalves;
 
@@ -183,7 +183,7 @@ pub(crate) enum Later {
     Edge { place: memory::Edge, entry: Label, back: Label, miss: Label },
     /// Channels took a forward branch.
     Taken { pc: Pc, entry: Label, back: Label },
-    /// The same where the others do conditional code, and those that took it need not wait.
+    /// The same at a branch of a region, whose mask is kept.
     Narrowed { pc: Pc, entry: Label, back: Label },
     /// Some of all channels did.
     Parted { pc: Pc, entry: Label, back: Label },
@@ -253,8 +253,8 @@ pub(crate) struct Emit<'a> {
     /// Where in the pool the ends of variables are that addresses name.
     ends: Option<u32>,
     waits: Map<Pc, u32>,
-    /// Code that channels come to and leave together.
-    conditionals: Conditionals,
+    /// Regions whose masks are kept.
+    structured: StructuredFlow,
     later: Vec<Later>,
     /// What messages call.
     routines: Vec<address_patterns::Routine>,
@@ -375,7 +375,7 @@ impl<'a> Emit<'a> {
             pooled_vectors: Map::default(),
             ends: None,
             waits,
-            conditionals: Conditionals::default(),
+            structured: StructuredFlow::default(),
             later: Vec::new(),
             routines: Vec::new(),
             slow: Vec::new(),
@@ -547,7 +547,7 @@ impl<'a> Emit<'a> {
             let outer = |pc: &Pc| self.inst(*pc).op == Op::Message && self.inst(*pc).depth == 0;
             (0..self.flow.end()).filter(outer).count() >= MANY_ROWS
         };
-        self.conditionals = self.find_conditionals();
+        self.structured = self.find_structured_flow();
         self.in_place = self.start.map_or_else(Vec::new, |s| self.find_in_place(s));
         self.prologue();
         self.runs = self.find_runs();

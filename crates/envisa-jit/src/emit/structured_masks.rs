@@ -1,25 +1,25 @@
-//! Masks of conditional code: see [`crate::conditionals`].
+//! Execution masks of structured control flow: see [`crate::structured_flow`].
 
 use super::control::TAKEN;
 use super::*;
-use crate::conditionals::{Conditionals, Meeting, Start};
 use crate::float_modes::may_set_mode;
+use crate::structured_flow::{Reconvergence, Start, StructuredFlow};
 
 /// Most registers that code computes for no channel rather than branch over it: a branch that is predicted wrongly takes the
 /// time of more.
 const SHORT: u32 = 8;
 
 impl Emit<'_> {
-    /// The code whose channels' masks are kept.
-    pub(super) fn find_conditionals(&self) -> Conditionals {
+    /// The regions whose masks are kept.
+    pub(super) fn find_structured_flow(&self) -> StructuredFlow {
         if self.stops.iter().any(|s| *s) {
-            return Conditionals::default();
+            return StructuredFlow::default();
         }
         // Where all of a thread's channels mostly go one way, it is asked for that: see [`Emit::parts_rarely`].
-        Conditionals::new(self.p, self.flow, |start| !(self.parts_rarely() && self.is_whole(start)))
+        StructuredFlow::new(self.p, self.flow, |start| !(self.parts_rarely() && self.is_whole(start)))
     }
 
-    /// Do all channels of the dispatch come to the start of code?
+    /// Do all channels of the dispatch come to the start of a region?
     fn is_whole(&self, start: Start) -> bool {
         let pc = match start {
             Start::Branch(pc) => pc,
@@ -28,17 +28,17 @@ impl Emit<'_> {
         self.full && self.flow.all_channels_active(pc)
     }
 
-    /// Ahead of an instruction: a loop may begin there whose channels leave it together.
+    /// Ahead of an instruction: a loop that is a region may begin there.
     pub(super) fn enters_loop(&mut self, pc: Pc) {
-        if let Some(label) = self.conditionals.loop_end(pc) {
+        if let Some(label) = self.structured.loop_end(pc) {
             self.keep_mask(label);
         }
     }
 
-    /// A branch that some of the channels take, if it is one of code that they leave together.
-    pub(super) fn narrows(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<bool, Unsupported> {
+    /// A branch that some of the channels take: `false`, and nothing done, if it is none of a region.
+    pub(super) fn narrows_mask(&mut self, pc: Pc, i: &Inst, fused: bool) -> Result<bool, Unsupported> {
         let (target, back) = (i.aux, i.aux <= pc);
-        if self.conditionals.meeting(if back { pc + 1 } else { target }).is_none() {
+        if self.structured.reconvergence(if back { pc + 1 } else { target }).is_none() {
             return Ok(false);
         }
         if back {
@@ -50,7 +50,7 @@ impl Emit<'_> {
             self.a.jmp(to);
             return Ok(true);
         }
-        for label in self.conditionals.begun_at(pc).to_vec() {
+        for label in self.structured.labels_begun_at(pc).to_vec() {
             self.keep_mask_of(label);
         }
         if let Some(back) = self.goes_apart(pc, target) {
@@ -58,7 +58,7 @@ impl Emit<'_> {
             let entry = self.a.label();
             self.a.jump(Code::Jne_rel32_64, entry);
             self.later.push(Later::Narrowed { pc, entry, back });
-        } else if self.is_told(target) || !self.conditionals.passed(pc).is_empty() {
+        } else if self.collects_mask(target) || !self.structured.bypassed(pc).is_empty() {
             self.taken(pc, i, fused)?;
             self.leave(pc);
         } else {
@@ -71,56 +71,56 @@ impl Emit<'_> {
         Ok(true)
     }
 
-    /// Is it kept for a label which channels go on there?
-    fn is_told(&self, label: Pc) -> bool {
-        self.conditionals.meeting(label).is_some_and(Meeting::is_told_who)
+    /// Is the mask that is kept for a label collected from the branches to it?
+    fn collects_mask(&self, label: Pc) -> bool {
+        self.structured.reconvergence(label).is_some_and(Reconvergence::collects_its_mask)
     }
 
-    /// The channels in `TAKEN` take a branch: what is kept for labels that they do or do not come to becomes another. If no
-    /// others are active, the next of the labels is where some may be.
+    /// The channels in `TAKEN` take a branch: the masks change that are kept for its label and for those that it bypasses. If
+    /// no others are active, some may be behind the next of these labels.
     fn leave(&mut self, pc: Pc) {
-        let (target, passed) = (self.inst(pc).aux, self.conditionals.passed(pc).to_vec());
-        if self.is_told(target) {
+        let (target, passed) = (self.inst(pc).aux, self.structured.bypassed(pc).to_vec());
+        if self.collects_mask(target) {
             self.change_kept(target, TAKEN, Code::VEX_Korw_kr_kr_kr);
         }
-        self.pass(&passed, TAKEN);
+        self.bypass(&passed, TAKEN);
         self.narrow(false);
         self.skip_if_none(passed.first().copied().unwrap_or(target));
     }
 
-    /// Is it an unconditional branch over what other channels do, of conditional code? Their label is next.
+    /// Is it the unconditional branch over the `else` of a region, whose label is next?
     pub(super) fn is_over_others(&self, pc: Pc) -> bool {
-        let next = self.conditionals.meeting(pc + 1);
+        let next = self.structured.reconvergence(pc + 1);
         next.is_some_and(|m| m.others_until == Some(self.inst(pc).aux))
     }
 
-    /// An unconditional branch, if it is over what other channels do.
+    /// An unconditional branch: `false`, and nothing done, if it is not the one over the `else` of a region.
     pub(super) fn goes_over_others(&mut self, pc: Pc) -> bool {
         if !self.is_over_others(pc) {
             return false;
         }
-        let (end, passed) = (self.inst(pc).aux, self.conditionals.passed(pc).to_vec());
+        let (end, passed) = (self.inst(pc).aux, self.structured.bypassed(pc).to_vec());
         if passed.is_empty() && self.apart.as_ref().is_some_and(|all| all.range.end == pc + 1) {
             // All channels come here: there are no others.
             let to = self.labels[end as usize];
             self.a.jmp(to);
             return true;
         }
-        if self.is_told(end) {
+        if self.collects_mask(end) {
             self.change_kept(end, EXEC, Code::VEX_Korw_kr_kr_kr);
         }
-        self.pass(&passed, EXEC);
+        self.bypass(&passed, EXEC);
         true
     }
 
-    /// Channels meet at a label, if it is one where they do.
-    pub(super) fn meets(&mut self, label: Pc) -> bool {
-        let Some(m) = self.conditionals.meeting(label) else { return false };
+    /// A label: `false`, and nothing done, if it is no region's.
+    pub(super) fn reconverges(&mut self, label: Pc) -> bool {
+        let Some(m) = self.structured.reconvergence(label) else { return false };
         match m.others_until {
             None => self.take_mask(label, m),
             Some(_) => self.take_rest_of_mask(label, m),
         }
-        if let Some(next) = m.next.filter(|next| m.is_left || !self.is_short(label + 1..*next)) {
+        if let Some(next) = m.next.filter(|next| m.is_bypassed || !self.is_short(label + 1..*next)) {
             self.skip_if_none(next);
         }
         true
@@ -157,10 +157,10 @@ impl Emit<'_> {
         }
     }
 
-    /// Keeps the mask for a label, if code behind it asks for it.
+    /// Keeps the mask for a label, if code behind it needs it.
     fn keep_mask_of(&mut self, label: Pc) {
-        let Some(m) = self.conditionals.meeting(label) else { return };
-        if m.is_told_who() {
+        let Some(m) = self.structured.reconvergence(label) else { return };
+        if m.collects_its_mask() {
             if let Some(m) = self.kept_mask(label, 0) {
                 self.a.mi(Code::Mov_rm32_imm32, m, 0);
             }
@@ -168,15 +168,15 @@ impl Emit<'_> {
         }
         // A branch back names the channels that wait behind it, when the time is up.
         let ahead = self.inst(label - 1);
-        if m.is_left || !self.is_whole(m.start) || ahead.op == Op::Goto && ahead.aux < label {
+        if m.is_bypassed || !self.is_whole(m.start) || ahead.op == Op::Goto && ahead.aux < label {
             self.keep_mask(label);
         }
     }
 
-    /// Channels leave code without coming to these labels.
-    fn pass(&mut self, labels: &[Pc], channels: [K; 2]) {
+    /// Channels bypass labels.
+    fn bypass(&mut self, labels: &[Pc], channels: [K; 2]) {
         for label in labels {
-            if !self.is_told(*label) {
+            if !self.collects_mask(*label) {
                 self.change_kept(*label, channels, Code::VEX_Kandnw_kr_kr_kr);
             }
         }
@@ -192,9 +192,9 @@ impl Emit<'_> {
         }
     }
 
-    /// The channels go on that came to the start.
-    fn take_mask(&mut self, label: Pc, m: Meeting) {
-        if !m.is_left && self.is_whole(m.start) {
+    /// The channels are active that came to the start.
+    fn take_mask(&mut self, label: Pc, m: Reconvergence) {
+        if !m.is_bypassed && self.is_whole(m.start) {
             return self.all_channels();
         }
         self.load_mask(label);
@@ -208,11 +208,11 @@ impl Emit<'_> {
     }
 
     /// The same without those that are active.
-    fn take_rest_of_mask(&mut self, label: Pc, m: Meeting) {
-        if m.is_told_who() {
+    fn take_rest_of_mask(&mut self, label: Pc, m: Reconvergence) {
+        if m.collects_its_mask() {
             return self.load_mask(label);
         }
-        let whole = !m.is_left && self.is_whole(m.start);
+        let whole = !m.is_bypassed && self.is_whole(m.start);
         for (half, k) in (0..).zip(self.halves_of_mask()) {
             if whole && self.p.simd() >= 16 {
                 self.a.kk(Code::VEX_Knotw_kr_kr, k, k);

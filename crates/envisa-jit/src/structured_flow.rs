@@ -1,59 +1,60 @@
-//! Code that channels come to and leave together: conditional code that begins at one branch and ends at one label, as `if`
-//! and `else` do, and loops that end at one label.
+//! Structured control flow: regions of code with one entry and one label where their channels reconverge. Compilers make them
+//! of `if` and `else`, which begin at a branch, and of loops.
 //!
-//! The channels that come to such code are those that are active behind its label, but for those that leave for a label of
-//! other such code around it. So native code keeps their mask meanwhile, and each branch inside narrows the one that it has:
-//! no channel has to wait anywhere, and nobody has to look for channels that wait.
+//! The channels that come to a region's entry are those that are active behind its label, but for those that bypass the label
+//! because they leave for that of a region around it (`break` in an `if`). So native code keeps the execution mask of the
+//! entry, and each branch inside narrows the mask at hand: no channel has to wait anywhere, and nobody has to look for
+//! channels that wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use envisa_lower::analysis::Flow;
 use envisa_lower::{Op, Pc, Program};
 
-/// Where code begins that channels leave together.
+/// Where a region begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Start {
-    /// At a branch, which all of them come to.
+    /// At a branch, which all of its channels come to.
     Branch(Pc),
     /// Ahead of a loop's first instruction.
     Loop(Pc),
 }
 
-/// Of a label: which channels go on there.
+/// Which channels are active behind a region's label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Meeting {
-    /// Where all of them were active, ahead of the label.
+pub(crate) struct Reconvergence {
+    /// Where the region begins.
     pub start: Start,
-    /// Only those go on that are not active right ahead of the label, and up to the label given here; the others are done up
-    /// to there. Else all go on.
+    /// The label begins an `else`, which ends at the label given here: those channels go on that are not active right ahead
+    /// of it. Else all do that came to the start.
     pub others_until: Option<Pc>,
-    /// Channels leave for the label of code around this one, without coming here.
-    pub is_left: bool,
-    /// The next label of code around this one.
+    /// Some branches inside bypass the label.
+    pub is_bypassed: bool,
+    /// The next label of a region around this one, where channels may be active if none are behind this label.
     pub next: Option<Pc>,
 }
 
-/// All such code of a program.
+/// The regions of a program.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Conditionals {
+pub(crate) struct StructuredFlow {
     /// By label.
-    meetings: BTreeMap<Pc, Meeting>,
+    reconvergences: BTreeMap<Pc, Reconvergence>,
     /// The labels of loops, by their first instructions.
     loops: BTreeMap<Pc, Pc>,
-    /// By branch: the labels of the code that begins there, ascending.
+    /// By branch: the labels of the regions that begin there, ascending.
     begun: BTreeMap<Pc, Vec<Pc>>,
-    /// By branch: the labels that channels do not come to which take it, ascending.
-    passed: BTreeMap<Pc, Vec<Pc>>,
+    /// By branch: the labels that it bypasses, ascending.
+    bypassed: BTreeMap<Pc, Vec<Pc>>,
 }
 
-/// How often it is looked for code all of which is such code: each time something is left out that was not.
+/// How often regions are looked for: each time without the labels that were none of a region's the time before.
 const ROUNDS: usize = 16;
 
 /// Instructions that are looked at each time, for each of a program's.
 const STEPS: usize = 64;
 
-/// Most labels that channels pass by one branch: of each, the mask that is kept is another then.
-const PASSED: usize = 3;
+/// Most labels whose kept masks change at a branch that bypasses them.
+const BYPASSED: usize = 3;
 
 /// The branches that lead to a label.
 #[derive(Clone, Copy, Debug)]
@@ -62,18 +63,18 @@ struct Entries {
     last: Pc,
 }
 
-/// A branch from code to a label behind its own.
+/// A branch from a region to a label behind the region's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Passing {
+struct Bypass {
     branch: Pc,
     to: Pc,
 }
 
-impl Meeting {
-    /// Are the channels kept that go on at the label, as branches tell, rather than those that came to the start? They are
-    /// where only some go on, while others leave for labels farther on.
-    pub fn is_told_who(self) -> bool {
-        self.others_until.is_some() && self.is_left
+impl Reconvergence {
+    /// Is the mask that is kept for the label collected from the branches to it, rather than that of the start? So it is of
+    /// an `else` that other channels bypass.
+    pub fn collects_its_mask(self) -> bool {
+        self.others_until.is_some() && self.is_bypassed
     }
 }
 
@@ -86,9 +87,9 @@ impl Start {
     }
 }
 
-impl Conditionals {
-    /// Finds all of it, but for what begins where `may` does not hold.
-    pub fn new(p: &Program, flow: &Flow, may: impl Fn(Start) -> bool) -> Conditionals {
+impl StructuredFlow {
+    /// Finds all regions whose starts `may` begin one.
+    pub fn new(p: &Program, flow: &Flow, may: impl Fn(Start) -> bool) -> StructuredFlow {
         let mut search = Search::new(p, flow);
         for _ in 0..ROUNDS {
             search.run(&may);
@@ -97,31 +98,31 @@ impl Conditionals {
             }
             let wrong = search.wrong();
             if wrong.is_empty() {
-                return search.conditionals();
+                return search.regions();
             }
             search.left_out.extend(wrong);
         }
-        Conditionals::default()
+        StructuredFlow::default()
     }
 
-    /// Which channels meet at a label, if they do.
-    pub fn meeting(&self, label: Pc) -> Option<Meeting> {
-        self.meetings.get(&label).copied()
+    /// Which channels are active behind a label, if it is a region's.
+    pub fn reconvergence(&self, label: Pc) -> Option<Reconvergence> {
+        self.reconvergences.get(&label).copied()
     }
 
-    /// Of a loop whose channels leave it together, by its first instruction: the label.
+    /// The label of the loop that begins at an instruction, if it is a region.
     pub fn loop_end(&self, head: Pc) -> Option<Pc> {
         self.loops.get(&head).copied()
     }
 
-    /// The labels of such code that begins at a branch, ascending.
-    pub fn begun_at(&self, branch: Pc) -> &[Pc] {
+    /// The labels of the regions that begin at a branch, ascending.
+    pub fn labels_begun_at(&self, branch: Pc) -> &[Pc] {
         self.begun.get(&branch).map_or(&[], |all| all)
     }
 
-    /// The labels of such code that channels leave by a branch without coming there, ascending.
-    pub fn passed(&self, branch: Pc) -> &[Pc] {
-        self.passed.get(&branch).map_or(&[], |all| all)
+    /// The labels that a branch bypasses, ascending.
+    pub fn bypassed(&self, branch: Pc) -> &[Pc] {
+        self.bypassed.get(&branch).map_or(&[], |all| all)
     }
 }
 
@@ -143,16 +144,17 @@ struct Search<'a> {
     p: &'a Program,
     flow: &'a Flow,
     entries: BTreeMap<Pc, Entries>,
-    /// Labels that are of no such code.
+    /// Labels that are no region's.
     left_out: BTreeSet<Pc>,
     /// Instructions that may still be looked at.
     steps: usize,
-    /// What was found, by label, if all that it is left for is such code, too; and the loops among it.
+    /// By label: the regions that were found, as long as all that they are left for are labels of regions, too; and the
+    /// loops among them.
     found: BTreeMap<Pc, (Start, Option<Pc>)>,
     loops: BTreeMap<Pc, Pc>,
-    /// By label: the branches that leave its code for labels farther on.
-    passings: BTreeMap<Pc, Vec<Passing>>,
-    /// By label: the first branch of the code that is left for it.
+    /// By label: the branches that bypass it.
+    bypasses: BTreeMap<Pc, Vec<Bypass>>,
+    /// By label: the start of the first region that is left for it.
     left_from: BTreeMap<Pc, Pc>,
 }
 
@@ -166,7 +168,7 @@ impl<'a> Search<'a> {
             steps: 0,
             found: BTreeMap::new(),
             loops: BTreeMap::new(),
-            passings: BTreeMap::new(),
+            bypasses: BTreeMap::new(),
             left_from: BTreeMap::new(),
         }
     }
@@ -175,7 +177,7 @@ impl<'a> Search<'a> {
         self.steps = STEPS * self.flow.end() as usize;
         self.found.clear();
         self.loops.clear();
-        self.passings.clear();
+        self.bypasses.clear();
         self.left_from.clear();
         // Where branches lead, and where channels wait that leave loops. What is inside of something has its labels before.
         let mut labels: Vec<Pc> =
@@ -185,20 +187,20 @@ impl<'a> Search<'a> {
         for label in labels.into_iter().filter(|l| !self.left_out.contains(l)).collect::<Vec<_>>() {
             let Some((start, others_until)) = self.begins_at(label).filter(|s| may(s.0)) else { continue };
             let is_over = Pc::from(others_until.is_some());
-            let Some(passings) = self.passings_of(start, label - is_over, label) else { continue };
+            let Some(bypasses) = self.bypasses_of(start, label - is_over, label) else { continue };
             if let Start::Loop(head) = start {
                 self.loops.insert(head, label);
             }
-            for to in passings.iter().map(|passing| passing.to).chain(others_until) {
+            for to in bypasses.iter().map(|bypass| bypass.to).chain(others_until) {
                 let first = self.left_from.entry(to).or_insert(start.pc());
                 *first = start.pc().min(*first);
             }
-            self.passings.insert(label, passings);
+            self.bypasses.insert(label, bypasses);
             self.found.insert(label, (start, others_until));
         }
     }
 
-    /// The labels of what is no such code: what it is left for is not the label of such code around it.
+    /// The labels of what is no region, as it is left for what is not the label of a region around it.
     fn wrong(&self) -> Vec<Pc> {
         let around = |start: Start, to: Pc| {
             let outer = self.found.get(&to);
@@ -206,42 +208,44 @@ impl<'a> Search<'a> {
                 outer.pc() <= start.pc() && (others_until.is_none() || outer.pc() < start.pc())
             })
         };
-        let mut passed: BTreeMap<Pc, usize> = BTreeMap::new();
-        // Of where only some go on, it is said who does: see [`Meeting::is_told_who`].
+        let mut bypassed: BTreeMap<Pc, usize> = BTreeMap::new();
+        // The mask of an `else` does not change then: see [`Reconvergence::collects_its_mask`].
         let keeps = |label: &Pc| self.found[label].1.is_none();
-        let all = self.passings.iter().filter(|p| keeps(p.0)).flat_map(|p| p.1);
-        all.for_each(|p| *passed.entry(p.branch).or_default() += 1);
+        let all = self.bypasses.iter().filter(|p| keeps(p.0)).flat_map(|p| p.1);
+        all.for_each(|p| *bypassed.entry(p.branch).or_default() += 1);
         let is_wrong = |(label, (start, others_until)): (&Pc, &(Start, Option<Pc>))| {
-            let passings = &self.passings[label];
-            let mut targets = passings.iter().map(|passing| passing.to).chain(*others_until);
-            let many = passings.iter().any(|p| passed.get(&p.branch).is_some_and(|n| *n > PASSED));
+            let bypasses = &self.bypasses[label];
+            let mut targets = bypasses.iter().map(|bypass| bypass.to).chain(*others_until);
+            let many = bypasses.iter().any(|p| bypassed.get(&p.branch).is_some_and(|n| *n > BYPASSED));
             (many || !targets.all(|to| around(*start, to))).then_some(*label)
         };
         self.found.iter().filter_map(is_wrong).collect()
     }
 
-    fn conditionals(&self) -> Conditionals {
-        let mut out = Conditionals { loops: self.loops.clone(), ..Conditionals::default() };
+    fn regions(&self) -> StructuredFlow {
+        let mut out = StructuredFlow { loops: self.loops.clone(), ..StructuredFlow::default() };
         for (label, (start, others_until)) in &self.found {
-            let passings = &self.passings[label];
+            let bypasses = &self.bypasses[label];
             if let Start::Branch(branch) = start {
                 out.begun.entry(*branch).or_default().push(*label);
             }
-            for passing in passings {
-                out.passed.entry(passing.branch).or_default().push(*label);
+            for bypass in bypasses {
+                out.bypassed.entry(bypass.branch).or_default().push(*label);
             }
             let around = |l: &(&Pc, &(Start, Option<Pc>))| l.1.0.pc() <= start.pc();
-            let is_left = !passings.is_empty();
-            // Where all go on there is somebody.
-            let asks = is_left || others_until.is_some();
+            let is_bypassed = !bypasses.is_empty();
+            // Behind other labels there are active channels.
+            let asks = is_bypassed || others_until.is_some();
             let next = asks.then(|| self.found.range(label + 1..).find(around).map(|l| *l.0)).flatten();
-            out.meetings
-                .insert(*label, Meeting { start: *start, others_until: *others_until, is_left, next });
+            out.reconvergences.insert(
+                *label,
+                Reconvergence { start: *start, others_until: *others_until, is_bypassed, next },
+            );
         }
         out
     }
 
-    /// Where code would begin that ends at a label; and up to where others are done, if only some go on there.
+    /// Where a region would begin that ends at a label; and where the `else` would end that begins there.
     fn begins_at(&self, label: Pc) -> Option<(Start, Option<Pc>)> {
         let joins =
             label > 0 && self.flow.is_reachable(label) && self.p.code()[label as usize].op == Op::Join;
@@ -286,10 +290,10 @@ impl<'a> Search<'a> {
         (i.channels == 1 || self.is_whole(pc)) && i.pred.offset == 0
     }
 
-    /// The branches from code to labels behind its own, if nobody comes to it but from its start, and nobody leaves it
-    /// otherwise but for its label.
-    fn passings_of(&mut self, start: Start, end: Pc, label: Pc) -> Option<Vec<Passing>> {
-        let (mut pc, mut passings) = (start.pc(), Vec::new());
+    /// The branches that bypass a label, if nobody comes to its region but from the start, and nobody leaves it but by these
+    /// and for the label.
+    fn bypasses_of(&mut self, start: Start, end: Pc, label: Pc) -> Option<Vec<Bypass>> {
+        let (mut pc, mut bypasses) = (start.pc(), Vec::new());
         while pc < end {
             self.steps = self.steps.saturating_sub(1);
             if !self.flow.is_reachable(pc) || self.steps == 0 {
@@ -298,23 +302,23 @@ impl<'a> Search<'a> {
             if let Some(e) = self.entries.get(&pc).filter(|_| start != Start::Branch(pc)) {
                 let inner = self.loops.get(&pc).filter(|end| start != Start::Loop(pc) && **end < label);
                 if let Some(behind) = inner {
-                    self.pass(*behind, label, &mut passings);
+                    self.bypass(*behind, label, &mut bypasses);
                     pc = behind + 1;
                     continue;
                 }
-                // Only those come here otherwise that are in this code, and nobody waits.
+                // Only those come here otherwise that are in this region, and nobody waits.
                 if e.first < start.pc() || e.last >= label || self.flow.waits_at(pc, pc) {
                     return None;
                 }
             }
-            pc = self.behind(pc, start, label, &mut passings)?;
+            pc = self.behind(pc, start, label, &mut bypasses)?;
         }
-        Some(passings)
+        Some(bypasses)
     }
 
-    /// Where code goes on behind an instruction or behind the conditional code that begins there; `None` if it may be left
+    /// Where a region goes on behind an instruction or behind the inner region that begins there; `None` if it may be left
     /// elsewhere.
-    fn behind(&self, pc: Pc, start: Start, label: Pc, passings: &mut Vec<Passing>) -> Option<Pc> {
+    fn behind(&self, pc: Pc, start: Start, label: Pc, bypasses: &mut Vec<Bypass>) -> Option<Pc> {
         let i = &self.p.code()[pc as usize];
         let goes_on = match i.op {
             Op::Goto if i.aux == label => i.channels == 1 && i.pred.offset != 0 || self.is_conditional(pc),
@@ -326,12 +330,12 @@ impl<'a> Search<'a> {
             // Nobody waits there: all that come here go one way.
             Op::Goto if i.channels == 1 && i.aux < label && !self.flow.waits_at(i.aux, i.aux) => true,
             Op::Goto if i.aux > label && self.is_conditional(pc) => {
-                passings.push(Passing { branch: pc, to: i.aux });
+                bypasses.push(Bypass { branch: pc, to: i.aux });
                 true
             }
             Op::Goto => {
                 let behind = self.behind_inner(pc, label)?;
-                self.pass(behind - 1, label, passings);
+                self.bypass(behind - 1, label, bypasses);
                 return Some(behind);
             }
             Op::Join => !self.flow.waits_at(pc, pc),
@@ -341,7 +345,7 @@ impl<'a> Search<'a> {
         goes_on.then_some(pc + 1)
     }
 
-    /// Of conditional code that begins at a branch within other such code: where that goes on.
+    /// Where a region goes on behind an inner one that begins at a branch.
     fn behind_inner(&self, branch: Pc, label: Pc) -> Option<Pc> {
         let to = self.p.code()[branch as usize].aux;
         let begins = |m: &&(Start, Option<Pc>)| m.0 == Start::Branch(branch);
@@ -355,13 +359,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The branches that leave inner code for labels behind that of outer code.
-    fn pass(&self, inner: Pc, label: Pc, passings: &mut Vec<Passing>) {
+    /// The branches of an inner region that bypass the label of the outer one, too.
+    fn bypass(&self, inner: Pc, label: Pc, bypasses: &mut Vec<Bypass>) {
         let Some((_, others_until)) = self.found.get(&inner) else { return };
-        let farther = self.passings[&inner].iter().filter(|passing| passing.to > label);
-        passings.extend(farther);
+        let farther = self.bypasses[&inner].iter().filter(|bypass| bypass.to > label);
+        bypasses.extend(farther);
         if let Some(to) = others_until.filter(|to| *to > label) {
-            passings.push(Passing { branch: inner - 1, to });
+            bypasses.push(Bypass { branch: inner - 1, to });
         }
     }
 }
