@@ -673,14 +673,15 @@ fn set_to(src: Src) -> Inst {
 
 #[test]
 fn a_scalar_that_was_set_to_a_constant_is_read_as_that() {
-    let register = scalar(v(9), Type::D);
-    assert_eq!(scaled(set_to(scalar(TWO, Type::D))), [scalar(TWO, Type::D), register]);
+    // The other is a copy.
+    let [register, copied] = [scalar(v(9), Type::D), scalar(v(1), Type::D)];
+    assert_eq!(scaled(set_to(scalar(TWO, Type::D))), [scalar(TWO, Type::D), copied]);
     // Not where it may not have been set, and not where it is another number than the constant.
     let masked = Inst { no_mask: false, ..set_to(scalar(TWO, Type::D)) };
     let predicated = Inst { pred: Pred { offset: P1, ..Pred::default() }, ..set_to(scalar(TWO, Type::D)) };
     let converted = Inst { exec: ExecType::F32, dst: to(v(9), Type::F), ..set_to(scalar(TWO, Type::D)) };
     let small = Inst { exec: ExecType::F32, dst: to(v(9), Type::F), ..set_to(scalar(TWO, Type::F)) };
     for other in [masked, predicated, converted, small] {
-        assert_eq!(scaled(other), [register, register], "{other:?}");
+        assert_eq!(scaled(other), [register, copied], "{other:?}");
     }
 }

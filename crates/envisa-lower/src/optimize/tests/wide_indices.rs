@@ -81,9 +81,9 @@ fn a_third_index_is_added_in_64_bits() {
         _ => panic!("{i:?}"),
     });
     assert_eq!(word.src[0], vector(v(6), Type::Uw));
-    assert_eq!(addc.src[..2], [vector(v(0), Type::Ud), scalar(v(9), Type::Ud)]);
+    assert_eq!(addc.src[..2], [vector(v(0), Type::Ud), scalar(v(10), Type::Ud)]);
     let carried = vector(addc.dst2, Type::D);
-    assert_eq!(add3.src[..3], [vector(v(1), Type::D), scalar(v(9) + 4, Type::D), carried]);
+    assert_eq!(add3.src[..3], [vector(v(1), Type::D), scalar(v(10) + 4, Type::D), carried]);
     let of =
         [Addend { at, upper: Some(upper), ..Addend::default() }, Addend { at: third, ..Addend::default() }];
     for k in 0..2 {
