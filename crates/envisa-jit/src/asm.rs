@@ -599,6 +599,15 @@ impl Asm {
         Ok((&self.code, self.alias.len() as u32))
     }
 
+    /// The same, to replace instructions one by one.
+    ///
+    /// # Errors
+    /// What could not be encoded.
+    pub fn settled_mut(&mut self) -> Result<&mut [Instruction], String> {
+        self.settle()?;
+        Ok(&mut self.code)
+    }
+
     /// Puts other code in its place: of each instruction, where the first that it became is, and where all that was before it
     /// has been done; so many labels, of which some stand for others.
     pub fn replace(

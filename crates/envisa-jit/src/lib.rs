@@ -30,6 +30,7 @@ mod image_plans;
 mod known_integers;
 mod level;
 mod listing;
+mod mask_copies;
 mod multiples;
 mod narrow;
 mod number_maps;

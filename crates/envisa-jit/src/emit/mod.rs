@@ -84,6 +84,7 @@ use crate::group_order::Walk;
 use crate::image_plans::Kind;
 use crate::known_integers::Known;
 use crate::level::Level;
+use crate::mask_copies::copy_stored_masks;
 use crate::narrow::{self, narrow_to_avx2};
 use crate::number_maps::Map;
 use crate::passes::Passes;
@@ -601,6 +602,9 @@ impl<'a> Emit<'a> {
             self.pool.extend(n.literals);
             context = n.context;
             passes.over("narrowing");
+        } else {
+            copy_stored_masks(self.a.settled_mut()?);
+            passes.over("mask copies");
         }
         self.keep_scalars(behind, end)?;
         passes.over("scalars");
