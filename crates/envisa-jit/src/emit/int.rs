@@ -72,22 +72,7 @@ impl Emit<'_> {
                 return Ok(to);
             }
             Op::Mul => return self.two(i, part, VPMULLD, to, lanes, true),
-            Op::Mulh => {
-                let a = self.source(i, 0, part, 1)?;
-                let b = self.source(i, 1, part, 2)?;
-                let a = self.in_register(a, part, 1);
-                let b = self.in_register(b, part, 2);
-                let mul = if signed { VPMULDQ } else { VPMULUDQ };
-                self.a.v3(mul, w, 0, a, Opd::Reg(b), Lanes::All);
-                self.a.v2i(VPSRLQ, w, 3, Opd::Reg(a), 32, Lanes::All);
-                self.a.v2i(VPSRLQ, w, 4, Opd::Reg(b), 32, Lanes::All);
-                self.a.v3(mul, w, 3, 3, Opd::Reg(4), Lanes::All);
-                self.a.v2i(VPSRLQ, w, 0, Opd::Reg(0), 32, Lanes::All);
-                self.a.ri(Code::Mov_r32_imm32, Register::EAX, 0xaaaa);
-                self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(5), Register::EAX);
-                self.a.v2(VMOVDQU32, w, 0, Opd::Reg(3), Lanes::Of(5));
-                return Ok(0);
-            }
+            Op::Mulh => return self.high_products(i, part, signed),
             Op::Min if signed => VPMINSD,
             Op::Min => VPMINUD,
             Op::Max if signed => VPMAXSD,
@@ -122,6 +107,34 @@ impl Emit<'_> {
             _ => return self.rare(i, part),
         };
         self.two(i, part, op, to, lanes, true)
+    }
+
+    /// Upper halves of products: those of even elements, and those of odd ones.
+    fn high_products(&mut self, i: &Inst, part: &Part, signed: bool) -> Result<V, Unsupported> {
+        let w = part.width;
+        let (a, b) = (self.source(i, 0, part, 1)?, self.source(i, 1, part, 2)?);
+        let one = [a, b].map(|x| matches!(x, Opd::Bcast(_)));
+        let (a, b) = (self.in_register(a, part, 1), self.in_register(b, part, 2));
+        // One for all elements is in the odd places, too.
+        let (a, b, one) = if one[0] { (b, a, true) } else { (a, b, one[1]) };
+        let mul = if signed { VPMULDQ } else { VPMULUDQ };
+        self.a.v2i(VPSRLQ, w, 3, Opd::Reg(a), 32, Lanes::All);
+        if !one {
+            self.a.v2i(VPSRLQ, w, 4, Opd::Reg(b), 32, Lanes::All);
+        }
+        self.a.v3(mul, w, 3, 3, Opd::Reg(if one { b } else { 4 }), Lanes::All);
+        self.a.v3(mul, w, 4, a, Opd::Reg(b), Lanes::All);
+        if w == Width::Z && self.level == Level::Avx512 {
+            let upper = self.literals(std::array::from_fn(|k| (k as u32 | 1) + 16 * (k as u32 & 1)));
+            self.a.v2(VMOVDQU32, w, 0, Opd::Mem(upper), Lanes::All);
+            self.a.v3(VPERMI2D, w, 0, 4, Opd::Reg(3), Lanes::All);
+            return Ok(0);
+        }
+        self.a.v2i(VPSRLQ, w, 0, Opd::Reg(4), 32, Lanes::All);
+        self.a.ri(Code::Mov_r32_imm32, Register::EAX, 0xaaaa);
+        self.a.rr(Code::VEX_Kmovw_kr_r32, mask_register(5), Register::EAX);
+        self.a.v2(VMOVDQU32, w, 0, Opd::Reg(3), Lanes::Of(5));
+        Ok(0)
     }
 
     pub(super) fn shift(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
