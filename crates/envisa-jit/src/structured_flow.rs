@@ -311,17 +311,25 @@ impl<'a> Search<'a> {
                     return None;
                 }
             }
-            pc = self.behind(pc, start, label, &mut bypasses)?;
+            pc = self.behind(pc, start, (label, end < label), &mut bypasses)?;
         }
         Some(bypasses)
     }
 
     /// Where a region goes on behind an instruction or behind the inner region that begins there; `None` if it may be left
     /// elsewhere.
-    fn behind(&self, pc: Pc, start: Start, label: Pc, bypasses: &mut Vec<Bypass>) -> Option<Pc> {
+    fn behind(
+        &self,
+        pc: Pc,
+        start: Start,
+        (label, is_else): (Pc, bool),
+        bypasses: &mut Vec<Bypass>,
+    ) -> Option<Pc> {
         let i = &self.p.code()[pc as usize];
+        // What all channels of the branch go to, or none: of an `else`, others would go on than came.
+        let together = i.channels == 1 && i.pred.offset != 0 && !is_else;
         let goes_on = match i.op {
-            Op::Goto if i.aux == label => i.channels == 1 && i.pred.offset != 0 || self.is_conditional(pc),
+            Op::Goto if i.aux == label => together || self.is_conditional(pc),
             Op::Goto if i.aux <= pc => {
                 let inside =
                     if let Start::Branch(first) = start { i.aux > first } else { i.aux >= start.pc() };

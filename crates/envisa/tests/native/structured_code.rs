@@ -16,6 +16,8 @@ const BOTH: [Engine; 2] = [Engine::Interpreter, Engine::Native];
 const NUMBERS: u32 = 4;
 const SCALARS: u32 = 3;
 const PREDICATES: u32 = 3;
+/// Predicates that are the same for all channels, each with one reader.
+const UNIFORM: u32 = 24;
 /// How deep code is within other code, and so how many counters there are.
 const DEEP: u32 = 4;
 
@@ -27,6 +29,8 @@ struct Writer {
     labels: u32,
     /// Statements that may still come.
     left: u32,
+    /// How many predicates are the same for all channels.
+    uniform: u32,
 }
 
 /// The labels that code may leave for: behind each loop around it, of the next round of the innermost one, and behind each
@@ -53,6 +57,13 @@ impl Writer {
         let (p, v) = (1 + self.random.below(PREDICATES), self.random.below(NUMBERS));
         let relation = self.random.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
         let (simd, number) = (self.simd, self.random.below(8));
+        if self.uniform < UNIFORM && self.random.below(4) == 0 {
+            // A branch by this is one for all channels, as nobody else reads the predicate.
+            self.uniform += 1;
+            let (s, p) = (self.random.below(SCALARS), PREDICATES + self.uniform);
+            self.line(format_args!("cmp.{relation} (M1_NM, {simd}) P{p} S{s}(0,0)<0;1,0> {number:#x}:d"));
+            return format!("({}P{p})", self.random.one_of(&["", "!"]));
+        }
         let of = match self.random.below(6) {
             0 => format!("S{}(0,0)<0;1,0>", self.random.below(SCALARS)),
             _ => format!("N{v}(0,0)<1;1,0>"),
@@ -252,6 +263,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         text: String::from(".version 3.6\n.kernel \"structured\"\n.kernel_attr Target=\"cm\"\n"),
         labels: 0,
         left: 2 + (seed % 40) as u32,
+        uniform: 0,
     };
     let m = format!("(M1, {simd})");
     w.line(format_args!(".kernel_attr SimdSize={simd}"));
@@ -266,7 +278,7 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
     for k in 0..SCALARS {
         w.line(format_args!(".decl S{k} v_type=G type=d num_elts=1"));
     }
-    for k in 1..=PREDICATES {
+    for k in 1..=PREDICATES + UNIFORM {
         w.line(format_args!(".decl P{k} v_type=P num_elts={simd}"));
     }
     w.line(format_args!(".decl A v_type=G type=uq num_elts=1 align=qword\n.input A offset=64 size=8"));
