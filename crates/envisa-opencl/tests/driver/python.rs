@@ -15,7 +15,12 @@ fn run(script: &str) -> Option<(bool, String, String)> {
     // Sets the environment that the script inherits.
     driver()?;
     let script = format!("{}/tests/{script}", env!("CARGO_MANIFEST_DIR"));
-    let output = Command::new(&python).arg(script).output().expect("it starts");
+    let mut command = Command::new(&python);
+    // Unoptimised, all of what takes an optimised driver a minute would take a quarter of an hour.
+    if cfg!(debug_assertions) {
+        command.env("ENVISA_TEST_PARTS", "16");
+    }
+    let output = command.arg(script).output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some((output.status.success(), text(&output.stdout), text(&output.stderr)))
 }
