@@ -378,7 +378,9 @@ impl Search<'_> {
     /// The cells of a vector of truths, of a whole instruction.
     fn vector(&self, i: &Inst) -> Option<(RegOffset, Vec<CellId>)> {
         let Dst::Reg { offset, ty, stride: 1, sat: false } = i.dst else { return None };
-        if !ty.is_int() || ty.size() != 4 || !matches!(i.channels, 16 | 32) || i.dst2 != 0 {
+        // A compare writes all bits or none, whatever its destination's type.
+        let integers = ty.is_int() || i.op == Op::Cmp;
+        if !integers || ty.size() != 4 || !matches!(i.channels, 16 | 32) || i.dst2 != 0 {
             return None;
         }
         let parts = u32::from(i.channels) / 16;

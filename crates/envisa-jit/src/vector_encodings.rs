@@ -302,6 +302,8 @@ ops! {
     STORE64: EVEX_Vmovdqu64_xmmm128_k1z_xmm EVEX_Vmovdqu64_ymmm256_k1z_ymm EVEX_Vmovdqu64_zmmm512_k1z_zmm;
     VPMOVWB: EVEX_Vpmovwb_xmmm64_k1z_xmm EVEX_Vpmovwb_xmmm128_k1z_ymm EVEX_Vpmovwb_ymmm256_k1z_zmm;
     VPMOVDW: EVEX_Vpmovdw_xmmm64_k1z_xmm EVEX_Vpmovdw_xmmm128_k1z_ymm EVEX_Vpmovdw_ymmm256_k1z_zmm;
+    VPEXPANDD: EVEX_Vpexpandd_xmm_k1z_xmmm128 EVEX_Vpexpandd_ymm_k1z_ymmm256 EVEX_Vpexpandd_zmm_k1z_zmmm512;
+    VPEXPANDQ: EVEX_Vpexpandq_xmm_k1z_xmmm128 EVEX_Vpexpandq_ymm_k1z_ymmm256 EVEX_Vpexpandq_zmm_k1z_zmmm512;
     VPCOMPRESSD: EVEX_Vpcompressd_xmmm128_k1z_xmm EVEX_Vpcompressd_ymmm256_k1z_ymm EVEX_Vpcompressd_zmmm512_k1z_zmm;
     VPMOVDB: EVEX_Vpmovdb_xmmm32_k1z_xmm EVEX_Vpmovdb_xmmm64_k1z_ymm EVEX_Vpmovdb_xmmm128_k1z_zmm;
     VPMOVQD: EVEX_Vpmovqd_xmmm64_k1z_xmm EVEX_Vpmovqd_xmmm128_k1z_ymm EVEX_Vpmovqd_ymmm256_k1z_zmm;

@@ -30,6 +30,10 @@ const INDEX: V = 5;
 const QUARTER: V = 4;
 /// Sixteen bytes of what is loaded.
 const LOADED: V = 2;
+/// The mask of the lanes of quads at hand, in its low bits.
+const HALF: K = 5;
+/// Lanes that are on are few if there are at most so many: they are brought together before, and apart behind.
+const FEW: u32 = 4;
 
 impl Emit<'_> {
     /// Is it better to load one after the other? All lanes that are on have passed the site.
@@ -92,22 +96,47 @@ impl Emit<'_> {
             self.a.gather(VPGATHERDD, w, 0, m, of.index, 5);
             return;
         }
+        let done = on.map(|on| {
+            let [many, done] = std::array::from_fn(|_| self.a.label());
+            self.go_if_many(on, 16, many);
+            self.a.compress(Width::Z, INDEX, of.index, on);
+            self.four_dwords(Places { index: INDEX, ..of }, 0);
+            self.a.v2(VPEXPANDD, Width::Z, 0, Opd::Reg(0), Lanes::Zero(on));
+            self.a.jmp(done);
+            self.a.bind(many);
+            done
+        });
         let of = self.readable(of, on);
         for q in 0..4 {
-            let to = vector_register(if q == 0 { 0 } else { LOADED }, Width::X);
-            for second in [false, true] {
-                self.two_indices(of, q, second);
-                for (k, r) in [Register::RSI, Register::RAX].into_iter().enumerate() {
-                    let (m, at) = (of.at(r), 2 * u32::from(second) + k as u32);
-                    if at == 0 {
-                        self.a.rm(Code::VEX_Vmovd_xmm_rm32, to, m);
-                    } else {
-                        let insert = Code::VEX_Vpinsrd_xmm_xmm_rm32_imm8;
-                        self.a.push(iced_x86::Instruction::with4(insert, to, to, m.operand(false), at));
-                    }
+            self.four_dwords(of, q);
+            self.quarter(0, q);
+        }
+        done.into_iter().for_each(|done| self.a.bind(done));
+    }
+
+    /// Goes to `many` if more than a few of a mask's first lanes are on.
+    fn go_if_many(&mut self, on: K, lanes: u32, many: Label) {
+        let code = if lanes == 8 { Code::VEX_Kmovb_r32_kr } else { Code::VEX_Kmovw_r32_kr };
+        self.a.rr(code, Register::EAX, mask_register(on));
+        self.a.rr(Code::Popcnt_r32_rm32, Register::EAX, Register::EAX);
+        self.a.ri(Code::Cmp_rm32_imm8, Register::EAX, FEW as i32);
+        self.a.jump(Code::Ja_rel32_64, many);
+    }
+
+    /// The dwords of four lanes, in the first vector if the lanes are the first ones.
+    fn four_dwords(&mut self, of: Places, q: u32) {
+        let to = vector_register(if q == 0 { 0 } else { LOADED }, Width::X);
+        for second in [false, true] {
+            self.two_indices(of, q, second);
+            for (k, r) in [Register::RSI, Register::RAX].into_iter().enumerate() {
+                let (m, at) = (of.at(r), 2 * u32::from(second) + k as u32);
+                if at == 0 {
+                    self.a.rm(Code::VEX_Vmovd_xmm_rm32, to, m);
+                } else {
+                    let insert = Code::VEX_Vpinsrd_xmm_xmm_rm32_imm8;
+                    self.a.push(iced_x86::Instruction::with4(insert, to, to, m.operand(false), at));
                 }
             }
-            self.quarter(0, q);
         }
     }
 
@@ -135,15 +164,41 @@ impl Emit<'_> {
             self.a.gather(VPGATHERDQ, Width::Z, dst, m, index, 5);
             return;
         }
+        let done = on.map(|on| {
+            let [many, done] = std::array::from_fn(|_| self.a.label());
+            let mut index = of.index;
+            if h == 1 {
+                let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
+                self.a.rri(extract, vector_register(INDEX, Width::Y), vector_register(index, Width::Z), 1);
+                index = INDEX;
+            }
+            let shift = Code::VEX_Kshiftrw_kr_kr_imm8;
+            self.a.rri(shift, mask_register(HALF), mask_register(on), 8 * h as i32);
+            self.go_if_many(HALF, 8, many);
+            self.a.compress(Width::Y, INDEX, index, HALF);
+            for q in 0..FEW / 2 {
+                self.two_quads(Places { index: INDEX, ..of }, q, (dst, q));
+            }
+            self.a.v2(VPEXPANDQ, Width::Z, dst, Opd::Reg(dst), Lanes::Zero(HALF));
+            self.a.jmp(done);
+            self.a.bind(many);
+            done
+        });
         let of = self.readable(of, on);
         for q in 0..4 {
-            let to = vector_register(if q == 0 { dst } else { LOADED }, Width::X);
-            self.two_indices(of, 2 * h + q / 2, q % 2 == 1);
-            self.a.rm(Code::VEX_Vmovq_xmm_xmmm64, to, of.at(Register::RSI));
-            let m = of.at(Register::RAX).operand(false);
-            self.a.push(iced_x86::Instruction::with3(Code::VEX_Vmovhps_xmm_xmm_m64, to, to, m));
-            self.quarter(dst, q);
+            self.two_quads(of, 4 * h + q, (dst, q));
         }
+        done.into_iter().for_each(|done| self.a.bind(done));
+    }
+
+    /// The quads of the lanes of a pair become a quarter of a vector.
+    fn two_quads(&mut self, of: Places, pair: u32, (dst, q): (V, u32)) {
+        let to = vector_register(if q == 0 { dst } else { LOADED }, Width::X);
+        self.two_indices(of, pair / 2, pair % 2 == 1);
+        self.a.rm(Code::VEX_Vmovq_xmm_xmmm64, to, of.at(Register::RSI));
+        let m = of.at(Register::RAX).operand(false);
+        self.a.push(iced_x86::Instruction::with3(Code::VEX_Vmovhps_xmm_xmm_m64, to, to, m));
+        self.quarter(dst, q);
     }
 
     /// The lanes of a gather, which it takes away one by one, in the fifth mask.
