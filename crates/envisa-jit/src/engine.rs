@@ -447,7 +447,7 @@ impl Native {
             return self.compile_observed(key, live, passes);
         }
         let first_block = 0..block_ends(p, &self.flow).first().copied().unwrap_or(0);
-        let lane_numbers = lane_numbers(p, &self.flow, first_block);
+        let lane_numbers = lane_numbers(p, first_block);
         let mut shapes = Shapes::new(p, &self.flow, &self.cells, live, key.full, &key.seeds, &lane_numbers);
         let zero_halves = ZeroHalves::new(p, &self.flow, &self.cells, &key.fitting);
         shapes.leave_unread(&zero_halves.unread);

@@ -21,6 +21,8 @@ pub struct Options {
     pub platform: Platform,
     /// Channels of a thread; `None`: the kernel's `SimdSize` attribute, or its widest instruction.
     pub simd: Option<u32>,
+    /// The kernel's private memory, if it has some in global memory.
+    pub private: Option<PrivateMemory>,
 }
 
 /// Why a kernel has no program.
@@ -126,8 +128,14 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
         platform: options.platform,
         grf_bytes: grf,
         simd: options.simd.unwrap_or_else(|| simd_of(object)),
+        private: options.private,
         ..ProgramParts::default()
     };
+    if options.private.is_some() {
+        crate::optimize::numbers_for_private_memory(program.simd).for_each(|x| {
+            constants.scalar(x.into(), 4);
+        });
+    }
     let names: HashMap<&str, u32> =
         objects.iter().enumerate().skip(1).map(|(i, o)| (o.name.as_str(), i as u32)).collect();
     for (index, o) in objects.iter().enumerate() {

@@ -41,6 +41,17 @@ pub struct ProgramParts {
     /// Instructions whose channels from one on are another instruction's of the module, in the order of the code and of
     /// their channels.
     pub upper: Vec<Upper>,
+    /// Private memory, if a kernel has some in global memory.
+    pub private: Option<PrivateMemory>,
+}
+
+/// Memory that each channel of a thread has for itself, in global memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PrivateMemory {
+    /// Where the address of it all, 64 bits, stands in the input image.
+    pub image: u32,
+    /// Bytes of each channel.
+    pub bytes: u32,
 }
 
 /// No code, for threads of 32 channels on the first platform with the widest registers.
@@ -63,6 +74,7 @@ impl Default for ProgramParts {
             source_files: Vec::new(),
             unsupported: Vec::new(),
             upper: Vec::new(),
+            private: None,
         }
     }
 }

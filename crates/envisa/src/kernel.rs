@@ -426,7 +426,10 @@ impl Code {
             1 => 32,
             simd => simd,
         };
-        let options = envisa_lower::Options { platform, simd: Some(simd) };
+        let dummy = crate::run::dummy_local_ids(platform);
+        let payload = PayloadLayout::new(metadata, platform.grf_bytes(), dummy);
+        let private = payload.ok().and_then(|layout| layout.private_memory(metadata));
+        let options = envisa_lower::Options { platform, simd: Some(simd), private };
         let program = lowered(module, &metadata.name, &options, &texts, &files)?;
         let launch = Metadata {
             kernel: metadata.clone(),
@@ -457,7 +460,7 @@ impl Code {
         files: Arc<Files>,
     ) -> Result<Code, Error> {
         let given = &options.sources;
-        let options = envisa_lower::Options { platform, simd: options.simd };
+        let options = envisa_lower::Options { platform, simd: options.simd, private: None };
         let program = lowered(module, name, &options, &texts, &files)?;
         let variables = variables(module, program.name());
         let arguments = (0..)

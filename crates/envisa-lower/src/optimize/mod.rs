@@ -4,6 +4,7 @@
 //! - `immediates`: scalars that were set to a constant are read as that constant;
 //! - `scalar_copies`: copies of scalars are read where they were copied from;
 //! - `rename`: values that are overwritten by what is made of them have registers of their own;
+//! - `private_arrays`: private arrays are laid out element by element, the channels' side by side;
 //! - `fold_addresses`: messages work out addresses from the indices that the program worked them out from, and know their
 //!   surfaces;
 //! - `narrow_counters`: what loops count in 64 bits and never gets there is counted in 32;
@@ -43,6 +44,7 @@ mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
 mod narrow_words;
+mod private_arrays;
 mod quad_halves;
 mod quad_logic;
 mod quad_moves;
@@ -63,6 +65,8 @@ use envisa_isa::predefined::var;
 use crate::program::*;
 use crate::touched::Touched;
 use crate::{BadProgram, Program};
+
+pub(crate) use private_arrays::numbers as numbers_for_private_memory;
 
 /// Improves a program as described above.
 ///
@@ -85,6 +89,9 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     immediates::read(&mut p, &blocks);
     scalar_copies::read_sources(&mut p, &blocks);
     rename::rename_values_apart(&mut p, &blocks);
+    let before = p.code.len();
+    private_arrays::lay_out_by_elements(&mut p, &blocks);
+    let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let uses = Uses::new(&p);
     let (blocks, uses) = match narrow_counters::narrow_counters(&mut p, &uses, &blocks) {
         true => (Blocks::new(&p), Uses::new(&p)),

@@ -78,6 +78,9 @@ fn print_header(p: &ProgramParts, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, " {}..{}*{}", run[0].0, run[0].1, run.len())?;
     }
     writeln!(f)?;
+    if let Some(private) = &p.private {
+        writeln!(f, "private {} bytes from {}", private.bytes, private.image)?;
+    }
     for i in &p.inputs {
         let class = name_of(INPUTS, &i.class);
         writeln!(f, "input {:?} {class} {} bytes from {} to @{}", i.name, i.bytes, i.image, i.offset)?;

@@ -140,6 +140,12 @@ fn read_header(lines: &mut Lines, len: usize) -> Result<(ProgramParts, usize)> {
         has_barrier,
         ..ProgramParts::default()
     };
+    if let Some(mut l) = lines.next_with("private ") {
+        let bytes = l.unsigned()?;
+        l.expect(" bytes from ")?;
+        p.private = Some(PrivateMemory { bytes, image: l.unsigned()? });
+        l.end()?;
+    }
     while let Some(mut l) = lines.next_with("input ") {
         let name = l.string()?;
         l.expect(" ")?;

@@ -1,5 +1,5 @@
 //! What lowering and the optimiser make of texts: beside every `tests/lowering/NAME.visaasm`, which says
-//! `//: lower PLATFORM`, are the program of its kernel, `NAME.lowered`, and what runs unobserved, `NAME.optimized`.
+//! `//: lower PLATFORM`, and `//: private BYTES from IMAGE` if each channel has private memory, are the program of its kernel, `NAME.lowered`, and what runs unobserved, `NAME.optimized`.
 //!
 //! `BLESS=1 cargo test -p envisa-lower --test lower lowering` writes them.
 
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use envisa_diag::FileId;
 use envisa_isa::Platform;
-use envisa_lower::{Options, Program, lower, optimize};
+use envisa_lower::{Options, PrivateMemory, Program, lower, optimize};
 use envisa_text::{ParseOptions, parse};
 use envisa_verify::Verified;
 
@@ -22,7 +22,13 @@ fn program(text: &str) -> Result<Program, String> {
         return Err(format!("{:?}", parsed.diagnostics));
     }
     let module = Verified::assume(parsed.module).map_err(|e| format!("{e:?}"))?;
-    lower(&module, "", &Options { platform, simd: None }).map_err(|e| e.to_string())
+    let mut said = text.lines().filter_map(|l| l.strip_prefix("//: private ")?.split_once(" from "));
+    let private = said.next().map(|(bytes, image)| {
+        let number = |x: &str| x.trim().parse().map_err(|e| format!("`{x}`: {e}"));
+        Ok::<_, String>(PrivateMemory { bytes: number(bytes)?, image: number(image)? })
+    });
+    let private = private.transpose()?;
+    lower(&module, "", &Options { platform, simd: None, private }).map_err(|e| e.to_string())
 }
 
 /// Holds a program against its file, and what is read from that against the program.

@@ -53,7 +53,7 @@ fn round_trip(p: &Program, what: &str) {
 /// Lowers a random module; how many instructions went through.
 fn random(seed: u64, options: &generate::Options, platform: Platform) -> usize {
     let Ok(verified) = Verified::assume(generate::module(seed, options)) else { return 0 };
-    let lowered = match lower(&verified, "", &Options { platform, simd: Some(32) }) {
+    let lowered = match lower(&verified, "", &Options { platform, simd: Some(32), private: None }) {
         Ok(lowered) => lowered,
         Err(e) => {
             assert!(!matches!(e, envisa_lower::LowerError::Damaged(_)), "seed {seed}: {e}");

@@ -76,7 +76,10 @@ fn rows_tell_of_every_byte_that_is_touched() {
             let object = module.objects[0].clone();
             let Some(index) = object.insts.iter().position(|i| i.op == *op) else { continue };
             let Ok(verified) = Verified::assume(module) else { continue };
-            let Ok(program) = lower(&verified, "", &Options { platform, simd: Some(32) }) else { continue };
+            let Ok(program) = lower(&verified, "", &Options { platform, simd: Some(32), private: None })
+            else {
+                continue;
+            };
             let lowered = |i: &envisa_lower::Inst| {
                 i.source == index as u32 && matches!(i.op, Lowered::Message | Lowered::Dpas | Lowered::Dpasw)
             };

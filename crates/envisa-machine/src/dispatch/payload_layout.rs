@@ -1,7 +1,10 @@
 //! How the register image of a compiled kernel's threads is laid out.
 
+use envisa_lower::PrivateMemory;
 use envisa_lower::analysis::IdPlaces;
-use envisa_zebin::ze_info::{ArgType, Kernel, PayloadArgument};
+use envisa_zebin::ze_info::{
+    AllocationType, ArgType, Kernel, MemoryUsage, PayloadArgument, PerThreadMemoryBuffer,
+};
 
 use super::threads::Threads;
 use super::{LaunchError, MAX_PAYLOAD};
@@ -83,6 +86,19 @@ impl PayloadLayout {
         } else {
             self.base + offset
         }
+    }
+
+    /// Private memory that a kernel has in global memory, for each channel as much.
+    pub fn private_memory(&self, kernel: &Kernel) -> Option<PrivateMemory> {
+        let base = kernel.payload_arguments.iter().find(|p| p.arg_type == ArgType::PrivateBaseStateless)?;
+        let own = |b: &&PerThreadMemoryBuffer| {
+            (b.allocation, b.usage) == (AllocationType::Global, MemoryUsage::PrivateSpace)
+        };
+        let mut all = kernel.per_thread_memory_buffers.iter().filter(own);
+        let (one, none) = (all.next()?, all.next());
+        let image = self.image_offset(base.offset) as u32;
+        (base.size == 8 && one.is_simt_thread && none.is_none())
+            .then_some(PrivateMemory { image, bytes: one.size })
     }
 
     /// Where a kernel is told of groups.

@@ -62,6 +62,12 @@ fn functions_of_sub_groups_are_those_of_numpy() {
     assert!(success && out.contains("functions fine\n"), "{out}{err}");
 }
 
+#[test]
+fn private_arrays_have_what_numpy_has() {
+    let Some((success, out, err)) = run("private_arrays.py") else { return };
+    assert!(success && out.contains("programs fine\n"), "{out}{err}");
+}
+
 /// Where PyOpenCL is missing that is seen, though the test passes; where every oracle must be there it fails.
 #[test]
 fn a_python_without_pyopencl_is_told_of() {

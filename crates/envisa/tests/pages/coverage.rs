@@ -107,7 +107,7 @@ fn fate(op: Op) -> Fate {
             .map(|(i, _)| i as u32)
             .collect();
         let Ok(verified) = Verified::assume(m) else { continue };
-        let options = lower::Options { platform, simd: Some(32) };
+        let options = lower::Options { platform, simd: Some(32), private: None };
         match lower::lower(&verified, "", &options) {
             Err(e) => *reasons.entry(format!("malformed: {e}")).or_default() += 1,
             Ok(p) => {
