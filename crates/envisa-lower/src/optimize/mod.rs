@@ -19,8 +19,8 @@
 //! - `uniform_branches`: what is compared and branched on for all channels alike is so once;
 //! - `address_sums`: messages add to their addresses what was added in halves of 64 bits;
 //! - `constant_bits`: logic with all ones or all zeros is simpler logic;
-//! - `element_picks`: bytes and words that moves pick out of dwords are read there;
 //! - `narrow_words`: words of which only the lowest byte matters are bytes;
+//! - `element_picks`: bytes and words that moves pick out of dwords are read there;
 //! - `byte_copies`: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
 //! - `signed_sources`: integers without a sign that are below 2^31 are converted to floats as if they had one;
 //! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
@@ -136,8 +136,8 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     address_sums::fold_address_sums(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     constant_bits::simplify_logic(&mut p);
-    element_picks::read_in_dwords(&mut p, &blocks);
     narrow_words::narrow_words(&mut p);
+    element_picks::read_in_dwords(&mut p, &blocks);
     byte_copies::read_first_copies(&mut p, &blocks);
     signed_sources::convert_as_signed(&mut p, &blocks);
     dead_code::remove_dead_code(&mut p);
