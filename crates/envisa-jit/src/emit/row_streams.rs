@@ -37,7 +37,8 @@ pub(crate) const USED: u32 = NEXT + 8;
 pub(crate) const SCALAR: u32 = NEXT + 12;
 pub(crate) const SHIFT: u32 = NEXT + 16;
 pub(crate) const TILES: u32 = NEXT + 64;
-pub(crate) const STREAM: u32 = TILES + 2 * TILE;
+/// Behind the tiles there is room for the upper halves of quads, for which any column may be taken to be the lower ones.
+pub(crate) const STREAM: u32 = TILES + 2 * TILE + 4 * ROWS;
 /// Most of them in a program.
 const MOST: usize = 4;
 /// Most stores in such a loop.
@@ -62,17 +63,21 @@ pub(crate) struct Stream {
 pub(crate) struct Column {
     /// How many channels the load has.
     pub rows: u32,
-    /// The bytes of an element: 1, 2 or 4. Narrow ones are taken out of their dwords.
+    /// The bytes of an element: 1, 2, 4 or 8. Narrow ones are taken out of their dwords.
     pub element: u32,
-    /// From one element's place to the next one's, and from one dword's to the next one's, as native code counts places.
-    pub step: u32,
-    pub dword: u32,
+    /// The bytes from a place to the next one, as native code counts places.
+    pub scale: u32,
 }
 
 impl Column {
+    /// From one element's place to the next one's.
+    pub fn step(self) -> u32 {
+        self.element / self.scale
+    }
+
     /// From a tile's first place to the one behind its last.
     pub fn tile(self) -> u32 {
-        COLUMNS * self.dword
+        4 * COLUMNS / self.scale
     }
 }
 
@@ -140,8 +145,7 @@ fn goes_on(p: &Program, cells: &Cells, shapes: &Shapes, at: &RangeInclusive<Pc>,
     let bytes = u32::from(s.address_bytes) * u32::from(channels);
     let moves = |c: CellId| shapes.step(c).is_none() && is_written_in_loop(p, cells, at, c);
     let all = (0..bytes / 64).all(|k| cells.at(s.address + 64 * k).is_some_and(moves));
-    let (step, dword) = (element / form.scale, 4 / form.scale);
-    all.then(|| Column { rows: u32::from(channels), element, step, dword })
+    all.then(|| Column { rows: u32::from(channels), element, scale: form.scale })
 }
 
 /// Of what a load's indices are made each time, if that is a scalar which the loop writes and a vector which it does not.
@@ -238,13 +242,14 @@ pub(super) fn gather(p: &Program, pc: Pc) -> Option<&Simt> {
     elements(p, pc).filter(|s| s.element == 4)
 }
 
-/// The same of a dword, or of a byte or word in one.
+/// The same of a dword, of a byte or word in one, or of a quad.
 fn elements(p: &Program, pc: Pc) -> Option<&Simt> {
     let i = &p.code()[pc as usize];
     match p.messages().get(i.aux as usize)? {
         Message::Simt(s) if i.op == Op::Message && i.first.is_multiple_of(16) => {
-            let narrow = matches!(s.element, 1 | 2 | 4);
-            (narrow && (s.write, s.elements, s.slot) == (false, 1, 4)).then_some(s)
+            let slot = s.element.max(4);
+            let plain = s.element.is_power_of_two() && slot <= 8;
+            (plain && (s.write, s.elements, s.slot) == (false, 1, slot)).then_some(s)
         }
         _ => None,
     }

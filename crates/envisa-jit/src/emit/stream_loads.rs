@@ -80,7 +80,7 @@ impl Emit<'_> {
         let made = !self.deferred.skips(by) && !self.deferred.reads(by) && self.inst(pc).pred.offset == 0;
         // What somebody reads behind the load is there at the load.
         let kept = self.cells.at(scalar).is_some_and(|c| self.live.of_thread(pc + 1, c));
-        (plain && made && kept && whole(by) && whole(pc) && column.step % (1 << form.before) == 0)
+        (plain && made && kept && whole(by) && whole(pc) && column.step() % (1 << form.before) == 0)
             .then_some((scalar, form.before))
             .filter(|_| self.in_memory(scalar, 4).is_ok())
     }
@@ -158,14 +158,18 @@ impl Emit<'_> {
         }
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
         if narrow {
-            self.a.ri(Code::And_rm32_imm8, Register::ESI, -(column.dword as i32));
+            self.a.ri(Code::And_rm32_imm8, Register::ESI, -(4 / column.scale as i32));
         }
-        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (4 * ROWS / column.dword).trailing_zeros() as i32);
+        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (ROWS * column.scale).trailing_zeros() as i32);
         self.a.rm(Code::Add_r32_rm32, Register::ESI, used);
-        self.a.ri(Code::Add_rm32_imm8, Register::EAX, column.step as i32);
+        self.a.ri(Code::Add_rm32_imm8, Register::EAX, column.step() as i32);
         self.a.mr(Code::Mov_rm32_r32, next, Register::EAX);
         for &(part, on) in all {
             let m = Mem::indexed(CTX, Register::RSI, 1, i64::from(at + TILES + 64 * part.index));
+            if column.element == 8 {
+                self.take_quads(pc, &part, on, m, data)?;
+                continue;
+            }
             let to = data + 4 * part.lane;
             let lanes = self.load_lanes(pc, to, on);
             let home = self.home(to, 64).filter(|_| lanes.is_none());
@@ -207,11 +211,35 @@ impl Emit<'_> {
         Ok(())
     }
 
+    /// Quads whose halves are in two columns of dwords, one behind the other.
+    fn take_quads(
+        &mut self,
+        pc: Pc,
+        part: &Part,
+        on: Option<K>,
+        low: Mem,
+        data: RegOffset,
+    ) -> Result<(), Unsupported> {
+        self.a.v2(VMOVDQU32, Width::Z, 2, Opd::Mem(low), Lanes::All);
+        self.a.v2(VMOVDQU32, Width::Z, 3, Opd::Mem(low.plus(4 * ROWS)), Lanes::All);
+        for h in self.halves_on(pc, part) {
+            let to = data + 8 * part.lane + 64 * h;
+            let which = self.literals(std::array::from_fn(|k| 8 * h + k as u32 / 2 + 16 * (k as u32 % 2)));
+            self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMI2D, Width::Z, 0, 2, Opd::Reg(3), Lanes::All);
+            let half = self.half(on, h);
+            let lanes = self.load_lanes(pc, to, on).and(half);
+            let of_half = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
+            self.store_part(to, 0, 8, &of_half, lanes)?;
+        }
+        Ok(())
+    }
+
     /// By how many bits the element that is `eax` from a tile's begin is shifted to the lowest bits of its dword.
     fn shift_of_element(&mut self, at: u32, column: Column) {
         self.a.rr(Code::Mov_r32_rm32, Register::ESI, Register::EAX);
-        self.a.ri(Code::And_rm32_imm8, Register::ESI, column.dword as i32 - 1);
-        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (32 / column.dword).trailing_zeros() as i32);
+        self.a.ri(Code::And_rm32_imm8, Register::ESI, 4 / column.scale as i32 - 1);
+        self.a.ri(Code::Shl_rm32_imm8, Register::ESI, (8 * column.scale).trailing_zeros() as i32);
         self.a.mr(Code::Mov_rm32_r32, Mem::at(CTX, at + SHIFT), Register::ESI);
     }
 
@@ -282,7 +310,7 @@ impl Emit<'_> {
         // From where the first row's line begins, if that is inside: rows that are a multiple of a line apart then take one
         // line each.
         let pointer = self.site(i, site::POINTER);
-        self.after_line_begin(form, pointer, all[0].v);
+        self.after_line_begin(form, pointer, (all[0].v, column.element));
         let [inside, beyond] = std::array::from_fn(|_| self.a.label());
         self.a.bind(inside);
         self.tiles_inside(&all, (count, column), align, (beyond, other));
@@ -356,14 +384,14 @@ impl Emit<'_> {
         self.a.ri(Code::Add_rm64_imm32, end, bytes as i32 - scale as i32);
     }
 
-    /// How far a place is from where its line begins, to [`BEFORE`].
-    fn after_line_begin(&mut self, form: Form, pointer: Mem, place: V) {
+    /// How far a place is from where its line begins, to [`BEFORE`]: so many whole elements, and whole dwords.
+    fn after_line_begin(&mut self, form: Form, pointer: Mem, (place, element): (V, u32)) {
         self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
         let line_bits = form.scale.trailing_zeros() as i32;
         self.a.rr(Code::EVEX_Vmovd_rm32_xmm, BEFORE, vector_register(place, Width::X));
         self.a.ri(Code::Shl_rm32_imm8, BEFORE, line_bits);
         self.a.rr(Code::Add_r32_rm32, BEFORE, PTR.full_register32());
-        self.a.ri(Code::And_rm32_imm32, BEFORE, 4 * (COLUMNS as i32 - 1));
+        self.a.ri(Code::And_rm32_imm32, BEFORE, (4 * COLUMNS - element.max(4)) as i32);
         self.a.ri(Code::Shr_rm32_imm8, BEFORE, line_bits);
     }
 
@@ -376,7 +404,7 @@ impl Emit<'_> {
         align: u32,
         (beyond, other): (Label, Label),
     ) {
-        let ends = self.literal(column.tile() - column.step);
+        let ends = self.literal(column.tile() - column.step());
         self.a.rr(SPREAD[Width::Z as usize], vector_register(5, Width::Z), BEFORE);
         for &Place { v, .. } in all {
             self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Reg(5), Lanes::All);
@@ -426,7 +454,7 @@ impl Emit<'_> {
 
     /// Notes in `behind` whether all columns of the tile behind are inside.
     fn look_behind(&mut self, all: &[Place], (count, column): (Mem, Column), behind: Mem) {
-        let ends_behind = self.literal(2 * column.tile() - column.step);
+        let ends_behind = self.literal(2 * column.tile() - column.step());
         for (n, &Place { at, .. }) in all.iter().enumerate() {
             self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(Mem::at(CTX, at)), Lanes::All);
             self.a.v3(VPADDD, Width::Z, 0, 0, Opd::Bcast(ends_behind), Lanes::All);
@@ -442,7 +470,7 @@ impl Emit<'_> {
     pub(super) fn expect_next(&mut self, pc: Pc, part: &Part, v: V) {
         let Some(k) = self.stream(pc) else { return };
         let column = self.streams[k].column;
-        let last = self.literal(column.tile() - column.step);
+        let last = self.literal(column.tile() - column.step());
         self.a.v3(VPSUBD, Width::Z, 0, v, Opd::Bcast(last), Lanes::All);
         let here = Mem::at(CTX, self.stream_at(k) + 64 * part.index);
         self.a.store(STORE32, Width::Z, here, 0, Lanes::All);

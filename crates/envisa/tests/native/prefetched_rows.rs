@@ -203,6 +203,9 @@ fn rows_of_channels_are_the_interpreters() {
     assert!(whole > 150 && faults > 20, "{whole} ended, {faults} faults");
 }
 
+/// Both halves of quads count.
+const BOTH: &str = "add (M1, 32) X(0,0)<1> XD(0,0)<2;1,0> XD(0,1)<2;1,0>\n";
+
 /// The same of surfaces, of 32 channels by one message, by one for each half, or of the second half alone: `T7` has where
 /// they begin, how many they read, and gets the sums. What is outside is zero.
 fn halves(step: i32, loads: &str) -> String {
@@ -218,6 +221,8 @@ fn halves(step: i32, loads: &str) -> String {
 .decl Go v_type=G type=d num_elts=32 align=wordx32
 .decl N v_type=G type=d num_elts=32 align=wordx32
 .decl X v_type=G type=d num_elts=32 align=wordx32
+.decl XQ v_type=G type=q num_elts=32 align=wordx32
+.decl XD v_type=G type=d num_elts=64 align=wordx32 alias=<XQ, 0>
 .decl Sum v_type=G type=d num_elts=32 align=wordx32
 .decl P v_type=P num_elts=32
 .input T6 offset=64 size=4
@@ -231,6 +236,7 @@ lsc_load.ugm (M1, 32) Go:d32 bti(T7)[At]:a32
 lsc_load.ugm (M1, 32) N:d32 bti(T7)[At+0x80]:a32
 mov (M1, 32) Sum(0,0)<1> 0x1:d
 mov (M1, 32) X(0,0)<1> 0x0:d
+mov (M1, 32) XQ(0,0)<1> 0x0:d
 cmp.gt (M1, 32) P N(0,0)<1;1,0> 0x0:d
 (!P) goto (M1, 32) behind
 again:
@@ -270,7 +276,9 @@ fn halves_of_channels_are_the_interpreters() {
     let dwords_by = [4, 8, -4, 2];
     let bytes = one.replace("d32", "d8u32");
     let words = two.replace("d32", "d16u32");
+    let quads = format!("lsc_load.ugm (M1, 32) XQ:d64 bti(T6)[Go]:a32\n{BOTH}");
     for (loads, steps) in [
+        (quads.as_str(), [8, 16, -8, 4]),
         (one, dwords_by),
         (&two, dwords_by),
         (high, dwords_by),
@@ -283,11 +291,14 @@ fn halves_of_channels_are_the_interpreters() {
                 let length = [1024, 4096, 40_960, 131_072][chance.below(4) as usize];
                 let data = dwords((0..length / 4).map(|_| chance.below(1 << 32) as u32));
                 let [a, b] = [0, 1].map(|_| walks(&mut chance, step, length));
-                let odd = match loads.contains("d32") {
+                let odd = match loads.contains("d32") || loads.contains("d64") {
                     true => u32::from(chance.below(8) == 0),
                     false => chance.below(4) as u32,
                 };
                 let mut work: Vec<u32> = [&a[..16], &b[..16], &a[16..], &b[16..]].concat();
+                if loads.contains("d64") {
+                    work[..32].iter_mut().for_each(|x| *x &= !7);
+                }
                 work[..32].iter_mut().for_each(|x| *x = x.wrapping_add(odd));
                 outside += usize::from(work[..32].iter().any(|x| *x >= length as u32));
                 let bytes = dwords(work);
@@ -317,6 +328,8 @@ fn led(make: &str, more: &str, condition: &str) -> String {
 .decl N v_type=G type=d num_elts=32 align=wordx32
 .decl Count v_type=G type=d num_elts=32 align=wordx32
 .decl X v_type=G type=d num_elts=32 align=wordx32
+.decl XQ v_type=G type=q num_elts=32 align=wordx32
+.decl XD v_type=G type=d num_elts=64 align=wordx32 alias=<XQ, 0>
 .decl Sum v_type=G type=d num_elts=32 align=wordx32
 .decl Far v_type=G type=d num_elts=32 align=wordx32
 .decl U v_type=G type=ud num_elts=32 align=wordx32 alias=<Go, 0>
@@ -345,6 +358,7 @@ cmp.gt (M1, 32) Q Count(0,0)<1;1,0> 0x1:d
 mov (M1, 32) Go(0,0)<1> Rows(0,0)<1;1,0>
 mov (M1, 32) Sum(0,0)<1> 0x1:d
 mov (M1, 32) X(0,0)<1> 0x0:d
+mov (M1, 32) XQ(0,0)<1> 0x0:d
 mov (M1_NM, 1) Pass(0,0)<1> 0x2:d
 mov (M1_NM, 1) I(0,0)<1> 0x0:d
 mov (M1_NM, 1) J(0,0)<1> 0x0:d
@@ -373,6 +387,9 @@ fn rows_that_a_scalar_leads_are_the_interpreters() {
     let mut chance = Chance(0x01ea_de25);
     let load = "shl (M1, 32) Far(0,0)<1> Go(0,0)<1;1,0> 0x2:d\n\
                 lsc_load.ugm (M1, 32) X:d32 bti(T6)[Far]:a32\n";
+    let loads_quads = format!(
+        "shl (M1, 32) Far(0,0)<1> Go(0,0)<1;1,0> 0x3:d\nlsc_load.ugm (M1, 32) XQ:d64 bti(T6)[Far]:a32\n{BOTH}"
+    );
     let quads = "mov (M1, 32) Wide(0,0)<1> U(0,0)<1;1,0>\n\
                  shl (M1, 32) Wide(0,0)<1> Wide(0,0)<1;1,0> 0x2:q\n\
                  add (M1, 32) To(0,0)<1> Wide(0,0)<1;1,0> A(0,0)<0;1,0>\n\
@@ -430,6 +447,8 @@ fn rows_that_a_scalar_leads_are_the_interpreters() {
         (in_turn, goes(1), all),
         (other, otherwise.to_string(), all),
         (format!("{add}{quads}"), goes(1), all),
+        (format!("{add}{loads_quads}"), goes(1), all),
+        (format!("{add}{loads_quads}"), goes(1), each),
         (format!("(Q) {add}{quads}"), goes(1), all),
         (halves.to_string(), goes(1), all),
         (format!("{add}shl (M1, 32) Go(0,0)<1> Go(0,0)<1;1,0> 0x2:d\n{part}"), goes(1), all),
