@@ -63,10 +63,12 @@ pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
         if i.op != Op::Message || named[i.aux as usize] != 1 || made.len() >= 2 * MOST {
             continue;
         }
-        let Some(sum) = (Search { p, blocks, uses: &uses, bases: &bases, pc }).sum() else { continue };
+        let search = Search { p, blocks, uses: &uses, bases: &bases, pc };
+        let Some(sum) = search.sum() else { continue };
+        let given = search.given_quad(&sum.halves);
         let (low, extend, added) = index_of(&sum, &i, &mut room);
         made.extend(added.map(|add| (pc as Pc, add)));
-        let origin = dwords(room, Type::Uq, Strides::SCALAR, Shape::Scalar);
+        let origin = dwords(given.unwrap_or(room), Type::Uq, Strides::SCALAR, Shape::Scalar);
         match &mut p.messages[i.aux as usize] {
             Message::Simt(s) => {
                 (s.address, s.address_bytes, s.extend, s.origin) = (low, 4, extend, origin);
@@ -75,6 +77,9 @@ pub(super) fn fold_address_sums(p: &mut ProgramParts, blocks: &Blocks) {
                 (a.address, a.address_bytes, a.extend, a.origin) = (low, 4, extend, origin);
             }
             _ => continue,
+        }
+        if given.is_some() {
+            continue;
         }
         for (half, from) in sum.halves.into_iter().enumerate() {
             let moved = Inst {
@@ -172,6 +177,28 @@ impl Search<'_> {
         let plus = sum.plus.as_ref().map_or(0..0, scalar);
         let all = [sum.offsets..sum.offsets + 4 * u32::from(i.channels), low, high, plus];
         (first..self.pc).all(|q| all.iter().all(|r| !self.writes(q, r))).then_some(sum)
+    }
+
+    /// The quad that two halves were copied from, if nothing ever writes it.
+    fn given_quad(&self, halves: &[Src; 2]) -> Option<RegOffset> {
+        let [low, high] = [self.copied_from(&halves[0], STEPS)?, self.copied_from(&halves[1], STEPS)?];
+        (low % 8 == 0 && low + 4 == high && self.uses.is_given(low..low + 8)).then_some(low)
+    }
+
+    /// Where the dword was first that a scalar is a copy of, made once before all else.
+    fn copied_from(&self, s: &Src, steps: u32) -> Option<RegOffset> {
+        let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: false, .. } = *s
+        else {
+            return None;
+        };
+        let Some(by) = self.uses.only_writer(offset..offset + 4).filter(|_| is_dword(ty) && steps > 0) else {
+            return is_dword(ty).then_some(offset);
+        };
+        let i = &self.p.code[by as usize];
+        let copies = i.op == Op::Mov && is_plain_dword(i) && i.no_mask && i.channels == 1;
+        let own = matches!(i.dst, Dst::Reg { offset: to, ty, .. } if to == offset && is_dword(ty));
+        (copies && own && self.blocks.in_entry(by)).then_some(())?;
+        self.copied_from(&i.src[0], steps - 1)
     }
 
     /// Has a dword, before an instruction, the same value in every round of the innermost loop around it: is it not written
