@@ -26,6 +26,8 @@ use std::sync::Arc;
 const FIRST_BINDLESS: u32 = 1024;
 /// Samplers a launch can have.
 const MAX_SAMPLERS: u32 = 256;
+/// Bytes of the longest vector that compilers move at once for a channel.
+const VECTOR: u64 = 16;
 
 /// Checks sizes; gives the number of groups.
 fn count_groups(
@@ -341,7 +343,10 @@ impl Building<'_> {
         Ok(self.keep_private(own))
     }
 
+    /// Private memory of so many bytes, and what compilers read behind it: whole vectors where an array ends within one,
+    /// of every channel, which may be element by element.
     fn private_memory(&mut self, bytes: u64) -> Result<Arc<Allocation>, LaunchError> {
+        let bytes = bytes + VECTOR * u64::from(self.simd);
         match self.spare[0].take().filter(|own| own.block.len() as u64 == bytes) {
             Some(own) => Ok(self.keep_private(own)),
             None => self.allocate_private("private memory", bytes),
