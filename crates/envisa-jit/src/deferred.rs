@@ -23,6 +23,8 @@ const FAR: Pc = 96;
 pub(crate) enum Leaf {
     /// What a compare gives.
     Compare(Pc),
+    /// Is what an instruction selects where its predicate holds other than zero?
+    Nonzero(Pc),
     /// A predicate, where it is kept.
     Pred { offset: RegOffset, invert: bool },
 }
@@ -74,8 +76,16 @@ impl Chain {
     }
 }
 
-/// What a truth is as a vector: this in the channels where it holds, 0 in the others; of a predicate nothing.
-type Value = Option<i32>;
+/// What a truth is where it holds; elsewhere it is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Value {
+    /// A predicate's bit.
+    Bit,
+    /// This number.
+    Number(i32),
+    /// Any number but 0.
+    Nonzero,
+}
 
 /// A truth whose reader may take it: who makes it, and what it is.
 type Pending = (Pc, Chain, Value);
@@ -283,6 +293,13 @@ fn computes_in_dwords(i: &Inst) -> bool {
     matches!(i.exec, ExecType::I32 | ExecType::U32 | ExecType::F32)
 }
 
+/// Dwords of integers, negated or as they are.
+fn plain_dwords(s: &Src) -> bool {
+    let plain = matches!(s, Src::Reg { ty: Type::D | Type::Ud, shape, modifier: Modifier::None | Modifier::Neg, constant: false, .. }
+        if *shape != Shape::General);
+    plain
+}
+
 /// May a predicate be made in the middle of such an instruction?
 pub(crate) fn by_lanes(op: Op) -> bool {
     matches!(
@@ -367,7 +384,7 @@ impl Search<'_> {
     /// Can the leaves of a chain still be had there?
     fn holds(&self, chain: &Chain, since: Pc, at: Pc) -> bool {
         chain.leaves().all(|l| match l {
-            Leaf::Compare(pc) => self.stable(pc, at),
+            Leaf::Compare(pc) | Leaf::Nonzero(pc) => self.stable(pc, at),
             Leaf::Pred { offset, .. } => {
                 let Some(id) = self.cells.at(offset) else { return false };
                 (since + 1..=at).all(|q| self.accesses(q, true).iter().all(|w| w.0 != id))
@@ -417,14 +434,18 @@ impl Search<'_> {
     fn truth_of(&self, pc: Pc, s: &Src) -> Option<(Chain, Value)> {
         let (offset, negated) = self.whole(s)?;
         let (from, chain, value) = self.pending(pc, offset)?;
-        let value = if negated { (*value)?.wrapping_neg() } else { (*value)? };
-        self.holds(chain, *from, pc).then(|| (chain.clone(), Some(value)))
+        let value = match *value {
+            Value::Bit => return None,
+            Value::Number(x) if negated => Value::Number(x.wrapping_neg()),
+            value => value,
+        };
+        self.holds(chain, *from, pc).then(|| (chain.clone(), value))
     }
 
     /// A predicate, made here or found where it is kept.
     fn pred_of(&self, pc: Pc, offset: RegOffset, invert: bool) -> Option<Chain> {
         match self.pending(pc, offset) {
-            Some((from, chain, None)) if !invert && self.holds(chain, *from, pc) => Some(chain.clone()),
+            Some((from, chain, Value::Bit)) if !invert && self.holds(chain, *from, pc) => Some(chain.clone()),
             _ => Some(Chain::leaf(Leaf::Pred { offset, invert })),
         }
     }
@@ -438,7 +459,7 @@ impl Search<'_> {
         let vector = matches!(i.dst, Dst::Reg { .. });
         match i.op {
             Op::Cmp if i.pred.offset == 0 && computes_in_dwords(i) => {
-                let value = vector.then_some(-1);
+                let value = if vector { Value::Number(-1) } else { Value::Bit };
                 if i.exec != ExecType::F32
                     && i.aux < 2
                     && constant(self.p, &i.src[1]) == Some(0)
@@ -467,12 +488,12 @@ impl Search<'_> {
                 // What changes nothing is left out.
                 let neutral = |c: &Chain| self.outcome(c) == Some(by == Join::And);
                 if neutral(&a) {
-                    return Some((b, None, false));
+                    return Some((b, Value::Bit, false));
                 }
                 if neutral(&b) {
-                    return Some((a, None, false));
+                    return Some((a, Value::Bit, false));
                 }
-                Some((a.join(by, b)?, None, false))
+                Some((a.join(by, b)?, Value::Bit, false))
             }
             Op::Sel if vector && i.exec != ExecType::F32 && computes_in_dwords(i) => self.selected(pc, i),
             _ => None,
@@ -486,16 +507,19 @@ impl Search<'_> {
         let by = self.pred_of(pc, i.pred.offset, i.pred.invert)?;
         let known = |k: usize| constant(self.p, &i.src[k]).map(|x| x as i32);
         match (known(0), known(1)) {
-            (None, Some(0)) => {
-                let (chain, value) = self.truth_of(pc, &i.src[0])?;
-                Some((by.join(Join::And, chain)?, value, true))
-            }
+            (None, Some(0)) => match self.truth_of(pc, &i.src[0]) {
+                Some((chain, value)) => Some((by.join(Join::And, chain)?, value, true)),
+                None if plain_dwords(&i.src[0]) => {
+                    Some((by.join(Join::And, Chain::leaf(Leaf::Nonzero(pc)))?, Value::Nonzero, false))
+                }
+                None => None,
+            },
             (Some(x), None) => {
                 let (chain, value) = self.truth_of(pc, &i.src[1])?;
-                (value == Some(x)).then_some(())?;
+                (value == Value::Number(x)).then_some(())?;
                 Some((by.join(Join::Or, chain)?, value, true))
             }
-            (Some(x), Some(0)) if x != 0 => Some((by, Some(x), false)),
+            (Some(x), Some(0)) if x != 0 => Some((by, Value::Number(x), false)),
             _ => None,
         }
     }
@@ -511,21 +535,21 @@ impl Search<'_> {
     fn commit(&mut self, pc: Pc, chain: &Chain) {
         for (offset, (from, made, value)) in self.pending.remove(&pc).unwrap_or_default() {
             // What is not part of the chain was left where it is.
-            let left_out = value.is_none() && self.outcome(&made).is_some();
+            let left_out = value == Value::Bit && self.outcome(&made).is_some();
             let used = left_out || made.leaves().all(|l| chain.leaves().any(|o| o == l));
             let kept = chain.leaves().any(|l| matches!(l, Leaf::Pred { offset: at, .. } if at == offset));
-            if !used || (value.is_none() && kept) {
+            if !used || (value == Value::Bit && kept) {
                 continue;
             }
             self.out.skipped.insert(from);
-            if value.is_none() {
+            if value == Value::Bit {
                 self.out.preds.insert((pc, offset), from);
                 self.out.readers.insert(pc);
             }
             self.out.chains.insert(from, (made, value));
         }
         for leaf in chain.leaves() {
-            if let Leaf::Compare(from) = leaf {
+            if let Leaf::Compare(from) | Leaf::Nonzero(from) = leaf {
                 let read: Vec<_> = self.accesses(from, false);
                 self.out.longer.extend(read.into_iter().map(|r| (r.0, pc)));
             }
@@ -574,8 +598,14 @@ impl Search<'_> {
         if i.first != 0 || u32::from(i.channels) != self.p.simd() {
             return false;
         }
-        if value.is_some() {
-            return matches!(i.op, Op::Cmp | Op::Sel) && i.exec != ExecType::F32 && computes_in_dwords(i);
+        let integers = i.exec != ExecType::F32 && computes_in_dwords(i);
+        match value {
+            Value::Bit => {}
+            Value::Number(_) => return matches!(i.op, Op::Cmp | Op::Sel) && integers,
+            Value::Nonzero => {
+                let zero = i.aux < 2 && constant(self.p, &i.src[1]) == Some(0);
+                return i.op == Op::Cmp && i.pred.offset == 0 && integers && zero;
+            }
         }
         match i.op {
             Op::PredLogic => i.pred.offset == 0,
@@ -590,7 +620,7 @@ impl Search<'_> {
 
     /// An instruction that goes by a predicate.
     fn decided(&mut self, pc: Pc, i: &Inst) {
-        let Some((from, chain, None)) = self.pending(pc, i.pred.offset).cloned() else { return };
+        let Some((from, chain, Value::Bit)) = self.pending(pc, i.pred.offset).cloned() else { return };
         if !(i.op == Op::Goto || by_lanes(i.op)) || !self.holds(&chain, from, pc) {
             return;
         }

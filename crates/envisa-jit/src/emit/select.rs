@@ -2,23 +2,19 @@
 
 use super::alu::exec_bytes;
 use super::*;
-use crate::deferred::{Chain, Join, Leaf};
+use crate::deferred::{Chain, Join, Leaf, Value};
 
+/// The relation of a compare that asks for other numbers than a given one.
+const NOT_EQUAL: u32 = 1;
 /// What the CPU's compares of integers call the relations, by their number.
 pub(super) const INTEGERS: [u32; 6] = [0, 4, 6, 5, 1, 2];
 
 impl Emit<'_> {
     /// A truth made of others, where it is kept.
-    pub(super) fn truth(
-        &mut self,
-        pc: Pc,
-        i: &Inst,
-        chain: &Chain,
-        value: Option<i32>,
-    ) -> Result<(), Unsupported> {
+    pub(super) fn truth(&mut self, pc: Pc, i: &Inst, chain: &Chain, value: Value) -> Result<(), Unsupported> {
         for part in &self.parts(i, 4)? {
             self.chain(chain, part, PRED, None)?;
-            let (Dst::Reg { offset, .. }, Some(value)) = (i.dst, value) else {
+            let (Dst::Reg { offset, .. }, Value::Number(value)) = (i.dst, value) else {
                 let Dst::Pred { offset } = i.dst else { return Err("a truth of another type") };
                 self.set_pred(pc, offset, part, PRED)?;
                 continue;
@@ -53,7 +49,7 @@ impl Emit<'_> {
             of = None;
         }
         for (join, leaf) in &chain.rest {
-            if let (Join::And, Leaf::Compare(_)) = (join, leaf) {
+            if let (Join::And, Leaf::Compare(_) | Leaf::Nonzero(_)) = (join, leaf) {
                 self.leaf(*leaf, part, k, Some(k))?;
                 continue;
             }
@@ -78,6 +74,20 @@ impl Emit<'_> {
         match leaf {
             Leaf::Compare(pc) => {
                 let i = *self.inst(pc);
+                let part = Part { bytes: 4, width: Width::of(4 * part.lanes), ..*part };
+                self.compare_part(&i, &part, k, of)
+            }
+            Leaf::Nonzero(pc) => {
+                // It selects between what is asked for and zero.
+                let mut i = Inst {
+                    op: Op::Cmp,
+                    aux: NOT_EQUAL,
+                    pred: envisa_lower::Pred::default(),
+                    ..*self.inst(pc)
+                };
+                if let Src::Reg { modifier, .. } = &mut i.src[0] {
+                    *modifier = Modifier::None;
+                }
                 let part = Part { bytes: 4, width: Width::of(4 * part.lanes), ..*part };
                 self.compare_part(&i, &part, k, of)
             }

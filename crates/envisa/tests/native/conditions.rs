@@ -43,9 +43,19 @@ fn statement(r: &mut Random, simd: u32, labels: &mut Vec<u32>, out: &mut String)
             0 => writeln!(out, "mov {m} W{word}(0,0)<1> N{v}(0,0)<1;1,0>"),
             _ => writeln!(out, "mov {m} N{v}(0,0)<1> W{word}(0,0)<1;1,0>"),
         },
+        0 if r.below(3) == 0 => {
+            writeln!(out, "cmp.{relation} {m} QF{t}(0,0)<1> NF{v}(0,0)<1;1,0> NF{w}(0,0)<1;1,0>")
+        }
         0 | 1 => writeln!(out, "cmp.{relation} {m} Q{t}(0,0)<1> N{v}(0,0)<1;1,0> {other}"),
         2 | 3 => writeln!(out, "cmp.{relation} {m} P{p} N{v}(0,0)<1;1,0> {other}"),
-        4 => writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {minus}Q{u}(0,0)<1;1,0> 0x0:d"),
+        4 => {
+            let from = match r.below(5) {
+                0 => format!("N{v}(0,0)<1;1,0>"),
+                1 => format!("N{v}(0,{})<0;1,0>", r.below(8)),
+                _ => format!("Q{u}(0,0)<1;1,0>"),
+            };
+            writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {minus}{from} 0x0:d")
+        }
         5 => {
             let one = r.one_of(&["0x1:d", "0xffffffff:d"]);
             writeln!(out, "({not}P{p}) sel {m} Q{t}(0,0)<1> {one} {minus}Q{u}(0,0)<1;1,0>")
@@ -100,6 +110,11 @@ fn program(seed: u64, simd: u32) -> (String, u32) {
         let _ = writeln!(text, ".decl B{k} v_type=G type=ub num_elts={bytes} align=wordx32 alias=<N{k}, 0>");
     }
     (0..TRUTHS).for_each(|k| vector(&mut text, &format!("Q{k}"), "d"));
+    for (name, of) in [("QF", "Q"), ("NF", "N")] {
+        for k in 0..NUMBERS.max(TRUTHS) {
+            let _ = writeln!(text, ".decl {name}{k} v_type=G type=f num_elts={simd} alias=<{of}{k}, 0>");
+        }
+    }
     (0..).zip(WORDS).for_each(|(k, ty)| vector(&mut text, &format!("W{k}"), ty));
     for (name, ty) in [("Lane", "uw"), ("At", "ud"), ("To", "uq"), ("X", "ub"), ("Z", "ub"), ("Y", "d")] {
         vector(&mut text, name, ty);
