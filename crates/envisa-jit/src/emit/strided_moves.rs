@@ -24,7 +24,6 @@ impl Emit<'_> {
         to: &[(u32, RegOffset)],
         on: Option<K>,
     ) -> Result<(), Unsupported> {
-        let extract = Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8;
         let insert = Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
         let [low, high] = MADE.map(|v| vector_register(v, Width::Z));
         for (pair, to) in plan.units.chunks(2).zip(to.chunks(2)) {
@@ -47,9 +46,8 @@ impl Emit<'_> {
             let mut all = vec![(to[0], v)];
             if let Some(second) = to.get(1) {
                 let v = self.free_home(pc, second.1, part, on).unwrap_or(MADE[0]);
-                let half = vector_register(MADE[0], Width::Y);
-                self.a.rri(extract, half, low, 1);
-                let i = iced_x86::Instruction::with4(insert, vector_register(v, Width::Z), high, half, 0);
+                let upper = Code::EVEX_Vshufi32x4_zmm_k1z_zmm_zmmm512b32_imm8;
+                let i = iced_x86::Instruction::with4(upper, vector_register(v, Width::Z), low, high, 0xee);
                 self.a.push(i);
                 all.push((*second, v));
             }
