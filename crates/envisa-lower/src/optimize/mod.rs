@@ -18,7 +18,7 @@
 //! - `merge_halves`: what is done for each half of the channels is done for all of them at once;
 //! - `uniform_branches`: what is compared and branched on for all channels alike is so once;
 //! - `address_sums`: messages add to their addresses what was added in halves of 64 bits;
-//! - `constant_bits`: logic with all ones or all zeros is simpler logic;
+//! - `certain_numbers`: logic with all ones or all zeros, sums with 0 and products with 0 or 1 are simpler;
 //! - `narrow_words`: words of which only the lowest byte matters are bytes;
 //! - `element_picks`: bytes and words that moves pick out of dwords are read there;
 //! - `byte_copies`: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
@@ -33,7 +33,7 @@
 mod address_sums;
 mod address_terms;
 mod byte_copies;
-mod constant_bits;
+mod certain_numbers;
 mod dead_code;
 mod dominators;
 mod element_picks;
@@ -135,7 +135,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let before = p.code.len();
     address_sums::fold_address_sums(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
-    constant_bits::simplify_logic(&mut p);
+    certain_numbers::simplify(&mut p, &blocks);
     narrow_words::narrow_words(&mut p);
     element_picks::read_in_dwords(&mut p, &blocks);
     byte_copies::read_first_copies(&mut p, &blocks);

@@ -5,6 +5,7 @@ use envisa_isa::Type;
 use super::*;
 use crate::{Block, Extend, Message, Simt, Space};
 
+mod certain_numbers;
 mod element_picks;
 mod scalar_copies;
 mod wide_indices;
