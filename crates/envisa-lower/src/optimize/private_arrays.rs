@@ -46,6 +46,8 @@ pub(super) fn lay_out_by_elements(p: &mut ProgramParts, blocks: &Blocks) {
     }
 }
 
+/// Most runs of registers that are scaled: each instruction is held against all.
+const MOST: usize = 512;
 /// The most that arrays are aligned to.
 const ALIGNED: u32 = 64;
 
@@ -189,7 +191,7 @@ impl Changes {
         let to = self.end + range.start % CHUNK;
         self.end = (to + (range.end - range.start)).next_multiple_of(CHUNK);
         self.scaled.push(Scaled { from: range, to, inside });
-        Some(())
+        (self.scaled.len() <= MOST).then_some(())
     }
 
     /// What an instruction writes of which a part is to be scaled.

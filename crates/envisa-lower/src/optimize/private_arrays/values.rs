@@ -202,6 +202,8 @@ impl Values {
         let base = input.offset + private.image - input.image;
         let thread = private.bytes.checked_mul(p.simd)?;
         let words = crate::analysis::lane_words(p, in_entry);
+        // Without the numbers of channels there are no arrays of theirs.
+        (!words.is_empty()).then_some(())?;
         let all = vec![Value::Unset; p.registers.bytes.div_ceil(4) as usize];
         let mut values = Values { all, words, thread, changed: true };
         values.given(p, base);
