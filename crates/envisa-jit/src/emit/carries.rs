@@ -23,22 +23,31 @@ impl Emit<'_> {
             let a = self.source(i, 0, part, 1)?;
             let a = self.in_register(a, part, 1);
             let b = self.source(i, 1, part, 2)?;
+            // A sum is compared with what it is the sum of.
+            let home = self.home(to, 4 * part.lanes).filter(|home| mask.is_none() && *home != a);
+            let sum = home.unwrap_or(0);
             if i.op == Op::Addc {
-                self.a.v3(VPADDD, w, 0, a, b, Lanes::All);
-                self.a.vcmp(VPCMPUD, w, 4, 0, Opd::Reg(a), 1, None);
+                self.a.v3(VPADDD, w, sum, a, b, Lanes::All);
+                self.a.vcmp(VPCMPUD, w, 4, sum, Opd::Reg(a), 1, None);
             } else {
                 self.a.vcmp(VPCMPUD, w, 4, a, b, 1, None);
-                self.a.v3(VPSUBD, w, 0, a, b, Lanes::All);
+                self.a.v3(VPSUBD, w, sum, a, b, Lanes::All);
             }
-            self.store_part(to, 0, 4, part, mask)?;
+            if home.is_none() {
+                self.store_part(to, sum, 4, part, mask)?;
+            }
             if !self.is_read_behind(pc, second) {
                 continue;
             }
             // In one place with the sum, the carry stays.
             let mask = self.lanes(pc, part, second)?;
             let one = self.literal(1);
-            self.a.v2(VPBROADCASTD, w, 0, Opd::Mem(one), Lanes::Zero(4));
-            self.store_part(second, 0, 4, part, mask)?;
+            let home = self.home(second, 4 * part.lanes).filter(|_| mask.is_none());
+            let carry = home.unwrap_or(0);
+            self.a.v2(VPBROADCASTD, w, carry, Opd::Mem(one), Lanes::Zero(4));
+            if home.is_none() {
+                self.store_part(second, carry, 4, part, mask)?;
+            }
         }
         Ok(())
     }

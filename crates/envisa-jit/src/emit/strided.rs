@@ -467,7 +467,9 @@ impl Emit<'_> {
                         continue;
                     }
                     for (units, (h, to)) in plan.units.iter().zip(to) {
-                        let v = self.put_together(units, plan.unit, &rows)?;
+                        let whole = s.slot == 4 && part.lanes == 16;
+                        let home = self.free_home(pc, *to, part, on).filter(|_| whole);
+                        let v = self.put_together(units, plan.unit, &rows, home)?;
                         self.loaded(pc, s, part, (*h, *to), v, on)?;
                     }
                 }
@@ -480,7 +482,7 @@ impl Emit<'_> {
                     let from = match had {
                         Some((d, v)) if d == dword => v,
                         _ => {
-                            let v = self.put_together(&plan.units[dword as usize], plan.unit, &rows)?;
+                            let v = self.put_together(&plan.units[dword as usize], plan.unit, &rows, None)?;
                             // A store by a mask may take a register of these.
                             had = Some((dword, v)).filter(|_| on.is_none());
                             v
@@ -655,7 +657,7 @@ impl Emit<'_> {
             if self.streaming {
                 self.a.m(Code::Prefetchw_m8, to.plus(self.ahead()));
             }
-            let v = self.put_together(units, plan.unit, from)?;
+            let v = self.put_together(units, plan.unit, from, None)?;
             let whole = units.iter().all(Option::is_some);
             if !whole {
                 let stored = units.iter().map(Option::is_some).zip(0..);

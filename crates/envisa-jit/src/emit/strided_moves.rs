@@ -80,8 +80,14 @@ impl Emit<'_> {
         self.a.v3(VPSHUFB, Width::Z, 0, 0, Opd::Mem(which), Lanes::All);
     }
 
-    /// A vector put together from others, in one of [`MADE`], or the only one that it is all of.
-    pub(super) fn put_together(&mut self, units: &[Unit], unit: u32, from: &[Opd]) -> Result<V, Unsupported> {
+    /// A vector put together from others, in `home` or one of [`MADE`], or the only one that it is all of.
+    pub(super) fn put_together(
+        &mut self,
+        units: &[Unit],
+        unit: u32,
+        from: &[Opd],
+        home: Option<V>,
+    ) -> Result<V, Unsupported> {
         if unit != 4 {
             return Err("elements of rows that are no dwords");
         }
@@ -109,10 +115,10 @@ impl Emit<'_> {
             if (0..n).all(|k| units[k].is_none() || own[k] == k as u32) {
                 return Ok(first_row);
             }
-            let which = self.literals(own);
-            self.a.v2(VMOVDQU32, Width::Z, MADE[0], Opd::Mem(which), Lanes::All);
-            self.a.v3(VPERMD, w, MADE[0], MADE[0], Opd::Reg(first_row), Lanes::All);
-            return Ok(MADE[0]);
+            let (to, which) = (home.unwrap_or(MADE[0]), self.literals(own));
+            self.a.v2(VMOVDQU32, Width::Z, to, Opd::Mem(which), Lanes::All);
+            self.a.v3(VPERMD, w, to, to, Opd::Reg(first_row), Lanes::All);
+            return Ok(to);
         };
         let mut made = first_row;
         let mut had = vec![*first];
@@ -123,7 +129,8 @@ impl Emit<'_> {
                 _ if nth == 0 => Some(u32::from(unit(k).1)),
                 _ => Some(k as u32),
             });
-            let (to, which) = (MADE[nth % 2], self.literals(which));
+            let home = home.filter(|_| nth == rest.len());
+            let (to, which) = (home.unwrap_or(MADE[nth % 2]), self.literals(which));
             self.a.v2(VMOVDQU32, Width::Z, to, Opd::Mem(which), Lanes::All);
             let other = from.get(usize::from(*row)).copied().ok_or("a row")?;
             self.a.v3(VPERMI2D, w, to, made, other, Lanes::All);
