@@ -4,9 +4,9 @@ bin=$(dirname "$1") sources=$2 root=$3
 build() { "$bin/cmake" -G Ninja -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DCMAKE_BUILD_TYPE=None "$@"; }
 build -S "$sources/level-zero" -B loader -DCMAKE_CXX_FLAGS=-O0
 "$bin/cmake" --build loader --target ze_loader
-# The layers are not needed.
+# Of the layers, the headers alone are needed.
 mkdir -p installed/include/level_zero installed/lib
-cp -P "$sources"/level-zero/include/*.h installed/include/level_zero/
+cp -rP "$sources"/level-zero/include/*.h "$sources"/level-zero/include/layers installed/include/level_zero/
 cp -P loader/lib/libze_loader.so* installed/lib/
 # Of what the tests use of Boost, the version that is beside here has all.
 cp -r "$sources/level-zero-tests" tests

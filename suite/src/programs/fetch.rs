@@ -134,10 +134,13 @@ fn debian(place: &Place, program: &Program) -> Result<(), String> {
     std::fs::write(&done, names.join("\n")).map_err(|e| e.to_string())
 }
 
-/// Repositories, at a tag; without the archives in them, which no test here reads.
+/// Repositories, at a tag; without the archives in them, which no test here reads, and what else their entries leave out.
 fn git(place: &Place, program: &Program) -> Result<(), String> {
     for source in &program.git {
-        let (address, tag) = source.split_once(' ').ok_or_else(|| format!("`{source}` names no tag"))?;
+        let mut words = source.split_whitespace();
+        let (Some(address), Some(tag)) = (words.next(), words.next()) else {
+            return Err(format!("`{source}` names no tag"));
+        };
         let name = address.rsplit('/').next().unwrap_or(address);
         let (folder, done) =
             (place.sources().join(name), place.folder.join(format!("{name}-{}", tag.replace('/', "-"))));
@@ -154,7 +157,9 @@ fn git(place: &Place, program: &Program) -> Result<(), String> {
             command.arg("-C").arg(&folder);
             command
         };
-        run(git().args(["sparse-checkout", "set", "--no-cone", "/*", "!*.zip"]))?;
+        run(git()
+            .args(["sparse-checkout", "set", "--no-cone", "/*", "!*.zip"])
+            .args(words.map(|w| format!("!{w}"))))?;
         run(git().args(["checkout", "--quiet", "--detach", tag]))?;
         // What was built of an older state is no longer of these sources.
         let _ = std::fs::remove_dir_all(place.built());

@@ -38,7 +38,7 @@ pub struct Program {
     /// Packages of Debian, which are unpacked with what they need.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// Repositories of git, each with a tag: `ADDRESS TAG`.
+    /// Repositories of git, each with a tag, and what of them no test here reads: `ADDRESS TAG [PATH...]`.
     #[serde(default)]
     pub git: Vec<String>,
     /// Builds what came as source, in the folder `{built}`; placeholders are as in `command`.
