@@ -174,9 +174,15 @@ impl Image {
             // Layers are the second of what is given.
             (origin, size) = ([origin[0], 0, origin[1]], [size[0], 1, size[1].max(1)]);
         }
-        // Dimensions that an image does not have may be left out; of no width is no texel.
+        // Dimensions that an image does not have may be left out, and begin anywhere, as with Intel's driver; of no width
+        // is no texel.
+        let has = match self.shape {
+            ImageShape::D1 | ImageShape::Buffer => [true, false, false],
+            ImageShape::D2 => [true, true, false],
+            _ => [true; 3],
+        };
         let size = [size[0], size[1].max(1), size[2].max(1)].map(|n| n as usize);
-        let origin = origin.map(|n| n as usize);
+        let origin = [0, 1, 2].map(|d| if has[d] { origin[d] as usize } else { 0 });
         if (0..3).any(|d| origin[d] + size[d] > self.size[d]) {
             return Err(Error::INVALID_SIZE);
         }

@@ -33,8 +33,9 @@ fn images_are_read_and_written() {
     d.ok("zeCommandListAppendImageCopyToMemory", &[list, at(&mut back[..]), to, 0, 0, 0, 0]);
     d.ok("zeCommandListHostSynchronize", &[list, FOREVER]);
     assert_eq!(back, texels.iter().map(|t| t / 2).collect::<Vec<u8>>());
-    // Two texels of the second row onto the last of the last row, and these alone out.
-    let (part, corner) = ([1u32, 1, 0, 2, 1, 1], [6u32, 3, 0, 2, 1, 1]);
+    // Two texels of the second row onto the last of the last row, and these alone out; where in the third dimension says
+    // nothing, as there is none.
+    let (part, corner) = ([1u32, 1, 0, 2, 1, 1], [6u32, 3, 1, 2, 1, 1]);
     d.ok("zeCommandListAppendImageCopyRegion", &[list, to, from, of(&corner), of(&part), 0, 0, 0]);
     d.ok("zeCommandListAppendImageCopyToMemory", &[list, at(&mut back[..]), to, of(&corner), 0, 0, 0]);
     d.ok("zeCommandListHostSynchronize", &[list, FOREVER]);
