@@ -304,7 +304,8 @@ impl<'a> Loaded<'a> {
         }
         self.reset();
         let launch = self.how.clone().engine(envisa::Engine::Native);
-        let (_, asked) = internals::asked(&self.gpu, &self.kernel, &launch).map_err(failed)?;
+        let (_, asked) =
+            internals::run_counting_fallbacks(&self.gpu, &self.kernel, &launch).map_err(failed)?;
         let program = internals::optimized(&self.kernel);
         let mut out = Vec::new();
         for (pc, (i, misses)) in (0..).zip(program.code().iter().zip(asked)) {

@@ -47,7 +47,7 @@ impl Count {
             return;
         }
         let Some(device) = DEVICES.iter().position(|d| *d == p.device) else { return };
-        let n = internals::joined(kernel).instructions;
+        let n = internals::join_counts(kernel).instructions;
         for (count, n) in self.joined[device].iter().zip([1, u64::from(n > 0), n]) {
             count.fetch_add(n, Ordering::Relaxed);
         }

@@ -291,7 +291,7 @@ fn truncated_inst(
     let variadic = match &first {
         Ok(inst) => is_variadic(inst.op),
         // The opcode alone tells the row.
-        Err(_) => decoder.rows(&mut start.clone()).is_ok_and(|rows| is_variadic(rows.any())),
+        Err(_) => decoder.rows(&mut start.clone()).is_ok_and(|rows| is_variadic(rows.decoding_row())),
     };
     if !variadic || (first.is_ok() && goes_on(*cur, decoder)) {
         return first;
@@ -331,7 +331,7 @@ fn truncated_with(
     assumed: usize,
 ) -> Result<RecoveredInst, ReadError> {
     let rows = decoder.rows(cur)?;
-    let desc = rows.any().desc();
+    let desc = rows.decoding_row().desc();
     let slots = desc.slots;
     let missing = slots.iter().filter(|s| matches!(s.kind, SlotKind::Exec | SlotKind::Pred)).count();
     let assumed = assumed.min(missing);
@@ -368,7 +368,7 @@ fn truncated_with(
     decoder.finish(cur.pos(), desc, operands)?;
     let chosen = rows.choose(operands);
     Ok(RecoveredInst {
-        op: chosen.unwrap_or(rows.any()),
+        op: chosen.unwrap_or(rows.decoding_row()),
         alternatives: chosen.is_none(),
         len: operands.len() as u16,
         missing: missing.min(total_operands(slots, operands, assumed)) as u16,

@@ -132,7 +132,7 @@ impl<'a> Decoder<'a> {
     pub fn inst(&self, cur: &mut Cursor, operands: &mut Vec<Operand>) -> Result<Op> {
         let at = cur.pos();
         let rows = self.rows(cur)?;
-        let desc = rows.any().desc();
+        let desc = rows.decoding_row().desc();
         let first = operands.len();
         self.operands(cur, desc, operands).map_err(|e| e.within(desc.name))?;
         let Some(op) = rows.choose(&operands[first..]) else {

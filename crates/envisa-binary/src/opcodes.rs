@@ -13,7 +13,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// The row by which to decode; all have the same encoding.
     #[inline]
-    pub fn any(&self) -> Op {
+    pub fn decoding_row(&self) -> Op {
         self.ops[0]
     }
 

@@ -372,7 +372,12 @@ impl Writer<'_> {
                 SlotKind::If { slot: flag, bit, kind: inner } => {
                     if head[*flag as usize].int().unwrap_or(0) >> bit & 1 == 0 {
                         if *operand != Operand::Int(0) {
-                            return self.refuse(o, inst, i, Fault::Operand("absent, as its flag says"));
+                            return self.refuse(
+                                o,
+                                inst,
+                                i,
+                                Fault::Operand("absent, as its flag says"),
+                            );
                         }
                         continue;
                     }

@@ -78,7 +78,7 @@ pub fn main() -> std::process::ExitCode {
     }));
     // How messages are printed is settled before the arguments are read: their own errors are messages too.
     let early = Settings::of_arguments(std::env::args_os().skip(1));
-    early.settle();
+    early.apply_color_choice();
     let matches = match Cli::command().color(early.clap_color()).try_get_matches() {
         Ok(matches) => matches,
         Err(e) => return cmd::usage(&e).into(),
@@ -87,7 +87,7 @@ pub fn main() -> std::process::ExitCode {
         Ok(cli) => cli,
         Err(e) => return cmd::usage(&e).into(),
     };
-    cli.settings.settle();
+    cli.settings.apply_color_choice();
     let done = match cli.command {
         Command::As(args) => cmd::asm::run(args),
         Command::Dis(args) => cmd::dis::run(args),

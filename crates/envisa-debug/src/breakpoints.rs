@@ -182,7 +182,7 @@ impl Breakpoints {
     }
 
     /// Messages are said, or not; gives what was before.
-    pub fn say(&mut self, yes: bool) -> bool {
+    pub fn set_announced(&mut self, yes: bool) -> bool {
         !std::mem::replace(&mut self.silent, !yes)
     }
 }
@@ -237,7 +237,7 @@ impl Session<'_, '_> {
     pub(crate) fn lanes_hit(&mut self, i: usize, thread: usize, frame: Option<&Frame>) -> u32 {
         let clock = self.paused.clock();
         let (b, mask) = (&self.breakpoints.all[i], self.paused.threads().get(thread).map_or(0, |t| t.mask));
-        if let Some(known) = b.when.hits.and_then(|_| b.hits.known(clock)) {
+        if let Some(known) = b.when.hits.and_then(|_| b.hits.known_lanes(clock)) {
             return known;
         }
         let (mut lanes, mut trouble) = (mask, None);
@@ -326,7 +326,7 @@ impl Session<'_, '_> {
         let mut found = None;
         for (i, lanes, read) in met.into_iter().filter(|(_, lanes, _)| *lanes != 0) {
             let w = &mut self.breakpoints.watched[i];
-            let counting = match (w.when.hits, w.hits.known(clock)) {
+            let counting = match (w.when.hits, w.hits.known_lanes(clock)) {
                 (None, _) => lanes,
                 (Some(_), Some(known)) => known & lanes,
                 (Some(condition), None) => w.hits.hit(condition, clock, by, lanes),
@@ -365,7 +365,7 @@ impl Session<'_, '_> {
     }
 
     /// Did the last instruction make a NaN of what was none?
-    pub(crate) fn made_nan(&mut self, thread: usize, before: Option<Before>) -> Option<Stop> {
+    pub(crate) fn find_new_nan(&mut self, thread: usize, before: Option<Before>) -> Option<Stop> {
         let before = before?;
         let entry = self.paused.log().last()?;
         let inst = self.program().code().get(entry.pc() as usize)?;
@@ -431,8 +431,8 @@ impl Session<'_, '_> {
     /// All that was executed was looked at: what is not counted up to now has no hits.
     pub(crate) fn hits_are_known(&mut self) {
         let now = self.paused.clock();
-        self.breakpoints.all.iter_mut().for_each(|b| b.hits.know(now));
-        self.breakpoints.watched.iter_mut().for_each(|w| w.hits.know(now));
+        self.breakpoints.all.iter_mut().for_each(|b| b.hits.mark_known_until(now));
+        self.breakpoints.watched.iter_mut().for_each(|w| w.hits.mark_known_until(now));
     }
 
     /// Time goes on differently from here.
@@ -456,13 +456,13 @@ fn is_nan(ty: envisa::isa::Type, bytes: &[u8]) -> bool {
 
 /// Does a record have a byte of a place?
 pub(crate) fn record_overlaps(r: &Record<'_>, place: Place, bytes: u64) -> bool {
-    let ((kind, at), (other, from)) = (r.place.parts(), place.parts());
+    let ((kind, at), (other, from)) = (r.place.kind_and_offset(), place.kind_and_offset());
     kind == other && at < from.saturating_add(bytes) && from < at.saturating_add(r.bytes.into())
 }
 
 /// Which channel of a record's accesses a place is.
 pub(crate) fn channel_of(r: &Record<'_>, place: Place) -> u32 {
-    let by = place.parts().1.saturating_sub(r.place.parts().1);
+    let by = place.kind_and_offset().1.saturating_sub(r.place.kind_and_offset().1);
     let further = if r.each == 0 { 0 } else { by / u64::from(r.each) };
     (u64::from(r.channel) + further).min(31) as u32
 }

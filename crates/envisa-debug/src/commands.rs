@@ -16,7 +16,7 @@ pub fn run(s: &mut Session<'_, '_>, text: &str, frame: usize) -> Option<Result<S
         }
         "goto" => Some(match rest.parse() {
             Ok(clock) => {
-                s.go(clock);
+                s.run_to_clock(clock);
                 Ok(format!("clock {}, {}", s.paused.clock(), describe_position(s)))
             }
             Err(_) => Err("`goto CLOCK`: the number of instructions since the launch began".into()),

@@ -16,7 +16,7 @@ pub struct Value {
 }
 
 /// What a lane sees.
-pub trait Look {
+pub trait LaneValues {
     /// A variable, register or builtin by its name; `None`: there is none.
     fn name(&self, name: &str, types: &mut Types) -> Option<Result<Value, String>>;
     /// A builtin function of one integer: `get_global_id(0)`.
@@ -40,7 +40,7 @@ pub struct Eval<'a> {
     /// Types, which grow.
     pub types: &'a mut Types,
     /// What is seen.
-    pub look: &'a dyn Look,
+    pub look: &'a dyn LaneValues,
 }
 
 type Made = Result<Value, String>;
@@ -176,7 +176,7 @@ impl Eval<'_> {
         let (from, n) = (offset as usize, self.types.bytes(ty) as usize);
         let bytes = from.checked_add(n).and_then(|end| of.bytes.get(from..end));
         let bytes = bytes.ok_or("a part that lies outside of the whole")?.to_vec();
-        Ok(Value { ty, bytes, place: of.place.map(|p| p.behind(offset)) })
+        Ok(Value { ty, bytes, place: of.place.map(|p| p.plus(offset)) })
     }
 
     fn member(&mut self, of: &Value, name: &str) -> Made {

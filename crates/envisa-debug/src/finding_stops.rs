@@ -3,12 +3,12 @@
 use crate::session::{Focus, Session, Stop};
 use envisa::machine::engine::flag;
 use envisa::machine::group::paused::Order;
-use envisa::{FindingKind, Found};
+use envisa::{FindingKind, FindingPositions};
 use std::collections::HashMap;
 
 /// A finding and its time.
 #[derive(Clone, Debug)]
-pub struct Find {
+pub struct FindingAt {
     /// The clock before the instruction at which it arises.
     pub clock: u64,
     /// Its kind.
@@ -56,7 +56,7 @@ impl Session<'_, '_> {
     }
 
     /// When findings arise, in order.
-    fn placed(&self, found: &[Found]) -> Vec<Find> {
+    fn placed(&self, found: &[FindingPositions]) -> Vec<FindingAt> {
         let mut finds = Vec::new();
         let Ok(mut run) = self.stage.begin(self.options().order, 0) else { return finds };
         let mut flags = self.plain_flags();
@@ -90,7 +90,7 @@ impl Session<'_, '_> {
         finds
     }
 
-    fn find_of(&self, f: &Found, clock: u64) -> Find {
+    fn find_of(&self, f: &FindingPositions, clock: u64) -> FindingAt {
         let finding = &f.finding;
         let focus = Focus { thread: finding.thread as usize, lane: finding.channel.min(31) };
         let mut text = format!("{} {}", finding.code, finding.message());
@@ -103,13 +103,13 @@ impl Session<'_, '_> {
             let line = race.other.source.as_ref().map_or(String::new(), |l| format!(" at line {}", l.line));
             text.push_str(&format!(" (this {} it, {other} {} it{line})", race.access, race.other_access));
         }
-        Find { clock, kind: finding.kind, focus, text }
+        FindingAt { clock, kind: finding.kind, focus, text }
     }
 
     /// The next clock at which a finding that is wanted arises.
     pub(crate) fn next_find(&self) -> u64 {
         let now = self.paused.clock();
-        let wanted = |f: &&Find| f.clock > now && self.breakpoints.findings.contains(&f.kind);
+        let wanted = |f: &&FindingAt| f.clock > now && self.breakpoints.findings.contains(&f.kind);
         self.finds.iter().flatten().find(wanted).map_or(u64::MAX, |f| f.clock)
     }
 

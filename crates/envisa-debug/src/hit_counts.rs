@@ -66,7 +66,7 @@ impl Hits {
     }
 
     /// The lanes whose hit at this clock counts, if that is known.
-    pub(crate) fn known(&self, clock: u64) -> Option<u32> {
+    pub(crate) fn known_lanes(&self, clock: u64) -> Option<u32> {
         if !self.are_known(clock) {
             return None;
         }
@@ -104,7 +104,7 @@ impl Hits {
     }
 
     /// All up to this clock was looked at.
-    pub(crate) fn know(&mut self, clock: u64) {
+    pub(crate) fn mark_known_until(&mut self, clock: u64) {
         self.known = Some(self.known.map_or(clock, |known| known.max(clock)));
     }
 
@@ -140,13 +140,16 @@ mod tests {
         let (group, mut hits) = ([0; 3], Hits::from(0));
         let mut hit = |clock, lanes| hits.hit(HitCondition::Exactly(2), clock, (group, 0), lanes);
         assert_eq!([hit(3, 0b011), hit(5, 0b110), hit(8, 0b111)], [0, 0b010, 0b101]);
-        assert_eq!((hits.known(5), hits.known(6), hits.known(9)), (Some(0b010), Some(0), None));
+        assert_eq!(
+            (hits.known_lanes(5), hits.known_lanes(6), hits.known_lanes(9)),
+            (Some(0b010), Some(0), None)
+        );
         // Lanes of another thread, and of the next group, begin anew.
         assert_eq!(hits.hit(HitCondition::Exactly(2), 9, (group, 1), 0b111), 0);
         assert_eq!(hits.hit(HitCondition::Exactly(1), 10, ([1, 0, 0], 0), 1), 1);
         hits.forget(10);
-        assert_eq!(hits.known(10), Some(1));
+        assert_eq!(hits.known_lanes(10), Some(1));
         hits.forget(9);
-        assert_eq!(hits.known(3), None);
+        assert_eq!(hits.known_lanes(3), None);
     }
 }

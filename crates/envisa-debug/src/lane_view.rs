@@ -1,6 +1,6 @@
 //! Frames, variables, registers and memory as a lane sees them.
 
-use crate::eval::{Look, Value};
+use crate::eval::{LaneValues, Value};
 use crate::lines::Line;
 use crate::session::Session;
 use crate::symbols::Variable;
@@ -204,7 +204,7 @@ impl Session<'_, '_> {
         if self.paused.read(place, &mut to) {
             return Ok(to);
         }
-        Err(match place.parts() {
+        Err(match place.kind_and_offset() {
             (1, at) => format!("no memory is at {at:#x}"),
             (2, at) => {
                 format!("shared local memory has {} bytes, not one at {at}", self.paused.local_bytes())
@@ -280,7 +280,7 @@ impl Session<'_, '_> {
 const MAX_FRAMES: usize = 256;
 
 /// A lane of a frame.
-pub struct Seen<'s, 'a, 'b> {
+pub struct LaneFrame<'s, 'a, 'b> {
     /// The session.
     pub session: &'s Session<'a, 'b>,
     /// The thread.
@@ -291,7 +291,7 @@ pub struct Seen<'s, 'a, 'b> {
     pub frame: &'s Frame,
 }
 
-impl Look for Seen<'_, '_, '_> {
+impl LaneValues for LaneFrame<'_, '_, '_> {
     fn name(&self, name: &str, types: &mut Types) -> Option<Result<Value, String>> {
         let s = self.session;
         if let Some(v) = s.variables(self.frame).iter().find(|v| v.name == name) {

@@ -4,7 +4,7 @@ use crate::breakpoints::{channel_of, record_overlaps};
 use crate::eval::Value;
 use crate::session::{Focus, Session};
 use envisa::lower::{Inst, Op, Src, Touched};
-use envisa::machine::group::log::{Past, Place};
+use envisa::machine::group::log::{PastEntry, Place};
 
 /// The last write of a value.
 #[derive(Clone, Debug)]
@@ -81,7 +81,7 @@ impl Session<'_, '_> {
         if let (Place::Register(_), crate::types::Type::Array(of, n)) = (place, types.real(value.ty)) {
             let size = types.bytes(*of);
             if u64::from(focus.lane) < *n && *n >= u64::from(self.program().simd()) {
-                return (place.behind(size * u64::from(focus.lane)), size);
+                return (place.plus(size * u64::from(focus.lane)), size);
             }
         }
         (place, bytes)
@@ -107,7 +107,7 @@ impl Session<'_, '_> {
         bytes: u64,
         (thread, group): (usize, u64),
         after: u64,
-    ) -> Option<(Past<'_>, u32)> {
+    ) -> Option<(PastEntry<'_>, u32)> {
         let register = matches!(place, Place::Register(_));
         let entries = self.paused.log().entries().skip(after as usize);
         for past in entries {
@@ -132,7 +132,7 @@ impl Session<'_, '_> {
     }
 
     /// The channel by which an entry's instruction wrote a byte of registers.
-    fn wrote(&self, past: &Past<'_>, at: u32, bytes: u32) -> Option<u32> {
+    fn wrote(&self, past: &PastEntry<'_>, at: u32, bytes: u32) -> Option<u32> {
         let program = self.program();
         let inst = program.code().get(past.entry.pc() as usize)?;
         let mask = past.entry.mask();
@@ -154,7 +154,7 @@ impl Session<'_, '_> {
     }
 
     /// What a channel's value was made of, back to memory, constants and inputs.
-    fn made_of(&self, past: &Past<'_>, channel: u32, told: &mut Vec<String>) {
+    fn made_of(&self, past: &PastEntry<'_>, channel: u32, told: &mut Vec<String>) {
         let mut left = vec![(past.back, channel)];
         let mut done = Vec::new();
         while let Some((back, channel)) = left.pop() {
@@ -175,7 +175,7 @@ impl Session<'_, '_> {
             let load = past.records_latest_first().find(|r| r.read && own(r));
             if let Some(r) = load {
                 let by = u64::from(r.each) * u64::from(channel.saturating_sub(r.channel.into()));
-                told.push(self.memory_name(&past, r.place.behind(by), channel + u32::from(inst.first)));
+                told.push(self.memory_name(&past, r.place.plus(by), channel + u32::from(inst.first)));
                 continue;
             }
             self.sources(inst, channel, &mut |at, bytes, constant| {
@@ -212,8 +212,8 @@ impl Session<'_, '_> {
     }
 
     /// What memory that was read is called.
-    fn memory_name(&self, past: &Past<'_>, place: Place, lane: u32) -> String {
-        let (kind, at) = place.parts();
+    fn memory_name(&self, past: &PastEntry<'_>, place: Place, lane: u32) -> String {
+        let (kind, at) = place.kind_and_offset();
         let line =
             self.lines.of(past.entry.pc()).map_or(String::new(), |l| format!(", read at line {}", l.line));
         if past.groups == 0 {
@@ -224,7 +224,7 @@ impl Session<'_, '_> {
                 let all = self.symbols.functions.get(&frame.function).map_or(&[][..], |f| &f.variables);
                 for v in all {
                     let Ok(value) = self.value_of(v, frame, lane, &types) else { continue };
-                    let Some((k, from)) = value.place.map(Place::parts) else { continue };
+                    let Some((k, from)) = value.place.map(Place::kind_and_offset) else { continue };
                     let by = at.wrapping_sub(from);
                     if k == kind && by < value.bytes.len() as u64 {
                         let part = if by == 0 { String::new() } else { format!(", {by} bytes into it") };

@@ -3,8 +3,8 @@
 use crate::breakpoints::Breakpoints;
 use crate::c_expressions::{Expr, parse};
 use crate::eval::{Eval, Value};
-use crate::finding_stops::Find;
-use crate::lane_view::{Frame, Seen};
+use crate::finding_stops::FindingAt;
+use crate::lane_view::{Frame, LaneFrame};
 use crate::lines::{Line, Lines};
 use crate::symbols::Symbols;
 use crate::types::Types;
@@ -66,7 +66,7 @@ pub enum Stop {
 
 /// Forwards, or back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Direction {
     /// In time.
     Forward,
     /// Against it.
@@ -126,7 +126,7 @@ pub struct Session<'s, 'a> {
     changes: Vec<Change>,
     flags: Vec<u8>,
     /// What checks find in the launch, in the order of time, once somebody wants to stop there.
-    pub(crate) finds: Option<Vec<Find>>,
+    pub(crate) finds: Option<Vec<FindingAt>>,
     /// The types of vISA variables by their names.
     pub(crate) declared: HashMap<String, envisa::isa::Type>,
     /// Where functions write the frame pointer, of those that were looked at.
@@ -304,7 +304,7 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// Goes to a clock.
-    pub fn go(&mut self, clock: u64) -> Stop {
+    pub fn run_to_clock(&mut self, clock: u64) -> Stop {
         while self.paused.clock() < clock {
             if !self.forward() {
                 break;
@@ -326,7 +326,7 @@ impl<'s, 'a> Session<'s, 'a> {
 
     /// Goes on to the next stop. Until the first one nothing is kept, unless what stops it takes that: it is run again
     /// when somebody goes back.
-    pub fn go_on(&mut self) -> Stop {
+    pub fn resume(&mut self) -> Stop {
         self.mark();
         let watched = self.breakpoints.watches() || !self.paused.log().is_empty();
         if !watched {
@@ -390,7 +390,7 @@ impl<'s, 'a> Session<'s, 'a> {
         if !self.forward() {
             return Some(self.over());
         }
-        let stop = self.accessed().or_else(|| self.made_nan(thread, before));
+        let stop = self.accessed().or_else(|| self.find_new_nan(thread, before));
         if self.is_over() {
             return stop.or_else(|| Some(self.over()));
         }
@@ -461,9 +461,9 @@ impl<'s, 'a> Session<'s, 'a> {
             if let Some(stop) = stop {
                 return stop;
             }
-            let was = self.breakpoints.say(false);
+            let was = self.breakpoints.set_announced(false);
             let stop = self.arrived();
-            self.breakpoints.say(was);
+            self.breakpoints.set_announced(was);
             if let Some(stop) = stop {
                 return stop;
             }
@@ -484,11 +484,11 @@ impl<'s, 'a> Session<'s, 'a> {
     }
 
     /// A step of the thread that is looked at.
-    pub fn step(&mut self, step: Step, way: Way) -> Stop {
+    pub fn step(&mut self, step: Step, way: Direction) -> Stop {
         self.mark();
         match way {
-            Way::Forward => self.step_forward(step),
-            Way::Back => self.step_back(step),
+            Direction::Forward => self.step_forward(step),
+            Direction::Back => self.step_back(step),
         }
     }
 
@@ -507,7 +507,7 @@ impl<'s, 'a> Session<'s, 'a> {
     fn step_forward(&mut self, step: Step) -> Stop {
         let focus = self.focus;
         let group = self.paused.group().id;
-        let Some(t) = self.paused.threads().get(focus.thread) else { return self.go_on() };
+        let Some(t) = self.paused.threads().get(focus.thread) else { return self.resume() };
         let (depth, line) = (t.frames.len(), self.lines.of(t.pc));
         let mut n = 0u64;
         loop {
@@ -619,7 +619,7 @@ impl<'s, 'a> Session<'s, 'a> {
     /// # Errors
     /// As [`Session::evaluate`].
     pub fn evaluate_in(&self, e: &Expr, focus: Focus, frame: &Frame) -> Result<Value, String> {
-        let seen = Seen { session: self, thread: focus.thread, lane: focus.lane, frame };
+        let seen = LaneFrame { session: self, thread: focus.thread, lane: focus.lane, frame };
         Eval { types: &mut self.types.borrow_mut(), look: &seen }.value(e)
     }
 
@@ -642,7 +642,7 @@ impl<'s, 'a> Session<'s, 'a> {
         let target = self.evaluate_in(&parse(to)?, focus, frame_of)?;
         let value = self.evaluate_in(&parse(from)?, focus, frame_of)?;
         let bytes = {
-            let seen = Seen { session: self, thread: focus.thread, lane: focus.lane, frame: frame_of };
+            let seen = LaneFrame { session: self, thread: focus.thread, lane: focus.lane, frame: frame_of };
             Eval { types: &mut self.types.borrow_mut(), look: &seen }.converted(&value, target.ty)?
         };
         let place = target.place.ok_or_else(|| format!("`{to}` is not a variable"))?;

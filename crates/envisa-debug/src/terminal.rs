@@ -4,7 +4,7 @@ use crate::breakpoints::{Kind, Watch, When};
 use crate::commands;
 use crate::full_screen::{self, Host};
 use crate::lane_view::Frame;
-use crate::session::{Session, Step, Stop, Way};
+use crate::session::{Direction, Session, Step, Stop};
 use envisa::machine::group::log::Place;
 use envisa::machine::thread::Thread;
 use rustyline::completion::Completer;
@@ -265,16 +265,16 @@ impl Terminal<'_, '_, '_> {
         let rest = rest.trim();
         let step = |step, way| Some(Move::Step(step, way));
         let moves = match word {
-            "run" | "continue" | "c" | "r" => Some(Move::Go(Way::Forward)),
-            "reverse-continue" | "rc" => Some(Move::Go(Way::Back)),
-            "next" | "n" => step(Step::Over, Way::Forward),
-            "step" | "s" => step(Step::In, Way::Forward),
-            "finish" => step(Step::Out, Way::Forward),
-            "stepi" | "si" => step(Step::Instruction, Way::Forward),
-            "reverse-next" | "rn" => step(Step::Over, Way::Back),
-            "reverse-step" | "rs" => step(Step::In, Way::Back),
-            "reverse-finish" => step(Step::Out, Way::Back),
-            "reverse-stepi" | "rsi" => step(Step::Instruction, Way::Back),
+            "run" | "continue" | "c" | "r" => Some(Move::Go(Direction::Forward)),
+            "reverse-continue" | "rc" => Some(Move::Go(Direction::Back)),
+            "next" | "n" => step(Step::Over, Direction::Forward),
+            "step" | "s" => step(Step::In, Direction::Forward),
+            "finish" => step(Step::Out, Direction::Forward),
+            "stepi" | "si" => step(Step::Instruction, Direction::Forward),
+            "reverse-next" | "rn" => step(Step::Over, Direction::Back),
+            "reverse-step" | "rs" => step(Step::In, Direction::Back),
+            "reverse-finish" => step(Step::Out, Direction::Back),
+            "reverse-stepi" | "rsi" => step(Step::Instruction, Direction::Back),
             _ => None,
         };
         if let Some(moves) = moves {
@@ -282,8 +282,8 @@ impl Terminal<'_, '_, '_> {
             (self.last, self.frame) = (word.to_owned(), 0);
             for i in 0..times {
                 let stop = match moves {
-                    Move::Go(Way::Forward) => self.s.go_on(),
-                    Move::Go(Way::Back) => self.s.go_back(),
+                    Move::Go(Direction::Forward) => self.s.resume(),
+                    Move::Go(Direction::Back) => self.s.go_back(),
                     Move::Step(step, way) => self.s.step(step, way),
                 };
                 let last = stop != Stop::Step;
@@ -582,6 +582,6 @@ fn split_condition(text: &str) -> Result<(&str, When), String> {
 
 #[derive(Clone, Copy)]
 enum Move {
-    Go(Way),
-    Step(Step, Way),
+    Go(Direction),
+    Step(Step, Direction),
 }

@@ -105,7 +105,7 @@ pub fn diff(a: &Stage<'_>, b: &Stage<'_>, watched: &[Watched]) -> Result<Option<
     let mut contents: Vec<Vec<Vec<u8>>> = Vec::new();
     for (side, s) in sides.iter_mut().enumerate() {
         while !s.is_over() {
-            match s.go_on() {
+            match s.resume() {
                 _ if s.paused.clock() > MOST => {
                     return Err(format!("{} executed {MOST} instructions and did not end", NAMES[side]));
                 }
@@ -242,7 +242,7 @@ struct Rounded {
 }
 
 fn judge_rounding(
-    parted: &stores::Parted,
+    parted: &stores::DifferingStore,
     slices: &[Slice<'_, '_, '_>; 2],
     watched: &[Watched],
 ) -> Option<Rounded> {

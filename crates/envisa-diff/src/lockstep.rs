@@ -222,7 +222,7 @@ fn other_writer(traces: [&Trace; 2], at: [(usize, &Event); 2], part: usize) -> O
 /// The thread that wrote a place of memory last before an event.
 fn last_writer(trace: &Trace, before: usize, read: &Part) -> Option<u16> {
     let overlaps = |p: &&Part| {
-        let ((kind, at), (other, from)) = (p.place.parts(), read.place.parts());
+        let ((kind, at), (other, from)) = (p.place.kind_and_offset(), read.place.kind_and_offset());
         kind == other && at < from + u64::from(read.bytes) && from < at + u64::from(p.bytes)
     };
     let mut earlier = trace.events[..before].iter().rev();

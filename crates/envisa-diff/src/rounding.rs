@@ -65,7 +65,7 @@ impl Errors<'_, '_, '_> {
 
     /// The error of what a store writes.
     fn of(&mut self, site: &Site) -> Option<f64> {
-        let mut behind = self.slice.behind(site);
+        let mut behind = self.slice.definitions_behind(site);
         let store = *behind.first()?;
         behind.sort_unstable();
         for node in behind.iter().filter(|n| **n != store) {

@@ -20,7 +20,7 @@ pub struct Site {
 
 /// A store that differs.
 #[derive(Clone, Copy, Debug)]
-pub struct Parted {
+pub struct DifferingStore {
     pub buffer: usize,
     /// Byte of the buffer at which the element begins.
     pub byte: usize,
@@ -29,9 +29,9 @@ pub struct Parted {
 }
 
 /// The first stores that differ, of one group.
-pub struct First {
+pub struct FirstDifferences {
     /// The first one first.
-    pub stores: Vec<Parted>,
+    pub stores: Vec<DifferingStore>,
     /// When their group began, and when it ended, on each side.
     pub groups: [(u64, u64); 2],
 }
@@ -53,7 +53,7 @@ pub fn first_different_stores(
     sides: &mut [Session<'_, '_>; 2],
     watched: &[Watched],
     targets: &[(usize, usize)],
-) -> Result<First, String> {
+) -> Result<FirstDifferences, String> {
     let targets: HashSet<(usize, usize)> = targets.iter().take(MOST_TARGETS).copied().collect();
     let [a, b] = sides;
     let histories = [record_stores(a, 0, watched, &targets)?, record_stores(b, 1, watched, &targets)?];
@@ -65,7 +65,7 @@ pub fn first_different_stores(
         let n = part.unwrap_or(left.len().min(right.len()));
         let (x, y) = (left.get(n), right.get(n));
         let Some((site, group)) = x.or(y) else { continue };
-        let parted = Parted { buffer, byte, sites: [x, y].map(|s| s.map(|s| s.0)) };
+        let parted = DifferingStore { buffer, byte, sites: [x, y].map(|s| s.map(|s| s.0)) };
         all.push(((site.clock, buffer, byte), *group, parted));
     }
     all.sort_unstable_by_key(|s| s.0);
@@ -74,7 +74,7 @@ pub fn first_different_stores(
     };
     let groups = [0, 1].map(|side| histories[side].groups.get(&group).copied().unwrap_or((0, 0)));
     let stores = all.iter().filter(|s| s.1 == group).map(|s| s.2).collect();
-    Ok(First { stores, groups })
+    Ok(FirstDifferences { stores, groups })
 }
 
 /// Runs a side again and keeps all stores to the elements.

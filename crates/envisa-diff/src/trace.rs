@@ -71,7 +71,7 @@ pub fn number(bytes: &[u8]) -> u64 {
 /// Runs from a group's begin to its end and keeps what it does.
 pub fn record_trace(s: &mut Session<'_, '_>, began: u64, until: u64) -> Result<Trace, String> {
     s.restart().map_err(|e| e.to_string())?;
-    s.go(began);
+    s.run_to_clock(began);
     let mut t = Trace { began, events: Vec::new(), parts: Vec::new() };
     let code = s.program().code();
     while !s.is_over() && s.paused.clock() < until {
@@ -98,7 +98,7 @@ pub fn record_trace(s: &mut Session<'_, '_>, began: u64, until: u64) -> Result<T
         }
     }
     // The group is still the one that is looked at.
-    s.go(until.saturating_sub(1).max(began));
+    s.run_to_clock(until.saturating_sub(1).max(began));
     Ok(t)
 }
 
@@ -178,7 +178,7 @@ fn memory_parts(s: &Session<'_, '_>, read: bool, out: &mut Vec<Part>) {
         let each = if r.each == 0 { r.bytes } else { r.each };
         for from in (0..r.bytes).step_by(8.min(each.max(1)) as usize) {
             let n = 8.min(each - from % each).min(r.bytes - from);
-            let place = r.place.behind(from.into());
+            let place = r.place.plus(from.into());
             let mut bytes = [0; 8];
             s.paused.read(place, &mut bytes[..n as usize]);
             let further = from.checked_div(r.each).unwrap_or(0);

@@ -132,7 +132,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
         let mut written: HashMap<(u16, u8, u64), Vec<u32>> = HashMap::new();
         for (i, e) in (0u32..).zip(&trace.events) {
             for p in trace.writes(e) {
-                let (kind, at) = p.place.parts();
+                let (kind, at) = p.place.kind_and_offset();
                 let thread = if kind == 0 { e.thread } else { 0 };
                 for dword in at / 4..=(at + u64::from(p.bytes.max(1)) - 1) / 4 {
                     let all = written.entry((thread, kind, dword)).or_default();
@@ -158,7 +158,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
         bit: Option<u8>,
         before: usize,
     ) -> Vec<Node> {
-        let (kind, at) = place.parts();
+        let (kind, at) = place.kind_and_offset();
         let thread = if kind == 0 { thread } else { 0 };
         let mut found = Vec::new();
         for dword in at / 4..=(at + bytes.max(1) - 1) / 4 {
@@ -168,7 +168,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
                 let e = &self.trace.events[*i as usize];
                 let first = self.inst(e).map_or(0, |i| i.first);
                 let here = |p: &&Part| {
-                    let (k, from) = p.place.parts();
+                    let (k, from) = p.place.kind_and_offset();
                     let overlaps = k == kind && from < at + bytes && at < from + u64::from(p.bytes.max(1));
                     let in_dword = from / 4 <= dword && dword <= (from + u64::from(p.bytes.max(1)) - 1) / 4;
                     overlaps && in_dword && bit.is_none_or(|b| p.bytes != 0 || p.channel + first == b)
@@ -183,7 +183,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
     /// Definitions behind a store that read registers which nothing has written, and that are not inputs.
     pub fn unwritten(&self, site: &Site) -> Vec<Node> {
         let locals = self.s.program().registers().locals_start;
-        let mut found = self.behind(site);
+        let mut found = self.definitions_behind(site);
         found.retain(|node| {
             let e = &self.trace.events[node.0];
             let mut unwritten = false;
@@ -255,7 +255,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
     }
 
     /// All definitions behind a store, itself the first.
-    pub fn behind(&self, site: &Site) -> Vec<Node> {
+    pub fn definitions_behind(&self, site: &Site) -> Vec<Node> {
         self.followed(site, &|node| self.inputs(node))
     }
 
@@ -314,7 +314,7 @@ impl<'x, 's, 'a> Slice<'x, 's, 'a> {
             |node: &Node| !known(node) && !made_of(node).is_empty() && made_of(node).iter().all(known);
         let mut found: Vec<Node> = self.data(site).into_iter().filter(strange).collect();
         if found.is_empty() {
-            found = self.behind(site).into_iter().filter(strange).collect();
+            found = self.definitions_behind(site).into_iter().filter(strange).collect();
         }
         found.sort_unstable();
         found

@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 
 use envisa_isa::Type;
 use envisa_lower::Src;
-use envisa_sem::{FpMode, Ieee, Mode, Modifier, Quick, Sum, exact_arithmetic};
+use envisa_sem::{AnyNan, FpMode, Ieee, Mode, Modifier, Sum, exact_arithmetic};
 
-use crate::level::{Kernel, call_separately};
+use crate::cpu_level::{Kernel, call_separately};
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, SrcCell, SrcKind, exec_mask};
 use envisa_machine::cpu::Isa;
-use envisa_machine::register_file::{Pod, Un, all_channels};
+use envisa_machine::register_file::{Pod, Unaligned, all_channels};
 use envisa_machine::thread::{Machine, Mask, STOP};
 
 /// What a channel computes.
@@ -94,7 +94,7 @@ impl<T: Exec> Kernel for PlainK<T> {
     #[inline(always)]
     fn run(m: &mut Machine<'_>, c: At<'_>, i: u32) -> u32 {
         let s = &c.src[i as usize];
-        let (to, n) = (c.code.made(i), vector(c));
+        let (to, n) = (c.code.scratch_vector(i), vector(c));
         let adjust = Adjust::of::<T>(s.modifier);
         let mut r = [T::default(); 32];
         if s.kind == SrcKind::Scalar {
@@ -222,7 +222,7 @@ impl<T: Exec> One<T> {
 /// See [`One::lanes`].
 fn lanes<O: Alu<T>, T: Exec>([a, b, d]: &mut [[T; 32]; 3], n: usize, aux: u32) {
     for i in 0..n.min(32) {
-        a[i] = O::go(a[i], b[i], d[i], aux, Quick(Ieee));
+        a[i] = O::go(a[i], b[i], d[i], aux, AnyNan(Ieee));
     }
 }
 
@@ -345,10 +345,10 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for LanesK<O, T, S> {
         let (n, aux) = (vector(c), c.aux);
         let mut r = [T::default(); 32];
         if !O::MODAL || m.t.ieee {
-            compute_channels::<O, T, _, S>(s, n, aux, Quick(Ieee), &mut r);
+            compute_channels::<O, T, _, S>(s, n, aux, AnyNan(Ieee), &mut r);
         } else {
             let Some(mode) = m.t.mode.nearest() else { return execute_in_mode::<O, T, S>(m, c, pc, mask) };
-            compute_channels::<O, T, _, S>(s, n, aux, Quick(mode), &mut r);
+            compute_channels::<O, T, _, S>(s, n, aux, AnyNan(mode), &mut r);
         }
         if O::MODAL
             && any_nan(&r[..n])
@@ -364,7 +364,7 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for LanesK<O, T, S> {
 /// Computes `n` channels.
 #[inline(always)]
 fn compute_channels<O: Alu<T>, T: Exec, M: Mode, const S: usize>(
-    [a, b, d]: [&[Un<T>; 32]; 3],
+    [a, b, d]: [&[Unaligned<T>; 32]; 3],
     n: usize,
     aux: u32,
     mode: M,
@@ -391,10 +391,10 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for OneK<O, T, S> {
         let b = if S > 1 { scalar(m, c, 1) } else { T::default() };
         let d = if S > 2 { scalar(m, c, 2) } else { T::default() };
         let mut r = if !O::MODAL || m.t.ieee {
-            O::go(a, b, d, c.aux, Quick(Ieee))
+            O::go(a, b, d, c.aux, AnyNan(Ieee))
         } else {
             let Some(mode) = m.t.mode.nearest() else { return execute_in_mode::<O, T, S>(m, c, pc, mask) };
-            O::go(a, b, d, c.aux, Quick(mode))
+            O::go(a, b, d, c.aux, AnyNan(mode))
         };
         if O::MODAL
             && any_nan(&[r])

@@ -2,7 +2,7 @@
 
 use envisa_lower::{Dst, Op, Src};
 
-use crate::level::Kernel;
+use crate::cpu_level::Kernel;
 use crate::operand::{inst, read_scalar, write_general};
 use crate::registers::Operands;
 use crate::{At, exec_mask};

@@ -6,15 +6,15 @@ use envisa_sem::{Bf, Hf, MathUnit};
 
 use crate::alu::{Alu, GeneralK, LanesK, OneK, is_plain};
 use crate::control::*;
-use crate::level::{Handler, Kernel, Vectors, base_handler};
+use crate::cpu_level::{Handler, Kernel, Vectors, base_handler};
+use crate::lane_operations::*;
 use crate::math_unit::{Unit, UnitK};
 use crate::messages;
 use crate::operand::Exec;
 use crate::operand_parts::{self, Parts, PartsK, Splitter};
-use crate::ops::*;
 use crate::predicates::{MovPredK, PredLogicK, SetpK};
 use crate::special_forms::*;
-use crate::wide::{ByValueK, is_by_value};
+use crate::wide_integers::{ByValueK, is_by_value};
 use crate::{At, Cell, Code, SrcCell, SrcKind};
 use envisa_machine::cpu::Level;
 
@@ -427,11 +427,11 @@ fn choose_handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handle
 /// A write of `%cr0`: the instruction, then the mode.
 struct ModeK;
 
-impl crate::level::Kernel for ModeK {
+impl crate::cpu_level::Kernel for ModeK {
     fn run(m: &mut envisa_machine::thread::Machine<'_>, c: At<'_>, pc: u32) -> u32 {
         let inner = c.code.inner.get(pc as usize).copied().flatten();
         let next = match inner {
-            Some(h) => crate::level::call(h, m, c, pc),
+            Some(h) => crate::cpu_level::call(h, m, c, pc),
             None => pc + 1,
         };
         m.refresh_mode();

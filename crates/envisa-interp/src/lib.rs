@@ -2,21 +2,24 @@
 
 mod alu;
 mod control;
+mod cpu_level;
 mod decode;
-mod level;
+mod lane_operations;
 mod math_unit;
 mod messages;
 mod moves;
 mod operand;
 mod operand_parts;
-mod ops;
 mod predicates;
 mod registers;
 mod run;
 mod special_forms;
-mod wide;
+mod wide_integers;
 
-pub use run::{Executable, Job, Pays, run, run_if_made, run_observed, run_translated, unsupported_parts};
+pub use run::{
+    Executable, Job, TranslationBenefit, run, run_if_translated, run_observed, run_translated,
+    unsupported_parts,
+};
 
 use std::ops::Deref;
 
@@ -28,7 +31,7 @@ use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask, Status};
 use envisa_machine::trap::Cause;
 
-use crate::level::Handler;
+use crate::cpu_level::Handler;
 
 /// How a source is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -120,7 +123,7 @@ impl Code {
 
     /// The same by general code, which goes by the description of each instruction: vector code is held against it.
     #[doc(hidden)]
-    pub fn general(program: &Program, level: Level) -> Code {
+    pub fn with_general_handlers(program: &Program, level: Level) -> Code {
         let code = program.code();
         Code {
             program: program.clone(),
@@ -137,22 +140,22 @@ impl Code {
     /// # Panics
     /// If the program has no such instruction, or the thread's registers are not as many as the program's.
     #[doc(hidden)]
-    pub fn one(&self, m: &mut Machine<'_>, pc: u32) -> u32 {
+    pub fn execute_one(&self, m: &mut Machine<'_>, pc: u32) -> u32 {
         assert_eq!(m.t.regs.len(), self.file);
         let cell = &self.cells[pc as usize];
-        level::call(cell.run, m, At { cell, code: self }, pc)
+        cpu_level::call(cell.run, m, At { cell, code: self }, pc)
     }
 
     /// Does other code do an instruction by another handler?
     #[doc(hidden)]
-    pub fn differs(&self, other: &Code, pc: u32) -> bool {
+    pub fn uses_other_handler(&self, other: &Code, pc: u32) -> bool {
         let handler = |c: &Code| c.cells.get(pc as usize).map(|c| c.run as usize);
         handler(self) != handler(other)
     }
 
     /// Where handlers make source `i` a plain vector.
     #[inline(always)]
-    pub(crate) fn made(&self, i: u32) -> u32 {
+    pub(crate) fn scratch_vector(&self, i: u32) -> u32 {
         self.file + 256 * (SPARE_OF_PARTS + i)
     }
 
@@ -234,7 +237,7 @@ impl Code {
         let mut pc = m.t.pc;
         m.t.status = Status::Ready;
         while let Some(cell) = self.cells.get(pc as usize) {
-            pc = level::call(cell.run, m, At { cell, code: self }, pc);
+            pc = cpu_level::call(cell.run, m, At { cell, code: self }, pc);
         }
         // `STOP` was returned by whoever set the status; any other value is past the end of the code.
         if m.t.status == Status::Ready {
@@ -276,7 +279,7 @@ impl Code {
     ) -> bool {
         let at = At { cell, code: self };
         if tell == Tell::Never {
-            *next = level::call(cell.run, m, at, pc);
+            *next = cpu_level::call(cell.run, m, at, pc);
             return false;
         }
         // The predicate of `sel` picks a source; all active channels run.
@@ -287,7 +290,7 @@ impl Code {
         m.accesses.clear();
         m.t.stores_told = tell == Tell::Always;
         if tell != Tell::Always {
-            *next = level::call(cell.run, m, at, pc);
+            *next = cpu_level::call(cell.run, m, at, pc);
             let told = !m.accesses.is_empty();
             if told {
                 o.accessed(m, pc, mask, *next);
@@ -296,12 +299,12 @@ impl Code {
         }
         if o.passes(m, pc, mask) {
             m.t.untold = true;
-            *next = level::call(cell.run, m, at, pc);
+            *next = cpu_level::call(cell.run, m, at, pc);
             m.t.untold = false;
             return false;
         }
         o.before(m, pc, mask);
-        *next = level::call(cell.run, m, at, pc);
+        *next = cpu_level::call(cell.run, m, at, pc);
         o.after(m, pc, mask, *next);
         true
     }

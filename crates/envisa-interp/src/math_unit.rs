@@ -8,7 +8,7 @@ use envisa_sem::math::Function;
 use envisa_sem::{MathUnit, Nearest};
 
 use crate::alu::{Alu, elements, execute_in_mode, store};
-use crate::level::Kernel;
+use crate::cpu_level::Kernel;
 use crate::operand::Exec;
 use crate::registers::Operands;
 use crate::{At, exec_mask};

@@ -11,7 +11,7 @@ use envisa_machine::messages::precomputed::{self, Done, Element, Plan, Reach, Su
 use envisa_machine::register_file::Registers;
 use envisa_machine::thread::{Machine, Mask};
 
-use crate::level::{Handler, Kernel, Vectors, base_handler};
+use crate::cpu_level::{Handler, Kernel, Vectors, base_handler};
 use crate::{At, exec_mask};
 
 /// The handler of a message.

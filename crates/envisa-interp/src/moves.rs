@@ -8,9 +8,9 @@ use envisa_lower::ExecType;
 use envisa_sem::{Bf, Convert, Hf, Ieee, Lane};
 
 use crate::alu::{execute_in_mode, store, vector};
-use crate::level::{Handler, Kernel, Vectors};
+use crate::cpu_level::{Handler, Kernel, Vectors};
+use crate::lane_operations::Copy;
 use crate::operand::inst;
-use crate::ops::Copy;
 use crate::registers::Operands;
 use crate::{At, exec_mask};
 use envisa_machine::cpu::Level;

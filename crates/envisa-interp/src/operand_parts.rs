@@ -5,11 +5,11 @@
 use envisa_isa::Type;
 use envisa_lower::{Dst, ExecType, Inst, Modifier, Op, Shape, Src, Strides};
 
+use crate::cpu_level::{Handler, Kernel, call};
 use crate::decode::{alu_handler, dst_cell, make_cell, src_cell};
-use crate::level::{Handler, Kernel, call};
 use crate::moves::{Move, Place, choose_handler};
 use crate::special_forms::is_other;
-use crate::wide::is_by_value;
+use crate::wide_integers::is_by_value;
 use crate::{At, Cell, SrcCell, SrcKind, active_channels};
 use envisa_machine::cpu::Level;
 use envisa_machine::register_file::Registers;

@@ -2,7 +2,7 @@
 
 use envisa_lower::{Dst, Shape, Src};
 
-use crate::level::Kernel;
+use crate::cpu_level::Kernel;
 use crate::operand::{inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::special_forms::{as_int, set_predicate};

@@ -1,7 +1,7 @@
 //! The register file as handlers access it: by offsets that were checked when they were made.
 #![allow(unsafe_code)]
 
-use envisa_machine::register_file::{Pod, Registers, Un, blend_by_mask};
+use envisa_machine::register_file::{Pod, Registers, Unaligned, blend_by_mask};
 
 /// Access by offsets that nobody checks in release builds.
 ///
@@ -14,7 +14,7 @@ pub(crate) trait Operands {
     /// Stores `N` consecutive elements.
     fn store<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]);
     /// `N` consecutive elements, in place.
-    fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N];
+    fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Unaligned<T>; N];
     /// Stores `N` consecutive elements of which some are what was there: see
     /// [`Registers::store_merged_unchecked`].
     fn store_merged<T: Pod, const N: usize>(&mut self, offset: u32, x: [T; N]);
@@ -40,7 +40,7 @@ impl Operands for Registers {
     }
 
     #[inline(always)]
-    fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
+    fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Unaligned<T>; N] {
         // SAFETY: as in `load`.
         unsafe { self.at_unchecked(offset) }
     }

@@ -18,7 +18,7 @@ use envisa_machine::thread::{Machine, STOP};
 use envisa_machine::trap::Trap;
 use envisa_machine::{Outcome, RunOptions};
 
-use crate::{At, Code, level};
+use crate::{At, Code, cpu_level};
 
 /// A program decoded for this machine's CPU: as it was written, for observers, and improved.
 pub struct Executable {
@@ -41,7 +41,7 @@ pub struct Executable {
 
 /// When a translation pays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pays {
+pub enum TranslationBenefit {
     /// At once: the launch is to wait for it.
     Now,
     /// If it is made beside: this launch is to be interpreted where it is not there.
@@ -91,18 +91,20 @@ impl Executable {
     /// Does translating it pay for a launch of so many threads? Not where they run each instruction once at most, and
     /// interpreting them, and those of the launches before, costs less than the translation: the first launches of a
     /// small kernel. Nobody waits for it where it is made beside them.
-    pub fn pays(&self, threads: u64) -> Pays {
+    pub fn translation_benefit(&self, threads: u64) -> TranslationBenefit {
         if !self.fast.runs_forward() {
-            return Pays::Now;
+            return TranslationBenefit::Now;
         }
         let instructions = self.fast.code().len() as u64;
         let before = self.untranslated.fetch_add(threads, Ordering::Relaxed);
         let interpreted = before.saturating_add(threads).saturating_mul(instructions);
         let cost = THREADS_FOR_A_TRANSLATION * instructions + INSTRUCTIONS_FOR_A_TRANSLATION;
         match interpreted {
-            n if n > cost => Pays::Now,
-            n if n > cost / PART_FOR_ONE_BESIDE || self.translation.get().is_some() => Pays::Beside,
-            _ => Pays::NotYet,
+            n if n > cost => TranslationBenefit::Now,
+            n if n > cost / PART_FOR_ONE_BESIDE || self.translation.get().is_some() => {
+                TranslationBenefit::Beside
+            }
+            _ => TranslationBenefit::NotYet,
         }
     }
 
@@ -111,7 +113,7 @@ impl Executable {
         !self.making.swap(true, Ordering::Acquire)
     }
 
-    /// Makes what [`run_if_made`] asked for, after [`Executable::begins`].
+    /// Makes what [`run_if_translated`] asked for, after [`Executable::begins`].
     pub fn make(&self, job: Job, engine: &dyn Engine) {
         self.translate(engine);
         if let Some(Some(t)) = self.translation.get() {
@@ -191,7 +193,7 @@ impl Instructions for Single {
         let code = self.code();
         code.admit(m);
         match code.cells.get(pc as usize) {
-            Some(cell) => level::call(cell.run, m, At { cell, code }, pc),
+            Some(cell) => cpu_level::call(cell.run, m, At { cell, code }, pc),
             None => m.fault(pc, None, envisa_machine::Cause::FellOff),
         }
     }
@@ -207,7 +209,7 @@ impl Instructions for Single {
         while ran < most {
             last = pc;
             let next = match code.cells.get(pc as usize) {
-                Some(cell) => level::call(cell.run, m, At { cell, code }, pc),
+                Some(cell) => cpu_level::call(cell.run, m, At { cell, code }, pc),
                 None => m.fault(pc, None, envisa_machine::Cause::FellOff),
             };
             if next == pc && flags.get(pc as usize).is_some_and(|f| f & flag::MESSAGE != 0) {
@@ -351,7 +353,7 @@ pub fn run_translated(
 
 /// The same if all that this takes is made; else the launch is interpreted, and `beside` is given what is to be made for
 /// the next ones.
-pub fn run_if_made(
+pub fn run_if_translated(
     exe: &Executable,
     prepared: &Prepared,
     linked: &Linked,

@@ -10,12 +10,12 @@ use envisa_sem::{Float, FpMode, Hf, Ieee, Mode, Relation, convert, int};
 
 use crate::alu::{elements, gather_source, scalar, source, store, vector, write};
 use crate::control::GotoK;
-use crate::level::Kernel;
+use crate::cpu_level::Kernel;
 use crate::operand::{Exec, inst, read_general, write_general};
 use crate::registers::Operands;
 use crate::{At, Code, active_channels, exec_mask, pred_mask};
 use envisa_machine::cpu::Isa;
-use envisa_machine::register_file::{Un, all_channels, bits_of_lane_masks, blend_by_mask};
+use envisa_machine::register_file::{Unaligned, all_channels, bits_of_lane_masks, blend_by_mask};
 use envisa_machine::thread::{Fused, Machine, Mask, STOP, Status};
 use envisa_machine::trap::Cause;
 
@@ -117,8 +117,8 @@ fn relation_by_number(number: u32) -> Relation {
 fn related_channels<T: Compare, M: Mode, const N: usize>(
     mode: M,
     relation: Relation,
-    a: &[Un<T>; N],
-    b: &[Un<T>; N],
+    a: &[Unaligned<T>; N],
+    b: &[Unaligned<T>; N],
 ) -> Mask {
     let (a, b) = if matches!(relation, Relation::Gt | Relation::Ge) { (b, a) } else { (a, b) };
     let holds = |relation| {

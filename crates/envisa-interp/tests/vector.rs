@@ -209,7 +209,7 @@ fn vector_code_does_what_general_code_does() {
     let program = program.with_code(code);
     let program = Program::new(program).expect("its operands are inside");
     let l = Level::detect();
-    let (fast, slow) = (Code::new(&program, l, false), Code::general(&program, l));
+    let (fast, slow) = (Code::new(&program, l, false), Code::with_general_handlers(&program, l));
     let (memory, surfaces) = (AddressMap::default(), SurfaceTable::default());
     let block = Block::zeroed(64).unwrap();
     let dropped = envisa_machine::dropped_accesses::Dropped::default();
@@ -219,7 +219,7 @@ fn vector_code_does_what_general_code_does() {
     let modes = [0x4c0, 0x4c0, 0, 0x440, 0x80, 0x4f0, 0x4d0, 1].map(FpMode::from_cr0);
     let mut vector = 0;
     for (pc, i) in program.code()[..COUNT].iter().enumerate() {
-        vector += usize::from(fast.differs(&slow, pc as u32));
+        vector += usize::from(fast.uses_other_handler(&slow, pc as u32));
         for round in 0..if cfg!(miri) { 1 } else { 4 } {
             let mut file = vec![0; FILE as usize];
             fill(&mut r, &mut file);
@@ -246,7 +246,7 @@ fn vector_code_does_what_general_code_does() {
                     local_regions: &[],
                     private: None,
                     names: &names,
-                    inputs: envisa_machine::inputs::Inputs::default(),
+                    inputs: envisa_machine::thread_inputs::Inputs::default(),
                 };
                 thread.reset(u32::MAX, 1);
                 thread.regs.bytes_mut().copy_from_slice(&file);
@@ -260,7 +260,7 @@ fn vector_code_does_what_general_code_does() {
                     trap: None,
                     accesses: envisa_machine::thread::Accesses::default(),
                 };
-                assert_eq!(code.one(&mut m, pc as u32), pc as u32 + 1, "{i:?}");
+                assert_eq!(code.execute_one(&mut m, pc as u32), pc as u32 + 1, "{i:?}");
                 assert!(m.trap.is_none() && m.t.status == Status::Ready);
                 m.t.regs.bytes().to_vec()
             });

@@ -37,7 +37,7 @@ impl Caller {
     }
 
     /// Reads a value that may be missing.
-    pub(crate) fn maybe<T: Copy>(&self, from: *const T) -> Option<T> {
+    pub(crate) fn read_optional<T: Copy>(&self, from: *const T) -> Option<T> {
         self.read(from).ok()
     }
 
@@ -52,7 +52,7 @@ impl Caller {
     }
 
     /// Writes a value, if it is wanted.
-    pub(crate) fn give<T: Copy>(&self, to: *mut T, value: T) {
+    pub(crate) fn write_optional<T: Copy>(&self, to: *mut T, value: T) {
         let _ = self.write(to, value);
     }
 
@@ -97,7 +97,7 @@ impl Caller {
     }
 
     /// A text that is asked for twice: once for its length, once for itself.
-    pub(crate) fn answer(&self, bytes: &[u8], size: *mut usize, to: *mut u8) -> Result<()> {
+    pub(crate) fn write_sized_text(&self, bytes: &[u8], size: *mut usize, to: *mut u8) -> Result<()> {
         let room = self.read(size)?;
         if room > 0 && !to.is_null() {
             let n = room.min(bytes.len());
@@ -130,7 +130,7 @@ impl Caller {
     pub(crate) fn chain(&self, first: Base) -> Vec<(u32, *mut c_void)> {
         let mut all = Vec::new();
         let mut at = first.next;
-        while let Some(base) = self.maybe(at.cast::<Base>().cast_const()) {
+        while let Some(base) = self.read_optional(at.cast::<Base>().cast_const()) {
             all.push((base.stype, at));
             at = base.next;
             if all.len() == CHAIN {

@@ -148,7 +148,7 @@ impl Program {
 
     /// Where the instruction of the module stands that a channel of an instruction is of, if that is another one than
     /// that of the first channel.
-    pub fn upper_of(&self, pc: Pc, channel: u32) -> Option<&Upper> {
+    pub fn origin_of_channel(&self, pc: Pc, channel: u32) -> Option<&Upper> {
         self.upper(pc).iter().rfind(|u| u32::from(u.channel) <= channel)
     }
 

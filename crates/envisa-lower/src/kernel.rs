@@ -371,7 +371,7 @@ impl FunctionLowering<'_> {
             end: end + 1,
             locals: homes.ranges.clone(),
             vars: homes.homes.clone(),
-            lines: crate::lines::of_object(self.o, &mut self.program.source_files),
+            lines: crate::source_lines::of_object(self.o, &mut self.program.source_files),
         });
         Ok(())
     }

@@ -34,7 +34,7 @@ pub(crate) enum Width {
 
 /// The type that serves the usual integers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Usual {
+pub(crate) enum IntegerType {
     /// A signed one, of 32 or 64 bits.
     Signed,
     /// An unsigned one, of 32 or 64 bits.
@@ -55,7 +55,7 @@ pub(crate) enum Usual {
 
 /// What is looked at as a number, rather than as bits that may be cut to the destination's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Numbers {
+pub(crate) enum NumericOperands {
     /// Nothing that the usual type does not hold.
     Nothing,
     /// What no usual type may hold.
@@ -80,8 +80,8 @@ pub(crate) enum Numbers {
 pub(crate) struct OpFacts {
     pub operands: Operands,
     pub width: Width,
-    pub usual: Usual,
-    pub numbers: Numbers,
+    pub usual: IntegerType,
+    pub numbers: NumericOperands,
     /// It does nothing but write its destination, and is dropped where nobody reads that.
     pub pure: bool,
     /// Each channel computes for itself.
@@ -97,8 +97,8 @@ impl OpFacts {
     const COMPUTES: OpFacts = OpFacts {
         operands: Operands::AsWritten,
         width: Width::Any,
-        usual: Usual::Signed,
-        numbers: Numbers::Nothing,
+        usual: IntegerType::Signed,
+        numbers: NumericOperands::Nothing,
         pure: true,
         by_channel: true,
         rounds_once: false,
@@ -108,14 +108,15 @@ impl OpFacts {
     const STAYS: OpFacts = OpFacts { pure: false, ..OpFacts::COMPUTES };
     /// One that does something else than compute.
     const ACTS: OpFacts = OpFacts { pure: false, by_channel: false, ..OpFacts::COMPUTES };
-    const BITS: OpFacts = OpFacts { operands: Operands::Bits, numbers: Numbers::Result, ..OpFacts::COMPUTES };
+    const BITS: OpFacts =
+        OpFacts { operands: Operands::Bits, numbers: NumericOperands::Result, ..OpFacts::COMPUTES };
     const COMPARES: OpFacts =
-        OpFacts { usual: Usual::Compared, numbers: Numbers::Sources(2), ..OpFacts::COMPUTES };
-    const U32: OpFacts = OpFacts { width: Width::Never, usual: Usual::U32, ..OpFacts::COMPUTES };
+        OpFacts { usual: IntegerType::Compared, numbers: NumericOperands::Sources(2), ..OpFacts::COMPUTES };
+    const U32: OpFacts = OpFacts { width: Width::Never, usual: IntegerType::U32, ..OpFacts::COMPUTES };
     const ROTATES: OpFacts = OpFacts {
         operands: Operands::Rotated,
         width: Width::First,
-        usual: Usual::Unsigned,
+        usual: IntegerType::Unsigned,
         ..OpFacts::COMPUTES
     };
     const SHIFTS: OpFacts = OpFacts { width: Width::FirstOrResult, ..OpFacts::COMPUTES };
@@ -131,44 +132,56 @@ impl Op {
         match self {
             Mov => OpFacts {
                 operands: Operands::Copied(1),
-                usual: Usual::Copied,
-                numbers: Numbers::ResultOf(1),
+                usual: IntegerType::Copied,
+                numbers: NumericOperands::ResultOf(1),
                 on_bf: true,
                 ..COMPUTES
             },
             Sel => OpFacts {
                 operands: Operands::Copied(2),
-                usual: Usual::Copied,
-                numbers: Numbers::ResultOf(2),
+                usual: IntegerType::Copied,
+                numbers: NumericOperands::ResultOf(2),
                 on_bf: true,
                 ..COMPUTES
             },
             MovPred => OpFacts { by_channel: false, ..COMPUTES },
             Cmp | Min | Max => OpFacts { on_bf: true, ..OpFacts::COMPARES },
             Avg => OpFacts::COMPARES,
-            Add => OpFacts { numbers: Numbers::Sum(2), rounds_once: true, on_bf: true, ..COMPUTES },
-            Add3 => OpFacts { numbers: Numbers::Sum(3), ..COMPUTES },
-            Add3o => OpFacts { numbers: Numbers::Everything, ..OpFacts::ACTS },
+            Add => OpFacts { numbers: NumericOperands::Sum(2), rounds_once: true, on_bf: true, ..COMPUTES },
+            Add3 => OpFacts { numbers: NumericOperands::Sum(3), ..COMPUTES },
+            Add3o => OpFacts { numbers: NumericOperands::Everything, ..OpFacts::ACTS },
             Addc | Subb => U32,
-            Mul => OpFacts { numbers: Numbers::Product, rounds_once: true, on_bf: true, ..COMPUTES },
-            Mulh => OpFacts { usual: Usual::HighHalf, ..COMPUTES },
-            Mad => OpFacts { numbers: Numbers::ProductAndSum, rounds_once: true, on_bf: true, ..COMPUTES },
-            Madw => OpFacts { usual: Usual::I64, ..OpFacts::ACTS },
-            Div => {
-                OpFacts { numbers: Numbers::Quotient, rounds_once: true, pure: false, ..OpFacts::COMPARES }
-            }
+            Mul => OpFacts { numbers: NumericOperands::Product, rounds_once: true, on_bf: true, ..COMPUTES },
+            Mulh => OpFacts { usual: IntegerType::HighHalf, ..COMPUTES },
+            Mad => OpFacts {
+                numbers: NumericOperands::ProductAndSum,
+                rounds_once: true,
+                on_bf: true,
+                ..COMPUTES
+            },
+            Madw => OpFacts { usual: IntegerType::I64, ..OpFacts::ACTS },
+            Div => OpFacts {
+                numbers: NumericOperands::Quotient,
+                rounds_once: true,
+                pure: false,
+                ..OpFacts::COMPARES
+            },
             Mod => OpFacts { pure: false, ..OpFacts::COMPARES },
             And | Or | Xor | Not | Bfn => OpFacts::BITS,
-            Shl => OpFacts { numbers: Numbers::Result, ..OpFacts::SHIFTS },
-            Shr => OpFacts { operands: Operands::FirstUnsigned, usual: Usual::Unsigned, ..OpFacts::SHIFTS },
-            Asr => {
-                OpFacts { operands: Operands::FirstSigned, numbers: Numbers::Sources(1), ..OpFacts::SHIFTS }
+            Shl => OpFacts { numbers: NumericOperands::Result, ..OpFacts::SHIFTS },
+            Shr => {
+                OpFacts { operands: Operands::FirstUnsigned, usual: IntegerType::Unsigned, ..OpFacts::SHIFTS }
             }
+            Asr => OpFacts {
+                operands: Operands::FirstSigned,
+                numbers: NumericOperands::Sources(1),
+                ..OpFacts::SHIFTS
+            },
             Rol | Ror => OpFacts::ROTATES,
-            Bfe => OpFacts { usual: Usual::SignOf(2), ..U32 },
-            Fbh => OpFacts { usual: Usual::SignOf(0), ..U32 },
+            Bfe => OpFacts { usual: IntegerType::SignOf(2), ..U32 },
+            Fbh => OpFacts { usual: IntegerType::SignOf(0), ..U32 },
             Bfi | Bfrev | Fbl | Lzd => U32,
-            Cbit => OpFacts { usual: Usual::Unsigned, ..COMPUTES },
+            Cbit => OpFacts { usual: IntegerType::Unsigned, ..COMPUTES },
             PredLogic | Lrp | Frc | Rndd | Rndu | Rnde | Rndz => COMPUTES,
             Sqrt => OpFacts { rounds_once: true, ..STAYS },
             Inv | Rsqrt | Exp | Log | Pow | Sin | Cos => STAYS,

@@ -2,7 +2,7 @@
 
 use envisa_isa::Type;
 
-use crate::op_facts::{Numbers, Operands, Usual, Width};
+use crate::op_facts::{IntegerType, NumericOperands, Operands, Width};
 use crate::program::*;
 
 /// Operands of logic and shifts are bits: they are read by the type that says so.
@@ -172,13 +172,13 @@ fn usual_type(inst: &Inst) -> ExecType {
     let sixty_four = sixty_four(inst);
     let of = |narrow, wide| if sixty_four { wide } else { narrow };
     match inst.op.facts().usual {
-        Usual::U32 => U32,
-        Usual::Unsigned => of(U32, U64),
-        Usual::SignOf(source) => match src_type(&inst.src[source]) {
+        IntegerType::U32 => U32,
+        IntegerType::Unsigned => of(U32, U64),
+        IntegerType::SignOf(source) => match src_type(&inst.src[source]) {
             Some(t) if t.is_signed() => I32,
             _ => U32,
         },
-        Usual::HighHalf => {
+        IntegerType::HighHalf => {
             let all = |t: Type| {
                 dst_type(inst).is_some_and(|d| d.0.size() == 4)
                     && inst.src[..2].iter().all(|s| match s {
@@ -196,18 +196,18 @@ fn usual_type(inst: &Inst) -> ExecType {
                 I64
             }
         }
-        Usual::I64 => I64,
-        Usual::Compared => {
+        IntegerType::I64 => I64,
+        IntegerType::Compared => {
             // The first of these that holds all sources is taken.
             let signed = inst.src.iter().filter_map(src_type).any(|t| t.is_signed());
             if signed { of(I32, I64) } else { of(U32, U64) }
         }
-        Usual::Copied => match src_type(&inst.src[0]) {
+        IntegerType::Copied => match src_type(&inst.src[0]) {
             Some(t) if is_64_bit_integer(t) && !t.is_signed() => U64,
             Some(Type::Ud) => of(U32, I64),
             _ => of(I32, I64),
         },
-        Usual::Signed => of(I32, I64),
+        IntegerType::Signed => of(I32, I64),
     }
 }
 
@@ -267,18 +267,18 @@ fn values_fit_exec_type(inst: &Inst, exec: ExecType) -> bool {
     };
     let fits = |v: Option<Interval>| v.is_none_or(holds);
     match inst.op.facts().numbers {
-        Numbers::Nothing => true,
-        Numbers::Everything => false,
-        Numbers::Result => !number,
-        Numbers::ResultOf(n) => !number || all(n),
-        Numbers::Sources(n) => all(n),
-        Numbers::Quotient => {
+        NumericOperands::Nothing => true,
+        NumericOperands::Everything => false,
+        NumericOperands::Result => !number,
+        NumericOperands::ResultOf(n) => !number || all(n),
+        NumericOperands::Sources(n) => all(n),
+        NumericOperands::Quotient => {
             let negative = source(1).is_some_and(|d| d.0 < 0);
             all(2) && (!number || !negative || fits(source(0).map(|(a, b)| (a.min(-b), b.max(-a)))))
         }
-        Numbers::Sum(n) => !number || all(n) && fits(sum(n)),
-        Numbers::Product => !number || all(2) && fits(product()),
-        Numbers::ProductAndSum => {
+        NumericOperands::Sum(n) => !number || all(n) && fits(sum(n)),
+        NumericOperands::Product => !number || all(2) && fits(product()),
+        NumericOperands::ProductAndSum => {
             let both = |p: Option<Interval>| {
                 let ((a, b), (c, d)) = (p?, source(2)?);
                 Some((a.saturating_add(c), b.saturating_add(d)))

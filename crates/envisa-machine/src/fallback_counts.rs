@@ -7,12 +7,12 @@ use envisa_lower::{Pc, Program};
 
 /// Counts, by program counter.
 #[derive(Debug)]
-pub struct Asked(Vec<AtomicU64>);
+pub struct FallbackCounts(Vec<AtomicU64>);
 
-impl Asked {
+impl FallbackCounts {
     /// None yet, of a program's instructions.
-    pub fn new(p: &Program) -> Asked {
-        Asked(p.code().iter().map(|_| AtomicU64::new(0)).collect())
+    pub fn new(p: &Program) -> FallbackCounts {
+        FallbackCounts(p.code().iter().map(|_| AtomicU64::new(0)).collect())
     }
 
     /// Once more.

@@ -153,7 +153,7 @@ impl Alive<'_> {
         self.group.id[row.axis] = along;
         self.group.fused.clear();
         if stop.cancelled() {
-            let trap = Trap::of_launch(self.env.program.name(), Cause::Cancelled);
+            let trap = Trap::before_start(self.env.program.name(), Cause::Cancelled);
             return Err(Box::new(Trap { group: self.group.id, ..trap }));
         }
         self.slm.clear(0, self.slm.len());
@@ -270,7 +270,7 @@ impl<'a, R: Run> Groups<'a, R> {
         let Kept { mut threads, mut hints, mut image, slm, .. } = kept.reusable_for(launch);
         let Some(slm) = slm.or_else(|| Block::zeroed(prepared.slm_bytes as usize)) else {
             let cause = Cause::NoMemory { bytes: prepared.slm_bytes };
-            return Err(Box::new(Trap::of_launch(program.name(), cause)));
+            return Err(Box::new(Trap::before_start(program.name(), cause)));
         };
         let together = loader.together;
         let live = if together { most } else { 1 };
@@ -309,7 +309,7 @@ impl<'a, R: Run> Groups<'a, R> {
     /// The launch was cancelled.
     fn begin(&mut self, id: [u32; 3], class: &GroupClass, stop: &Stop) -> Result<(), Box<Trap>> {
         if stop.cancelled() {
-            let trap = Trap::of_launch(self.launch.env.program.name(), Cause::Cancelled);
+            let trap = Trap::before_start(self.launch.env.program.name(), Cause::Cancelled);
             return Err(Box::new(Trap { group: id, ..trap }));
         }
         self.launch.prepared.patch_group(&mut self.image, id, class);
@@ -518,7 +518,7 @@ impl<'a, R: Run> Groups<'a, R> {
         };
         let payload = prepared.payload_of(class, index);
         let full = channels == crate::register_file::all_channels(env.program.simd() as usize);
-        let few = full && self.loader.load_few(env.program, t, (&self.image, payload), shared, set);
+        let few = full && self.loader.load_partial(env.program, t, (&self.image, payload), shared, set);
         t.scratch = u64::from(dword(20)) & !0x3ff;
         if !few {
             let all = set();

@@ -6,9 +6,9 @@ use envisa_isa::predefined::var;
 use envisa_lower::{Dst, InputClass, Op, Program};
 
 use crate::dispatch::Prepared;
-use crate::inputs::GROUP_IDS;
 use crate::register_file::all_channels;
 use crate::thread::{Loaded, Mask, Thread};
+use crate::thread_inputs::GROUP_IDS;
 
 /// `(register, source, bytes)`.
 pub(crate) type Copy = (u32, u32, u32);
@@ -16,7 +16,7 @@ pub(crate) type Copy = (u32, u32, u32);
 /// What threads with all channels are given anew, of registers that were loaded whole before and that an engine says
 /// it reads.
 #[derive(Clone, Default)]
-pub(crate) struct Few {
+pub(crate) struct PartialLoad {
     /// From the image; the threads of a group share it, and do not write it.
     pub group: Vec<Copy>,
     /// What of that differs from row to row of groups, where all groups are of one class.
@@ -48,7 +48,7 @@ pub struct Loader {
     pub(crate) together: bool,
     /// The program has named barriers, whose counts are to be cleared between groups.
     pub(crate) named: bool,
-    pub(crate) few: Option<Few>,
+    pub(crate) few: Option<PartialLoad>,
     /// What it was trimmed to is read by threads that lack channels, too: see [`Loader::serves_lacking`].
     lacking: bool,
 }
@@ -159,12 +159,12 @@ impl Loader {
     /// on, and that say which registers these read: `(first byte, bytes)`.
     pub fn trim(&mut self, p: &Program, prepared: &Prepared, reads: &[(u32, u32)]) {
         let meet = |r: &Range<u32>| reads.iter().any(|(at, bytes)| *at < r.end && r.start < at + bytes);
-        let mut few = Few {
+        let mut few = PartialLoad {
             set: SET.map(|(id, at)| {
                 let home = p.registers().predefined[id] + at;
                 meet(&(home..home + 4))
             }),
-            ..Few::default()
+            ..PartialLoad::default()
         };
         // Messages may look for the implicit arguments by r0.0.
         let r0 = p.registers().predefined[var::R0 as usize];
@@ -247,7 +247,7 @@ impl Loader {
     /// said what it reads; `false` (and nothing done) if they are to be loaded whole. `shared`: what the threads of
     /// the group share is there. `set`: what the thread's start sets.
     #[inline]
-    pub(crate) fn load_few(
+    pub(crate) fn load_partial(
         &self,
         p: &Program,
         t: &mut Thread,

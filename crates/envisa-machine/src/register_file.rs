@@ -23,13 +23,13 @@ pod! { u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 envisa_sem::Hf envisa_sem::Bf }
 /// An element without alignment, so that registers can be looked at in place.
 #[derive(Clone, Copy, Default)]
 #[repr(C, packed)]
-pub struct Un<T>(T);
+pub struct Unaligned<T>(T);
 
-impl<T: Pod> Un<T> {
+impl<T: Pod> Unaligned<T> {
     /// Of a value.
     #[inline(always)]
-    pub fn new(x: T) -> Un<T> {
-        Un(x)
+    pub fn new(x: T) -> Unaligned<T> {
+        Unaligned(x)
     }
 
     /// The value.
@@ -169,10 +169,10 @@ impl Registers {
     /// # Safety
     /// As of [`Registers::load_unchecked`].
     #[inline(always)]
-    pub unsafe fn at_unchecked<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
+    pub unsafe fn at_unchecked<T: Pod, const N: usize>(&self, offset: u32) -> &[Unaligned<T>; N] {
         debug_assert!(offset as usize + N * size_of::<T>() <= self.accessible_bytes());
         // SAFETY: in bounds by the contract; `Un` has alignment 1 and any bytes are a value.
-        unsafe { &*self.base.add(offset as usize).cast::<[Un<T>; N]>() }
+        unsafe { &*self.base.add(offset as usize).cast::<[Unaligned<T>; N]>() }
     }
 
     /// Bit i for channel i: loops over channels test `bits[i] & mask` against zero. As the compiler does not know
@@ -217,7 +217,7 @@ impl Registers {
 
     /// `N` consecutive elements, in place.
     #[inline(always)]
-    pub(crate) fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Un<T>; N] {
+    pub(crate) fn at<T: Pod, const N: usize>(&self, offset: u32) -> &[Unaligned<T>; N] {
         // SAFETY: as in `load`.
         unsafe { self.at_unchecked(offset) }
     }

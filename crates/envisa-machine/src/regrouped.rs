@@ -41,7 +41,7 @@ impl Regrouped {
     }
 
     /// Where a channel would be in the groups that were asked for.
-    pub fn as_asked(&self, at: Place) -> Place {
+    pub fn in_requested_groups(&self, at: Place) -> Place {
         let item = at.thread.saturating_mul(self.simd).saturating_add(at.channel);
         let local = local_id(item, self.run, self.walk);
         let id = [0, 1, 2].map(|d| u64::from(at.group[d]) * u64::from(self.run[d]) + u64::from(local[d]));
@@ -89,7 +89,7 @@ mod tests {
             for (y, z) in (0..60).flat_map(|y| (0..4).map(move |z| (y, z))) {
                 for item in 0..120 {
                     let here = Place { group: [0, y, z], thread: item / 8, channel: item % 8 };
-                    let there = r.as_asked(here);
+                    let there = r.in_requested_groups(here);
                     assert_eq!(of(here, run), of(there, asked));
                     assert!(seen.insert((there.group, there.thread, there.channel)));
                 }

@@ -55,7 +55,7 @@ impl Sampler {
     }
 
     /// Does it say what lies outside of an image?
-    pub const fn has_outside(&self) -> bool {
+    pub const fn defines_outside(&self) -> bool {
         !matches!(self.addressing, Addressing::None)
     }
 

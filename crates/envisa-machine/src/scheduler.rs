@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use self::contention::{Contention, Watch};
+use self::contention::{Contention, ContentionMonitor};
 use self::unclaimed_groups::Spans;
 use envisa_lower::{Dst, Inst, Op, Program, Src, fence};
 
@@ -15,7 +15,7 @@ use crate::engine::{LaunchView, Stop, Worker};
 use crate::pool::{hardware_threads, is_thread_awake, run_on_own_threads, run_with_helpers};
 use crate::thread_order::Order;
 
-pub use self::contention::Learnt;
+pub use self::contention::ContentionHistory;
 pub use crate::engine::Cancel;
 use crate::trap::{Cause, Trap};
 
@@ -34,7 +34,7 @@ pub struct RunOptions {
     /// [`Env::stray_reads`](crate::thread::Env::stray_reads). Not of launches that are observed.
     pub stray_reads: bool,
     /// What the kernel's launches found out, those before this one and this one.
-    pub learnt: Option<Arc<Learnt>>,
+    pub learnt: Option<Arc<ContentionHistory>>,
     /// In which order groups start, and threads take turns.
     pub order: Order,
     /// Every group has a host thread of its own, and all of them run at once: they may wait for each other.
@@ -255,7 +255,7 @@ struct Shared<'a> {
     at_once: bool,
     /// Of programs whose groups may stand in each other's way.
     contention: Option<Contention>,
-    learnt: Option<&'a Learnt>,
+    learnt: Option<&'a ContentionHistory>,
 }
 
 impl Shared<'_> {
@@ -263,11 +263,11 @@ impl Shared<'_> {
     fn run_remaining_groups<W: Worker>(&self, worker: &mut W, number: u32, progress: Option<&Progress>) {
         match &self.contention {
             Some(c) if number == 0 => {
-                let mut watch = Watch::new(c, self.workers, self.learnt);
+                let mut watch = ContentionMonitor::new(c, self.workers, self.learnt);
                 let left = || self.spans.left();
-                self.work_watched(worker, progress, |groups, took| watch.look(groups, took, left()));
+                self.work_watched(worker, progress, |groups, took| watch.note_progress(groups, took, left()));
             }
-            Some(c) => self.work_watched(worker, progress, |_, _| c.pass()),
+            Some(c) => self.work_watched(worker, progress, |_, _| c.wait_for_turn()),
             None => while self.claim(worker, number, |left| self.step(left), progress) {},
         }
     }

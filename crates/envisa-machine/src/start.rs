@@ -6,8 +6,8 @@ use envisa_isa::Platform;
 use envisa_lower::{Program, RegOffset};
 
 use crate::dispatch::Prepared;
-use crate::inputs::GROUP_IDS;
 use crate::loader::{Loader, SET};
+use crate::thread_inputs::GROUP_IDS;
 
 /// What is written into the registers of a thread that has all channels when it starts after another one of its
 /// launch, in this order. What the threads of a row share is there already (see [`Row`](crate::group::Row)).

@@ -10,14 +10,14 @@ use envisa_lower::{Inst, Message, Program, RegOffset, decode_raw};
 use envisa_sem::FpMode;
 
 use crate::dropped_accesses::{Dropped, DroppedAccess};
-use crate::fallback_counts::Asked;
-use crate::inputs::Inputs;
+use crate::fallback_counts::FallbackCounts;
 use crate::interest::Interest;
 use crate::memory::{AddressMap, Block, Hint, Names, SurfaceTable};
 use crate::messages::{self, Drops, Fault, FaultKind, MemoryObserver, Ports};
 use crate::register_file::{Registers, all_channels};
 use crate::regrouped::{Place, Regrouped};
 use crate::sampler::Sampler;
+use crate::thread_inputs::Inputs;
 use crate::trap::{Call, Cause, MAX_CALLS, Trap};
 
 pub use crate::trap::{Mask, Status};
@@ -274,7 +274,7 @@ pub struct Env<'a> {
     /// The groups that were asked for, where the launch runs in others.
     pub regrouped: Option<&'a Regrouped>,
     /// Counts what an engine asks for, where somebody wants to know.
-    pub asked: Option<&'a Asked>,
+    pub asked: Option<&'a FallbackCounts>,
     /// Reads of registers at addresses outside of every variable give zeros, where a device gives what is in some
     /// register: else they fault.
     pub stray_reads: bool,
@@ -545,7 +545,7 @@ impl Machine<'_> {
     }
 
     /// The same, telling somebody else of the accesses before they are done; who is told counts what is dropped.
-    pub fn message_told<O: MemoryObserver>(
+    pub fn message_observed<O: MemoryObserver>(
         &mut self,
         (pc, number): (u32, u32),
         mask: Mask,
@@ -593,7 +593,7 @@ impl Machine<'_> {
         let number = z.wrapping_mul(h).wrapping_add(y).wrapping_mul(w).wrapping_add(x);
         let place = |channel| {
             let here = Place { group: self.group.id, thread: self.t.index, channel };
-            self.env.regrouped.map_or(here, |r| r.as_asked(here))
+            self.env.regrouped.map_or(here, |r| r.in_requested_groups(here))
         };
         let number = match (self.env.regrouped, &drops.first) {
             (Some(r), Some(access)) => r.number(place(u32::from(access.channel) + first).group),
@@ -611,7 +611,7 @@ impl Machine<'_> {
     /// Which instruction of its function that is, for a channel, and where in the source it stands.
     fn source_location(&self, pc: u32, channel: Option<u32>) -> (u32, Span) {
         let p = self.env.program;
-        if let Some(u) = channel.and_then(|c| p.upper_of(pc, c)) {
+        if let Some(u) = channel.and_then(|c| p.origin_of_channel(pc, c)) {
             return (u.source, u.span);
         }
         p.code().get(pc as usize).map_or((0, Span::NONE), |i| (i.source, i.span))

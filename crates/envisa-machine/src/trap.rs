@@ -164,7 +164,8 @@ pub struct ThreadState {
 impl Trap {
     /// Says where it would be in the groups that were asked for.
     pub fn locate_in_requested_groups(&mut self, regrouped: &Regrouped) {
-        let place = |thread, channel| regrouped.as_asked(Place { group: self.group, thread, channel });
+        let place =
+            |thread, channel| regrouped.in_requested_groups(Place { group: self.group, thread, channel });
         for t in &mut self.threads {
             t.thread = place(t.thread, t.mask.trailing_zeros() & 31).thread;
         }
@@ -174,7 +175,7 @@ impl Trap {
     }
 
     /// A fault of a launch, before any of its instructions.
-    pub(crate) fn of_launch(kernel: &str, cause: Cause) -> Trap {
+    pub(crate) fn before_start(kernel: &str, cause: Cause) -> Trap {
         Trap {
             cause,
             kernel: kernel.to_owned(),

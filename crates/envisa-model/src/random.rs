@@ -4,8 +4,8 @@
 
 mod calls;
 mod lanes;
+mod predicates;
 mod quads;
-mod truths;
 
 use crate::num::*;
 use crate::program::*;
@@ -100,7 +100,7 @@ struct Gen {
     tidy: bool,
     /// The mode changes in the middle.
     modes: bool,
-    barriers: truths::Barriers,
+    barriers: predicates::Barriers,
     /// Nothing is written to memory: threads of a group take turns, and what they write others would read.
     quiet: bool,
 }
@@ -146,7 +146,7 @@ pub fn program(seed: u64) -> Program {
         split: Vec::new(),
         tidy,
         modes,
-        barriers: truths::Barriers::default(),
+        barriers: predicates::Barriers::default(),
         quiet: false,
     };
     g.declare();

@@ -319,7 +319,7 @@ impl Build {
             options.push_str(&format!("{lines}{name}"));
         }
         if let Some(rewrite) = self.rewrite.filter(|_| to_spirv) {
-            options.push_str(rewrite.first_options());
+            options.push_str(rewrite.frontend_options());
         }
         options
     }

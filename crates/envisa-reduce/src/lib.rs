@@ -9,10 +9,10 @@
 
 mod edits;
 mod launch;
-mod names;
+mod name_edits;
 mod opencl;
-mod pairs;
 mod source;
+mod token_pairs;
 mod tokens;
 mod visa;
 

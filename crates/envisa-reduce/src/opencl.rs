@@ -1,9 +1,9 @@
 //! OpenCL C: declarations, statements, blocks, expressions, tokens.
 
 use crate::edits::Edit;
-use crate::names;
-use crate::pairs;
+use crate::name_edits;
 use crate::source::{Source, is_assignment};
+use crate::token_pairs;
 use crate::tokens::Kind;
 use crate::{Language, Pass};
 
@@ -19,25 +19,29 @@ impl Language for OpenClC {
             Pass { name: "keep one branch of directives", edits: conditionals, most: 1 },
             Pass { name: "keep bodies only", edits: bodies, most: 1 },
             Pass { name: "make values zero", edits: values, most: MOST },
-            Pass { name: "leave out names", edits: names::use_removal_edits, most: 1 },
+            Pass { name: "leave out names", edits: name_edits::use_removal_edits, most: 1 },
             Pass { name: "keep one operand", edits: operands, most: 1 },
-            Pass { name: "put what names stand for in their places", edits: names::inlining_edits, most: 1 },
+            Pass {
+                name: "put what names stand for in their places",
+                edits: name_edits::inlining_edits,
+                most: 1,
+            },
             Pass { name: "leave out casts", edits: cast_edits, most: MOST },
             Pass { name: "keep one element of vectors", edits: vector_elements, most: 1 },
-            Pass { name: "make types narrow", edits: names::type_edits, most: 1 },
-            Pass { name: "put members in the place of structures", edits: names::only_members, most: 1 },
+            Pass { name: "make types narrow", edits: name_edits::type_edits, most: 1 },
+            Pass { name: "put members in the place of structures", edits: name_edits::only_members, most: 1 },
             Pass { name: "leave out list elements", edits: elements, most: 4 },
             Pass { name: "make numbers simple", edits: numbers, most: MOST },
             Pass { name: "leave out tokens", edits: single_tokens, most: 1 },
             Pass { name: "leave out space and comments", edits: space, most: MOST },
-            Pass { name: "make names short", edits: names::shorter_name_edits, most: 1 },
+            Pass { name: "make names short", edits: name_edits::shorter_name_edits, most: 1 },
         ];
         &PASSES
     }
 
     fn is_hopeless(&self, text: &str, whole: &str) -> bool {
-        names::lacks_declarations(text, whole)
-            || pairs::are_wrong(&Source::new(text)) && !pairs::are_wrong(&Source::new(whole))
+        name_edits::lacks_declarations(text, whole)
+            || token_pairs::are_wrong(&Source::new(text)) && !token_pairs::are_wrong(&Source::new(whole))
     }
 }
 

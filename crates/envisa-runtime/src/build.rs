@@ -8,11 +8,11 @@ pub use envisa_ocloc::{Input, Output};
 
 use crate::device::{Module, SourceText};
 use crate::device_properties::Spec;
-use crate::{lines, log, report};
+use crate::{log, report, source_lines};
 
 /// Why something was not built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub enum BuildFailure {
     /// There is no compiler.
     NoCompiler,
     /// The compiler does not know the options.
@@ -23,14 +23,14 @@ pub enum Why {
     Crashed,
 }
 
-impl Why {
+impl BuildFailure {
     /// Why the compiler failed.
-    pub fn of(failure: &Failure) -> Why {
+    pub fn of(failure: &Failure) -> BuildFailure {
         match failure {
-            Failure::NoCompiler(_) => Why::NoCompiler,
-            Failure::Refused(log) if log.contains("Unrecognized build options") => Why::Options,
-            Failure::Refused(_) => Why::Refused,
-            Failure::Crashed(_) => Why::Crashed,
+            Failure::NoCompiler(_) => BuildFailure::NoCompiler,
+            Failure::Refused(log) if log.contains("Unrecognized build options") => BuildFailure::Options,
+            Failure::Refused(_) => BuildFailure::Refused,
+            Failure::Crashed(_) => BuildFailure::Crashed,
         }
     }
 }
@@ -39,7 +39,7 @@ impl Why {
 #[derive(Clone, Debug)]
 pub struct NotBuilt {
     /// Why.
-    pub why: Why,
+    pub why: BuildFailure,
     /// What the compiler said.
     pub log: String,
 }
@@ -58,10 +58,10 @@ pub fn build(
     options: &str,
     sources: Vec<SourceText>,
 ) -> Result<(Arc<Module>, String), NotBuilt> {
-    let kept = lines::is_debugged().then(|| lines::keeping_variables(options));
+    let kept = source_lines::is_built_for_debugging().then(|| source_lines::keeping_variables(options));
     let options = kept.as_deref().unwrap_or(options);
     let rewrite = match () {
-        () if lines::is_debugged() => Rewrite::Frames,
+        () if source_lines::is_built_for_debugging() => Rewrite::Frames,
         () if report::builds_for_checks() && report::wants_hints() => Rewrite::Hints,
         () if report::builds_for_checks() => Rewrite::Checks,
         () => return as_is(spec, input, options, sources).map(share_module),
@@ -94,7 +94,7 @@ fn build_rewritten(
 ) -> Option<(Module, String)> {
     let (plain, said) = match input {
         Input::Source(..) => {
-            let first = format!("{options}{}", rewrite.first_options());
+            let first = format!("{options}{}", rewrite.frontend_options());
             let made =
                 crate::compiler::compiler_service().compile(spec.name, input, &first, Output::Spirv).ok()?;
             (vec![made.bytes], made.log)
@@ -147,13 +147,13 @@ fn as_is(
         let ms = start.elapsed().as_secs_f64() * 1e3;
         log::line(&format!("envisa: {how} for {name} in {ms:.1} ms, options `{options}`"));
     }
-    let compiled = made.map_err(|e| NotBuilt { why: Why::of(&e), log: e.log().to_owned() })?;
+    let compiled = made.map_err(|e| NotBuilt { why: BuildFailure::of(&e), log: e.log().to_owned() })?;
     let said = compiled.log;
     match Module::load(spec, "program", compiled.bytes, sources) {
         Ok(module) => Ok((module, said)),
         Err(e) => {
             let log = format!("{said}envisa cannot use the module: {e}\n");
-            Err(NotBuilt { why: Why::Refused, log })
+            Err(NotBuilt { why: BuildFailure::Refused, log })
         }
     }
 }

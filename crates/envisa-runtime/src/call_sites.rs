@@ -39,7 +39,7 @@ pub fn in_driver(enters: bool) -> bool {
 }
 
 /// This thread runs a command that was enqueued there, or it is over.
-pub fn runs(command: Option<CallSite>) {
+pub fn set_running_command(command: Option<CallSite>) {
     let _ = COMMAND.try_with(|c| *c.borrow_mut() = command);
 }
 

@@ -349,7 +349,7 @@ fn write(launch: &Launch<'_>, files: &mut Files) -> Result<Vec<(String, Bytes)>,
         let _ = writeln!(job, "{} = {text}", toml_quoted(&name));
     }
     let mut sources = Vec::new();
-    for source in crate::lines::debugged_sources() {
+    for source in crate::source_lines::debugged_sources() {
         // A name that the program gave, with -s, may be a path.
         let name = source.name.rsplit('/').next().unwrap_or_default().to_owned();
         let taken =

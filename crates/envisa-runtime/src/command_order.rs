@@ -50,7 +50,7 @@ impl Ranges {
     }
 
     /// The first part of a range that is not in it.
-    pub fn hole(&self, range: &Range<u64>) -> Option<Range<u64>> {
+    pub fn first_gap(&self, range: &Range<u64>) -> Option<Range<u64>> {
         let mut at = range.start;
         let first = self.0.range(..=at).next_back().map_or(at, |(s, _)| *s);
         // Neighbours are one range: there are no two parts side by side.
@@ -121,7 +121,7 @@ pub fn may_overtake() {
 
 /// Have all commands so far come one after the other, as those of one queue do? Which bytes each reads is then of no
 /// interest.
-pub fn are_in_line() -> bool {
+pub fn are_all_in_order() -> bool {
     QUEUES.load(Ordering::Relaxed) < 2 && !OVERTAKE.load(Ordering::Relaxed)
 }
 
@@ -146,7 +146,7 @@ pub fn name(what: impl FnOnce() -> String) {
 }
 
 /// The command that runs on this thread reads memory of a device, or writes it.
-pub fn touch(range: Range<u64>, write: bool) {
+pub fn note_access(range: Range<u64>, write: bool) {
     if write {
         guarded_host_memory::forget_range(&range);
     }
@@ -301,7 +301,7 @@ impl Ledger {
 /// A command was enqueued, to run after others; what reports call it. `unflushed`: it may not begin before its queue is flushed.
 pub fn note_enqueued(number: u64, what: &str, after: Vec<u64>, unflushed: bool) {
     let site = Some(CallSite::here());
-    crate::report::tell_what_is_left_undone(report_unawaited);
+    crate::report::report_unfinished_at_exit(report_unawaited);
     let mut ledger = LEDGER.lock().unwrap();
     ledger.clock += 1;
     let enqueued = ledger.clock;
@@ -416,13 +416,13 @@ fn not_known_to_be_over(number: u64) -> Option<(String, Option<CallSite>)> {
 }
 
 /// How many commands have begun to run, if all of them are over: nothing changes memory but the application.
-pub fn begun_if_idle() -> Option<u64> {
+pub fn started_count_if_idle() -> Option<u64> {
     let ledger = LEDGER.lock().unwrap();
     ledger.commands.values().all(|c| c.over).then_some(ledger.begun)
 }
 
 /// How many commands have begun to run, if none runs now but the one that asks.
-pub fn begun_if_only_this_runs() -> Option<u64> {
+pub fn started_count_if_alone() -> Option<u64> {
     let own = u64::from(current_command().is_some());
     let ledger = LEDGER.lock().unwrap();
     (ledger.running == own).then_some(ledger.begun)
@@ -481,7 +481,7 @@ pub fn begin(number: u64) {
     let freed = ledger.freed_before + ledger.freed.len() as u64;
     let site = ledger.commands.get(&number).and_then(|c| c.site.clone());
     drop(ledger);
-    call_sites::runs(site);
+    call_sites::set_running_command(site);
     with_touched_memory(|c| *c = Some(Touched { freed, number, ..Touched::default() }));
     memory_in_use::command_begins(number);
 }
@@ -494,7 +494,7 @@ pub fn freed(range: Range<u64>) {
 
 /// The command that runs on this thread is over; tells of races with others.
 pub fn end(number: u64) {
-    call_sites::runs(None);
+    call_sites::set_running_command(None);
     let touched = with_touched_memory(Option::take).flatten();
     let mut ledger = LEDGER.lock().unwrap();
     ledger.running -= 1;
@@ -507,7 +507,7 @@ pub fn end(number: u64) {
     }
     c.touched = touched;
     let (what, own) = (c.what.clone(), c.site.clone());
-    let (races, may_race) = match are_in_line() {
+    let (races, may_race) = match are_all_in_order() {
         true => Default::default(),
         false => (ledger.races(number), ledger.may_race(number)),
     };
@@ -540,9 +540,9 @@ mod tests {
         }
         assert_eq!(r.0.clone().into_iter().collect::<Vec<_>>(), [(5, 6), (10, 25), (30, 50)]);
         assert_eq!(r.within(&(12..35)), [12..25, 30..35]);
-        assert_eq!(r.hole(&(10..25)), None);
-        assert_eq!(r.hole(&(12..35)), Some(25..30));
-        assert_eq!(r.hole(&(45..60)), Some(50..60));
+        assert_eq!(r.first_gap(&(10..25)), None);
+        assert_eq!(r.first_gap(&(12..35)), Some(25..30));
+        assert_eq!(r.first_gap(&(45..60)), Some(50..60));
         let mut other = Ranges::default();
         other.add(24..31);
         assert_eq!(r.first_common_range(&other), Some(24..25));

@@ -13,7 +13,7 @@ use envisa::{Arg, ArgKey, Config, Engine, Footprint, ImageDesc, LoadOptions, Sou
 
 use crate::device_properties::Spec;
 use crate::host_memory::{Backing, Region};
-use crate::report::Told;
+use crate::report::Reported;
 
 /// A virtual GPU.
 pub struct Machine {
@@ -259,9 +259,9 @@ pub struct Report {
     /// What the kernel printed.
     pub printed: String,
     /// The fault that ended it.
-    pub fault: Option<Told>,
+    pub fault: Option<Reported>,
     /// What checks found.
-    pub findings: Vec<Told>,
+    pub findings: Vec<Reported>,
     /// What they did not look at.
     pub not_checked: Option<String>,
     /// Addresses that it read, and that it wrote, if that was looked at.
@@ -276,27 +276,27 @@ pub struct Report {
 
 /// Why something cannot be loaded or launched.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum LaunchProblem {
     /// Memory is exhausted.
     Memory(String),
     /// The kernel is not supported, or the launch does not fit.
     Other(String),
 }
 
-impl std::fmt::Display for Trouble {
+impl std::fmt::Display for LaunchProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Trouble::Memory(s) | Trouble::Other(s) => f.write_str(s),
+            LaunchProblem::Memory(s) | LaunchProblem::Other(s) => f.write_str(s),
         }
     }
 }
 
-impl From<envisa::Error> for Trouble {
-    fn from(e: envisa::Error) -> Trouble {
+impl From<envisa::Error> for LaunchProblem {
+    fn from(e: envisa::Error) -> LaunchProblem {
         match e {
-            envisa::Error::Memory(s) => Trouble::Memory(s),
-            envisa::Error::Diagnostics(d) => Trouble::Other(render_diagnostics(&d.list, &d.files)),
-            e => Trouble::Other(e.to_string()),
+            envisa::Error::Memory(s) => LaunchProblem::Memory(s),
+            envisa::Error::Diagnostics(d) => LaunchProblem::Other(render_diagnostics(&d.list, &d.files)),
+            e => LaunchProblem::Other(e.to_string()),
         }
     }
 }
@@ -501,7 +501,7 @@ impl Machine {
     }
 
     /// The module on the device: loaded once.
-    fn loaded_module(&self, module: &Module) -> Result<envisa::Module, Trouble> {
+    fn loaded_module(&self, module: &Module) -> Result<envisa::Module, LaunchProblem> {
         let mut loaded = module.loaded.lock().unwrap();
         if let Some(loaded) = &*loaded {
             return Ok(loaded.clone());
@@ -521,8 +521,8 @@ impl Machine {
     ///
     /// # Errors
     /// If the device's memory is exhausted.
-    pub fn make_reachable(&self, backing: &Arc<Backing>) -> Result<(), Trouble> {
-        backing.on(&self.device, 0..0)?;
+    pub fn make_reachable(&self, backing: &Arc<Backing>) -> Result<(), LaunchProblem> {
+        backing.buffer_on(&self.device, 0..0)?;
         Ok(())
     }
 
@@ -530,7 +530,7 @@ impl Machine {
     ///
     /// # Errors
     /// If the module cannot be loaded.
-    pub fn function_address(&self, module: &Module, name: &str) -> Result<Option<u64>, Trouble> {
+    pub fn function_address(&self, module: &Module, name: &str) -> Result<Option<u64>, LaunchProblem> {
         Ok(self.loaded_module(module)?.function_address(name))
     }
 
@@ -538,7 +538,7 @@ impl Machine {
     ///
     /// # Errors
     /// If the module cannot be loaded.
-    pub fn variable(&self, module: &Module, name: &str) -> Result<Option<Variable>, Trouble> {
+    pub fn variable(&self, module: &Module, name: &str) -> Result<Option<Variable>, LaunchProblem> {
         let Some((variable, data)) = self.loaded_module(module)?.variable(name) else { return Ok(None) };
         let start = (variable.address() - data.address()) as usize;
         let bytes = start..start + variable.len() as usize;
@@ -549,7 +549,7 @@ impl Machine {
     ///
     /// # Errors
     /// If there is no such kernel, or envisa cannot run it.
-    pub fn kernel(&self, module: &Module, name: &str) -> Result<Kernel, Trouble> {
+    pub fn kernel(&self, module: &Module, name: &str) -> Result<Kernel, LaunchProblem> {
         Ok(self.loaded_module(module)?.kernel(name)?)
     }
 
@@ -576,11 +576,11 @@ impl Machine {
     ///
     /// # Errors
     /// If sizes or arguments do not fit, or memory is exhausted. A fault of the kernel is in the report.
-    pub fn launch(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<Report, Trouble> {
+    pub fn launch(&self, kernel: &Kernel, launch: &Launch<'_>) -> Result<Report, LaunchProblem> {
         let Launch { info, range, args, shared, unreadable, all_at_once, .. } = *launch;
         // Memory is found by its address: what kernels reach by pointers must be there, nothing more.
         for backing in shared {
-            backing.on(&self.device, 0..0)?;
+            backing.buffer_on(&self.device, 0..0)?;
         }
         let dims = range.dims as usize;
         let local = range.local.map(u64::from);
@@ -592,7 +592,7 @@ impl Machine {
             .order(order_of_environment())
             .stray_register_reads(!checking)
             .footprint(checking)
-            .rough_reads(crate::command_order::are_in_line())
+            .rough_reads(crate::command_order::are_all_in_order())
             .all_groups_at_once(all_at_once);
         let (mut given, mut followed) = (Vec::with_capacity(args.len()), Vec::new());
         for (i, value) in args.iter().enumerate() {
@@ -618,7 +618,7 @@ impl Machine {
             false => serde_json::Value::Null,
         };
         let page = Arc::new(page);
-        let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Told {
+        let told = |code: &str, place: &envisa::Place, other: u32, d: Diagnostic, data| Reported {
             page: Arc::clone(&page),
             key: format!(
                 "{code}:{}:{}:{}:{other}:{:x}",
@@ -659,17 +659,19 @@ impl Machine {
         })
     }
 
-    fn argument_value(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, Trouble> {
+    fn argument_value(&self, value: &Value, about: Option<&ArgInfo>) -> Result<Arg, LaunchProblem> {
         Ok(match value {
             Value::Memory(backing, offset, bytes) => {
                 let end = backing.surface_end(*offset + *bytes);
-                Arg::Buffer(backing.on(&self.device, *offset..end)?)
+                Arg::Buffer(backing.buffer_on(&self.device, *offset..end)?)
             }
-            Value::Shared(backing, offset) => Arg::Within(backing.on(&self.device, *offset..backing.len())?),
+            Value::Shared(backing, offset) => {
+                Arg::Within(backing.buffer_on(&self.device, *offset..backing.len())?)
+            }
             Value::Null => Arg::Null,
             Value::Pointer(address) => {
                 let text = format!("an argument points to {address:#x}, which is not shared memory");
-                return Err(Trouble::Other(text));
+                return Err(LaunchProblem::Other(text));
             }
             Value::Bytes(bytes) => {
                 let size = about.map_or(0, |a| a.size);
@@ -680,10 +682,10 @@ impl Machine {
             Value::Image(image) => {
                 let desc = image_desc(image);
                 let Some(backing) = image.texels.backing() else {
-                    return Err(Trouble::Other("the image has no memory".into()));
+                    return Err(LaunchProblem::Other("the image has no memory".into()));
                 };
                 let offset = image.texels.address() - backing.address();
-                let buffer = backing.on(&self.device, offset..offset + image.texels.len())?;
+                let buffer = backing.buffer_on(&self.device, offset..offset + image.texels.len())?;
                 Arg::Image(self.device.image(&desc, &buffer)?)
             }
             Value::Sampler(s) => Arg::Sampler(*s),

@@ -155,7 +155,7 @@ fn find_replacement(name: &CStr) -> Option<(usize, usize)> {
 }
 
 /// Has the functions replaced in all that is loaded, where that was not done yet, by such that ask.
-pub fn listen(by: Ask) {
+pub fn intercept_frees(by: Ask) {
     ASK.get_or_init(|| by);
     /// How many libraries have been loaded.
     static SEEN: Mutex<u64> = Mutex::new(0);

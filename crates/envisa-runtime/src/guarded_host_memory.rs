@@ -29,7 +29,7 @@ fn ranges_overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
 }
 
 /// From now on the application leaves these bytes alone. Gives their number; `None` if they have one, or are mapped for writing.
-pub fn add(range: &Range<u64>) -> Option<u64> {
+pub fn guard(range: &Range<u64>) -> Option<u64> {
     let mut all = ALL.lock().unwrap();
     if all.left.iter().any(|l| l.1 == *range) || all.open.iter().any(|r| ranges_overlap(r, range)) {
         return None;
@@ -74,7 +74,7 @@ pub fn forget_all() {
 }
 
 /// The application may write these bytes, by a mapping.
-pub fn open(range: Range<u64>) {
+pub fn allow_writes(range: Range<u64>) {
     let mut all = ALL.lock().unwrap();
     all.left.retain(|l| !ranges_overlap(&l.1, &range));
     all.open.push(range);
@@ -95,16 +95,16 @@ mod tests {
     #[test]
     fn what_something_else_writes_is_no_longer_compared() {
         // Addresses where no memory of a test is.
-        let [a, b] = [0x100..0x200, 0x200..0x300].map(|r| add(&r).expect("it is new"));
-        assert_eq!(add(&(0x100..0x200)), None);
+        let [a, b] = [0x100..0x200, 0x200..0x300].map(|r| guard(&r).expect("it is new"));
+        assert_eq!(guard(&(0x100..0x200)), None);
         assert_eq!(overlapping_numbers(&(0x1ff..0x201)), [a, b]);
         forget_range(&(0x1ff..0x200));
         assert_eq!((is_watched(a), is_watched(b)), (false, true));
-        open(0x280..0x281);
+        allow_writes(0x280..0x281);
         assert!(!is_watched(b) && !remove(b));
-        assert_eq!(add(&(0x200..0x300)), None);
+        assert_eq!(guard(&(0x200..0x300)), None);
         close(&(0x280..0x281));
-        let again = add(&(0x200..0x300)).expect("nothing is mapped there any more");
+        let again = guard(&(0x200..0x300)).expect("nothing is mapped there any more");
         assert!(remove(again) && overlapping_numbers(&(0x200..0x300)).is_empty());
     }
 }

@@ -24,12 +24,12 @@ static ALL: Mutex<BTreeMap<u64, Left>> = Mutex::new(BTreeMap::new());
 
 /// From now on the application leaves these bytes alone; `why` is what is said of them if it does not.
 pub fn watch_for_changes(region: &Region, why: &'static str) {
-    let begun = command_order::begun_if_only_this_runs();
+    let begun = command_order::started_count_if_alone();
     let (Some(backing), range) = (region.backing(), region.range()) else { return };
     // Whoever writes while the bytes are read has the number forgotten.
-    let Some(number) = guarded_host_memory::add(&range) else { return };
+    let Some(number) = guarded_host_memory::guard(&range) else { return };
     let then = region.digest();
-    let (Some(then), true) = (then, begun.is_some() && command_order::begun_if_only_this_runs() == begun)
+    let (Some(then), true) = (then, begun.is_some() && command_order::started_count_if_alone() == begun)
     else {
         guarded_host_memory::remove(number);
         return;
@@ -59,8 +59,8 @@ fn changed_memory(number: u64) -> Option<(Region, &'static str)> {
         guarded_host_memory::remove(number);
         return None;
     };
-    let begun = command_order::begun_if_only_this_runs()?;
+    let begun = command_order::started_count_if_alone()?;
     let same = part.digest() == Some(then);
-    (!same && command_order::begun_if_only_this_runs() == Some(begun) && guarded_host_memory::remove(number))
+    (!same && command_order::started_count_if_alone() == Some(begun) && guarded_host_memory::remove(number))
         .then_some((part, why))
 }

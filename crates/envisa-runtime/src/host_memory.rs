@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::command_order::{self, Ranges};
-use crate::pages::{Mapping, Pages, Reservation, put_zeros};
+use crate::pages::{Mapping, Pages, Reservation, map_zeros};
 use crate::{guarded_host_memory, memory_in_use, undefined_content};
 
 /// Alignment of allocations, or of where they are placed from: a page, as Intel's driver aligns.
@@ -239,7 +239,7 @@ impl Backing {
         let Some(written) = self.written.get() else { return Vec::new() };
         let mut written = written.lock().unwrap();
         let (mut all, mut at) = (Vec::new(), range.start);
-        while let Some(hole) = written.hole(&(at..range.end)) {
+        while let Some(hole) = written.first_gap(&(at..range.end)) {
             at = hole.end;
             all.push(hole);
         }
@@ -289,13 +289,13 @@ impl Backing {
     ///
     /// # Errors
     /// If the device's memory is exhausted, or they are not inside.
-    pub fn on(
+    pub fn buffer_on(
         &self,
         device: &envisa::Device,
         bytes: Range<usize>,
     ) -> std::result::Result<envisa::Buffer, envisa::Error> {
         if let Owner::Reserved(room) = &self.memory.owner {
-            return room.on(device, self.address() + bytes.start..self.address() + bytes.end);
+            return room.buffer_on(device, self.address() + bytes.start..self.address() + bytes.end);
         }
         let bytes = bytes.start as u64..bytes.end as u64;
         let mut attached = self.attached.lock().unwrap();
@@ -334,7 +334,7 @@ impl Drop for Memory {
             if self.pages.get().is_some() {
                 // The heap gets memory back that is nobody else's.
                 // SAFETY: whole pages of the allocation.
-                let done = unsafe { put_zeros(self.whole_pages()) };
+                let done = unsafe { map_zeros(self.whole_pages()) };
                 if let Err(e) = done {
                     // It is lost rather than shared.
                     return crate::log::print_warning(&format!("shared memory cannot be given back: {e}"));
@@ -474,7 +474,7 @@ impl Region {
     pub fn note_write(&self) {
         match &self.keep {
             Some(backing) => {
-                command_order::touch(self.range(), true);
+                command_order::note_access(self.range(), true);
                 backing.wrote(self.range());
             }
             None => guarded_host_memory::forget_range(&self.range()),
@@ -486,7 +486,7 @@ impl Region {
         let (source, target) = (from.start as u64, self.start as u64);
         guarded_host_memory::forget_range(&(target..target + bytes));
         if let Some(backing) = &from.keep {
-            command_order::touch(source..source + bytes, false);
+            command_order::note_access(source..source + bytes, false);
             let written = backing.written(&(source..source + bytes));
             match &self.keep {
                 None if written.is_empty() && bytes > 0 => crate::report::report_host_mistake(
@@ -495,14 +495,14 @@ impl Region {
                 ),
                 None => {}
                 Some(to) => {
-                    command_order::touch(target..target + bytes, true);
+                    command_order::note_access(target..target + bytes, true);
                     for part in written {
                         to.wrote(part.start - source + target..part.end - source + target);
                     }
                 }
             }
         } else if let Some(to) = &self.keep {
-            command_order::touch(target..target + bytes, true);
+            command_order::note_access(target..target + bytes, true);
             to.wrote(target..target + bytes);
         }
     }

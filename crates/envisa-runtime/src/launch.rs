@@ -5,7 +5,7 @@ use std::sync::Arc;
 use envisa::Footprint;
 
 use crate::command_order::{self, Ranges};
-use crate::device::{Kernel, KernelInfo, Machine, Report, Trouble, Value};
+use crate::device::{Kernel, KernelInfo, LaunchProblem, Machine, Report, Value};
 use crate::device_properties::MAX_GROUP;
 use crate::host_memory::Backing;
 
@@ -27,7 +27,7 @@ fn account_memory_use(
     command_order::name(|| format!("kernel `{name}`"));
     let mut own = Ranges::default();
     for range in written {
-        command_order::touch(range.clone(), true);
+        command_order::note_access(range.clone(), true);
         own.add(range.clone());
     }
     report.followed.iter().for_each(|range| own.add(range.clone()));
@@ -43,7 +43,7 @@ fn account_memory_use(
         })
         .collect();
     for range in read {
-        command_order::touch(range.clone(), false);
+        command_order::note_access(range.clone(), false);
         for (i, backing) in &buffers {
             let start = backing.address() as u64;
             let bytes = backing.region().len() as u64;
@@ -53,7 +53,7 @@ fn account_memory_use(
             }
             // What the launch writes itself it may have written before.
             let holes = backing.unwritten_parts(&part);
-            if let Some(never) = holes.iter().find_map(|hole| own.hole(hole)).filter(|_| !told) {
+            if let Some(never) = holes.iter().find_map(|hole| own.first_gap(hole)).filter(|_| !told) {
                 let (from, n) = (never.start - start, never.end - never.start);
                 crate::report::report_host_mistake(
                     "content",
@@ -79,7 +79,7 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// As of [`Machine::launch`]; it was told, too. A fault is in the report.
-    pub fn run(&self, machine: &Machine, kernel: &Kernel) -> Result<Report, Trouble> {
+    pub fn run(&self, machine: &Machine, kernel: &Kernel) -> Result<Report, LaunchProblem> {
         let (range, name) = (self.range, &self.info.name);
         let kept = crate::capture::begin(self);
         let launched = machine.launch(kernel, self);
@@ -120,7 +120,7 @@ impl Launch<'_> {
 
 /// Sizes of groups for a range, where the application gives none: those whose threads have the fewest idle channels, and of
 /// these the largest.
-pub fn suggest(info: &KernelInfo, dims: usize, global: [u64; 3]) -> [u32; 3] {
+pub fn suggest_group_size(info: &KernelInfo, dims: usize, global: [u64; 3]) -> [u32; 3] {
     if let Some(required) = info.required_group {
         return required.map(|n| n as u32);
     }

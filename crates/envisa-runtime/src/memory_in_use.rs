@@ -98,7 +98,7 @@ pub fn enter_or_leave_driver(enters: bool) {
     }
     if enters {
         // What the application allocates from its first call on is known.
-        freed_memory::listen(may_free);
+        freed_memory::intercept_frees(may_free);
         let _ = NOTED.try_with(|n| n.borrow_mut().clear());
     }
     if WATCHED.load(Ordering::Relaxed) > 0 {
@@ -160,7 +160,7 @@ fn changed(command: &str) -> String {
 /// Something else writes these bytes: what they contain is not the application's doing.
 pub fn is_written(range: &Range<u64>) {
     if COUNT.load(Ordering::Relaxed) > 0 {
-        let meets = |h: &&mut Held| h.content.as_ref().is_some_and(|c| c.meets(range));
+        let meets = |h: &&mut Held| h.content.as_ref().is_some_and(|c| c.overlaps(range));
         ALL.lock().unwrap().held.iter_mut().filter(meets).for_each(|h| h.content = None);
     }
 }
@@ -171,7 +171,7 @@ pub fn begin(number: u64, what: &str, site: Option<&CallSite>) {
     if noted.is_empty() {
         return;
     }
-    freed_memory::listen(may_free);
+    freed_memory::intercept_frees(may_free);
     let mut told = Vec::new();
     let mut all = ALL.lock().unwrap();
     for Noted { range, uses, content, .. } in noted {
@@ -242,7 +242,7 @@ pub fn command_begins(number: u64) {
 }
 
 /// It was told of memory that the application has changed: what else is seen of it has the same cause.
-pub fn is_told(range: &Range<u64>) {
+pub fn note_reported(range: &Range<u64>) {
     let mut all = ALL.lock().unwrap();
     all.held.iter_mut().filter(|h| ranges_overlap(&h.range, range)).for_each(|h| h.watch = None);
     all.count();
@@ -304,7 +304,7 @@ pub fn forget_memory(range: &Range<u64>) {
 
 /// The application lends memory to a buffer.
 pub fn lend_to_buffer(range: Range<u64>) {
-    freed_memory::listen(may_free);
+    freed_memory::intercept_frees(may_free);
     let mut all = ALL.lock().unwrap();
     all.lent.push(Lent { range, freed: false });
     all.count();

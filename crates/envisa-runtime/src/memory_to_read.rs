@@ -37,7 +37,7 @@ impl MemoryToRead {
     }
 
     /// Is some of it among these bytes?
-    pub fn meets(&self, range: &Range<u64>) -> bool {
+    pub fn overlaps(&self, range: &Range<u64>) -> bool {
         self.parts.iter().any(|p| p.start < range.end && range.start < p.end)
     }
 }
@@ -91,7 +91,7 @@ mod tests {
         memory[39] = 8;
         std::hint::black_box(&mut memory);
         assert!(rows.has_changed() && !rows.has_changed());
-        assert!(rows.meets(&(at + 39..at + 50)) && !rows.meets(&(at + 8..at + 32)));
+        assert!(rows.overlaps(&(at + 39..at + 50)) && !rows.overlaps(&(at + 8..at + 32)));
     }
 
     #[test]

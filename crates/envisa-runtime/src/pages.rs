@@ -70,7 +70,7 @@ impl Pages {
     ///
     /// # Errors
     /// The system's; or if it is too short.
-    pub fn of_file(file: File, least: usize) -> io::Result<Arc<Pages>> {
+    pub fn from_file(file: File, least: usize) -> io::Result<Arc<Pages>> {
         let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
         // SAFETY: the descriptor is open.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
@@ -170,7 +170,7 @@ unsafe fn map(at: usize, len: usize, flags: i32, fd: RawFd, offset: usize) -> io
 ///
 /// # Safety
 /// What was at the addresses is the caller's.
-pub(crate) unsafe fn put_zeros(at: Range<usize>) -> io::Result<()> {
+pub(crate) unsafe fn map_zeros(at: Range<usize>) -> io::Result<()> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
     // SAFETY: promised by the caller.
     unsafe { map(at.start, at.len(), flags, -1, 0) }.map(drop)
@@ -301,17 +301,17 @@ impl Reservation {
     /// # Errors
     /// The system's; or if it is not inside.
     pub fn take(&self, at: Range<usize>) -> io::Result<()> {
-        self.hide(&at);
+        self.hide_from_devices(&at);
         if !self.contains(&at) || !(at.start | at.end).is_multiple_of(PAGE) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         // SAFETY: as in `put`.
-        unsafe { put_zeros(at) }
+        unsafe { map_zeros(at) }
     }
 
     /// Devices see what is there, as one with its neighbours.
     pub fn show(&self, at: Range<usize>) {
-        self.hide(&at);
+        self.hide_from_devices(&at);
         let mut runs = self.runs();
         let mut merged = at.clone();
         if let Some((start, run)) = runs.range(..at.start).next_back()
@@ -326,7 +326,7 @@ impl Reservation {
     }
 
     /// Devices do not see it any more.
-    pub fn hide(&self, at: &Range<usize>) {
+    pub fn hide_from_devices(&self, at: &Range<usize>) {
         let mut runs = self.runs();
         let met: Vec<usize> = runs
             .range(..at.end)
@@ -348,7 +348,7 @@ impl Reservation {
     ///
     /// # Errors
     /// If nothing is there (any more), or the device's memory is exhausted.
-    pub fn on(
+    pub fn buffer_on(
         self: &Arc<Self>,
         device: &envisa::Device,
         at: Range<usize>,
@@ -448,9 +448,9 @@ mod tests {
         assert_eq!(runs(&room), [(0, 1), (2, 3)]);
         room.show(at + PAGE..at + 2 * PAGE);
         assert_eq!(runs(&room), [(0, 3)]);
-        room.hide(&(at + PAGE..at + 2 * PAGE));
+        room.hide_from_devices(&(at + PAGE..at + 2 * PAGE));
         assert_eq!(runs(&room), [(0, 1), (2, 3)]);
-        room.hide(&(at..at + 8 * PAGE));
+        room.hide_from_devices(&(at..at + 8 * PAGE));
         assert_eq!(runs(&room), []);
     }
 }

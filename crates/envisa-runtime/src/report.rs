@@ -24,7 +24,7 @@ struct Wanted {
 
 /// A fault or a finding.
 #[derive(Debug)]
-pub struct Told {
+pub struct Reported {
     /// The same for the same place of the same module, whatever the launch.
     pub key: String,
     /// As a rendered diagnostic.
@@ -37,7 +37,7 @@ pub struct Told {
     pub page: Arc<serde_json::Value>,
 }
 
-impl Told {
+impl Reported {
     /// As it is printed.
     pub fn shown(&self) -> &str {
         if crate::log::json() { self.diagnostic.trim_end() } else { self.text.trim_end() }
@@ -97,7 +97,7 @@ fn is_first_of_key(key: &str) -> bool {
 }
 
 /// A kernel's fault.
-pub fn report_fault(told: &Told) {
+pub fn report_fault(told: &Reported) {
     if !is_first_of_key(&told.key) {
         return;
     }
@@ -111,7 +111,7 @@ pub fn report_fault(told: &Told) {
 }
 
 /// What a check found.
-pub fn report_finding(told: &Told) {
+pub fn report_finding(told: &Reported) {
     if !is_first_of_key(&told.key) {
         return;
     }
@@ -183,12 +183,12 @@ static HOLDS: OnceLock<Holds> = OnceLock::new();
 static LEFT_UNDONE: OnceLock<fn()> = OnceLock::new();
 
 /// Who knows of the application's commands tells of what it left undone when the process ends.
-pub fn tell_what_is_left_undone(tell: fn()) {
+pub fn report_unfinished_at_exit(tell: fn()) {
     LEFT_UNDONE.get_or_init(|| tell);
 }
 
 /// The door says what applications still hold when the process ends.
-pub fn tell_what_is_held(holds: Holds) {
+pub fn report_unreleased_at_exit(holds: Holds) {
     // The first one stays.
     let _ = HOLDS.set(holds);
 }

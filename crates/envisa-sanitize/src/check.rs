@@ -13,48 +13,48 @@
 //! **Content.** Bits of registers and memory that nothing gave a value are followed (`defined`); what depends on them is
 //! complained of.
 
+mod access_cells;
+mod access_ranges;
 mod adjacent_accesses;
 mod atomic_messages;
 mod barriers;
 mod bounds;
+mod branch_guards;
+mod byte_moves;
 mod causes;
 mod cell_page;
-mod cells;
 mod clocks;
-mod content;
+mod collective_calls;
 mod copies;
-mod defined;
-mod elements;
+mod element_names;
 mod finding;
-mod flows;
-mod group;
-mod guards;
-mod handed;
+mod group_races;
 mod hints;
 #[cfg(test)]
 mod histories;
+mod id_conditions;
+mod id_sums;
 mod interest;
-mod launch;
+mod kernel_reports;
+mod launch_races;
 mod local_messages;
-mod meetings;
-mod moves;
+mod memory_content;
+mod order_by_atomics;
 mod own_places;
-mod past;
+mod past_accesses;
+mod pointer_flows;
 mod private_names;
-mod proof;
+mod proven_reads;
 mod races;
-mod registers;
+mod register_steps;
 mod report_places;
-mod reports;
 mod scattered;
-mod spread;
-mod steps;
 mod stores;
-mod sums;
-mod texels;
-mod truths;
+mod texel_names;
+mod undefined_bits;
 mod uninitialised;
-mod untold;
+mod unobserved_accesses;
+mod written_registers;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -67,29 +67,29 @@ use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
 use crate::footprint::{Accessed, Footprint, in_order};
+use access_cells::Budget;
 use adjacent_accesses::Row;
 use atomic_messages::{AtomicMessage, OneAtomic};
 use causes::EarlyReads;
-use cells::Budget;
-use content::Contents;
+use collective_calls::Broadcasts;
 use copies::Copies;
-use defined::Stacks;
-pub use elements::{Elements, pointed_bytes};
-pub use finding::{Call, Finding, FindingKind, LaunchFacts, Other, Related};
-pub use group::RaceAccess;
-use group::{Group, is_several, known_channel};
-use handed::Handed;
-use interest::{Class, Elsewhere};
-use launch::{Launch, Who};
+pub use element_names::{Elements, pointed_bytes};
+pub use finding::{Call, Finding, FindingKind, LaunchFacts, OtherAccess, Related};
+pub use group_races::RaceAccess;
+use group_races::{Group, is_several, known_channel};
+use interest::{Class, UnexpectedAccesses};
+use kernel_reports::Begun;
+use launch_races::{Accessor, Launch};
 use local_messages::{Lanes, LocalMessage};
-use meetings::Broadcasts;
+use memory_content::Contents;
+use order_by_atomics::HandedOver;
 use private_names::PrivateNames;
+use register_steps::{Partial, Registers};
 pub use report_places::ProgramFacts;
 use report_places::Sites;
-use reports::Begun;
 use scattered::Dword;
-use steps::{Partial, Registers};
-pub use texels::ImagePlace;
+pub use texel_names::ImagePlace;
+use undefined_bits::Stacks;
 use uninitialised::{Shadow, is_data};
 
 /// What tells findings apart: the program counter, the kind and, of a race, the other program counter.
@@ -150,7 +150,7 @@ pub struct Checks {
     /// Accesses of all groups.
     launch: Arc<Launch>,
     /// What groups hand over to each other, where one worker runs them all.
-    handed: Handed,
+    handed: HandedOver,
     /// What accesses of groups may take.
     budget: Arc<Budget>,
     /// Where instructions stand, by program counter; what a race between groups is told with at the end.
@@ -162,7 +162,7 @@ pub struct Checks {
     /// The allocation that was accessed last, and what it is looked at for.
     last: (Range<u64>, Class),
     /// A store that went where none was expected.
-    elsewhere: Arc<Elsewhere>,
+    elsewhere: Arc<UnexpectedAccesses>,
     /// What messages accessed that are told of, if the footprint is asked for.
     told: Footprint,
 }
@@ -170,10 +170,10 @@ pub struct Checks {
 impl Checks {
     /// Checks of a launch.
     pub fn new(facts: LaunchFacts) -> Checks {
-        let budget = Arc::new(Budget::new(cells::SPARE_BYTES + facts.buffer_bytes / 2));
+        let budget = Arc::new(Budget::new(access_cells::SPARE_BYTES + facts.buffer_bytes / 2));
         Checks {
             contents: Contents::new(&facts.fresh),
-            launch: Arc::new(Launch::new(launch::SPARE_BYTES + 2 * facts.buffer_bytes)),
+            launch: Arc::new(Launch::new(launch_races::SPARE_BYTES + 2 * facts.buffer_bytes)),
             group: Group::of(Arc::clone(&budget), facts.sub_groups),
             budget,
             facts: Arc::new(facts),
@@ -196,7 +196,7 @@ impl Checks {
         let mut all: HashMap<Key, Finding> = self.found.clone();
         for race in self.launch.races().into_iter().chain(self.handed.races()) {
             let (pc, other) = (race.first.pc(), race.second.pc());
-            let who = |w: Who| (w.thread(), self.sites.id(w.group()));
+            let who = |w: Accessor| (w.thread(), self.sites.id(w.group()));
             let ((thread, group), (other_thread, other_group)) = (who(race.first), who(race.second));
             let (instruction, function, span) = self.sites.at(pc);
             let (other_instruction, other_function, other_span) = self.sites.at(other);
@@ -217,7 +217,7 @@ impl Checks {
                 count: race.count,
                 race: Some((
                     race.access,
-                    Other {
+                    OtherAccess {
                         access: race.with,
                         instruction: other_instruction,
                         function: other_function,
@@ -251,7 +251,7 @@ impl Checks {
                 _ => true,
             }
         });
-        self.early.put_to_races(&mut all);
+        self.early.merge_into_races(&mut all);
         let mut all: Vec<_> = all.into_iter().collect();
         for (_, f) in &mut all {
             f.object = f.memory.map(|at| self.sites.object(at)).unwrap_or_default();
@@ -269,9 +269,9 @@ impl Checks {
     /// What the launch accessed, if its facts ask for that.
     pub fn footprint(&self) -> Accessed {
         let mut told = self.told.clone();
-        told.leave(&self.without_content());
+        told.exclude(&self.without_content());
         let mut all = Accessed { read: told.read(), written: told.written(), may_read: Vec::new() };
-        if let Some(untold) = self.elsewhere.untold() {
+        if let Some(untold) = self.elsewhere.unobserved() {
             all.read = in_order(all.read.iter().chain(&untold.read));
             all.written = in_order(all.written.iter().chain(&untold.written));
             all.may_read = in_order(untold.may_read.iter());
@@ -394,7 +394,7 @@ impl Checks {
         }
         if self.facts.hints && !self.facts.checks_itself {
             self.alignment(m, pc, message);
-            self.neighbours(m, pc);
+            self.check_local_variable_bounds(m, pc);
         }
         if !self.has_content(m, message, &rows) {
             self.content(m, pc, message, first);
@@ -453,7 +453,7 @@ impl Observer for Checks {
 
     fn wants_none(&mut self, m: &Machine<'_>) -> bool {
         self.know(m);
-        self.is_idle(m)
+        self.wants_nothing(m)
     }
 
     fn start(&mut self, m: &Machine<'_>) {
@@ -496,7 +496,7 @@ impl Observer for Checks {
     }
 
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
-        self.group.go_on(m.t.index);
+        self.group.resume_thread(m.t.index);
         (self.all_read, self.pending) = (true, false);
         self.after(m, pc, mask, next);
     }
@@ -507,7 +507,7 @@ impl Observer for Checks {
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
         let Some(i) = m.env.program.code().get(pc as usize) else { return };
-        self.group.go_on(m.t.index);
+        self.group.resume_thread(m.t.index);
         if self.facts.hints {
             self.hints(m, pc, i, mask);
         }
@@ -530,7 +530,7 @@ impl Observer for Checks {
             }
             return;
         }
-        if self.copy(m, i, mask) || self.flow(m, pc, i, mask) {
+        if self.copy(m, i, mask) || self.follow_undefined_bits(m, pc, i, mask) {
             return;
         }
         let p = m.env.program;
@@ -556,7 +556,7 @@ impl Observer for Checks {
             let data = stores.is_some_and(|message| is_data(message, t));
             let found = if data { &mut stored } else { &mut missing };
             if found.is_none() {
-                *found = self.missing(m, t, looked_at, whole);
+                *found = self.first_unwritten(m, t, looked_at, whole);
             }
         });
         let here = |(channel, at): (u32, u32)| (channel + u32::from(i.first), at);
@@ -565,7 +565,7 @@ impl Observer for Checks {
             self.unwritten(m, pc, channel, at);
         }
         if i.op != Op::Message {
-            i.writes(p.parts(), &mut |t| self.define(m, t, mask));
+            i.writes(p.parts(), &mut |t| self.mark_written(m, t, mask));
         }
     }
 

@@ -78,7 +78,7 @@ impl Footprint {
     }
 
     /// Stores left these addresses as they were.
-    pub fn leave(&mut self, left: &[Range<u64>]) {
+    pub fn exclude(&mut self, left: &[Range<u64>]) {
         for range in left {
             for (start, page) in self.pages.range_mut(range.start / PAGE..range.end.div_ceil(PAGE)) {
                 let start = start * PAGE;
@@ -164,7 +164,7 @@ mod tests {
         one.merge(other);
         assert_eq!(one.read(), [7 * 4096 + 4090..8 * 4096 + 3]);
         assert_eq!(one.written(), [8 * 4096 + 100..8 * 4096 + 164]);
-        one.leave(&[0..8 * 4096 + 104, 8 * 4096 + 160..9 * 4096 + 1]);
+        one.exclude(&[0..8 * 4096 + 104, 8 * 4096 + 160..9 * 4096 + 1]);
         assert_eq!(one.written(), [8 * 4096 + 104..8 * 4096 + 160]);
     }
 }

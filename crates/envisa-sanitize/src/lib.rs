@@ -6,8 +6,8 @@ pub mod profile;
 pub mod stats;
 
 pub use check::{
-    Checks, Elements, Finding, FindingKind, ImagePlace, Key, LaunchFacts, Other, ProgramFacts, RaceAccess,
-    Related, pointed_bytes,
+    Checks, Elements, Finding, FindingKind, ImagePlace, Key, LaunchFacts, OtherAccess, ProgramFacts,
+    RaceAccess, Related, pointed_bytes,
 };
 pub use footprint::{Accessed, Footprint};
 pub use profile::Profile;

@@ -174,7 +174,7 @@ impl Observer for Profile {
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {
         let Some(inst) = m.env.program.code().get(pc as usize) else { return };
-        if let Some((at, waited)) = self.clock.go_on(m, pc)
+        if let Some((at, waited)) = self.clock.leave_barrier(m, pc)
             && let Some(c) = self.counts.get_mut(at as usize)
         {
             c.waited += waited;
@@ -182,7 +182,7 @@ impl Observer for Profile {
         if inst.is_auxiliary() {
             return;
         }
-        self.clock.step(m.t.index);
+        self.clock.count_instruction(m.t.index);
         if let Some(c) = self.counts.get_mut(pc as usize) {
             c.executed += 1;
             c.channels += u64::from(mask.count_ones());

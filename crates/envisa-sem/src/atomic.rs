@@ -121,7 +121,7 @@ fn float<T: Float>(op: AtomicOp, old: u64, a: u64, compare: u64) -> u64 {
 }
 
 /// What the message returns, given the old and the new value: the old one, except for `predec`.
-pub const fn returned(op: AtomicOp, old: u64, new: u64) -> u64 {
+pub const fn returned_value(op: AtomicOp, old: u64, new: u64) -> u64 {
     match op {
         AtomicOp::PreDec => new,
         _ => old,

@@ -117,7 +117,7 @@ pub trait Mode: Copy {
 /// A mode in which a NaN may be any NaN, so that loops over channels are the CPU's operations and nothing else: for
 /// those that look at the results, and compute anew by the mode itself where one is NaN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Quick<M>(pub M);
+pub struct AnyNan<M>(pub M);
 
 /// What a mode has of the one that it is made of.
 macro_rules! inner {
@@ -129,7 +129,7 @@ macro_rules! inner {
     )*};
 }
 
-impl<M: Mode> Mode for Quick<M> {
+impl<M: Mode> Mode for AnyNan<M> {
     inner!(rounding: Rounding, keep_f: bool, keep_df: bool, keep_hf: bool, alt: bool);
     #[inline(always)]
     fn tells_nans(self) -> bool {

@@ -9,7 +9,7 @@
 //!
 //! A function that rounds or that may meet a denormal takes a [`Mode`]. [`Ieee`] is the compile-time
 //! constant "nearest even, denormals kept, no ALT", which is what OpenCL kernels run in after their
-//! prologue: with it `add` *is* `a + b`, and [`Quick`] leaves to the CPU which NaN a NaN is. [`FpMode`] is the same
+//! prologue: with it `add` *is* `a + b`, and [`AnyNan`] leaves to the CPU which NaN a NaN is. [`FpMode`] is the same
 //! thing read from `%cr0` at run time. A loop does `if mode.is_ieee() { ...Ieee } else { ...mode }` once, outside.
 //!
 //! ```
@@ -82,7 +82,7 @@ pub mod wide_integers;
 
 pub use convert::Convert;
 pub use float::{Float, Relation};
-pub use float_mode::{FpMode, Ieee, Mode, Nearest, Quick, Rounding};
+pub use float_mode::{AnyNan, FpMode, Ieee, Mode, Nearest, Rounding};
 pub use int::Int;
 pub use lane::{Bf, Hf, Lane, Modifier};
 pub use math::{MacroMath, MathUnit};

@@ -57,7 +57,7 @@ pub struct Axis {
 
 /// The two texels between which a linear filter's place lies; `None` is the border.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Pair {
+pub struct TexelPair {
     /// The texels.
     pub texels: [Option<u32>; 2],
     /// How much the second one counts, from 0 to 1; the first one counts the rest.
@@ -198,9 +198,9 @@ impl Axis {
 
     /// The texels around a coordinate, to which an offset of whole texels is added.
     #[inline]
-    pub fn linear(self, x: f32, offset: i32) -> Pair {
+    pub fn linear(self, x: f32, offset: i32) -> TexelPair {
         let (first, weight) = self.split(x, offset, 0.5);
-        Pair { texels: self.pair(first), weight }
+        TexelPair { texels: self.pair(first), weight }
     }
 
     /// A texel and the next one.
@@ -243,7 +243,7 @@ pub enum Reduction {
 
 /// The single that a sum of doubles is. Which of two NaNs a sum takes is the compiler's choice: one stands for all.
 #[inline(always)]
-pub fn of_sum(sum: f64) -> f32 {
+pub fn single_of_sum(sum: f64) -> f32 {
     if sum.is_nan() { f32::from_bits(NAN) } else { sum as f32 }
 }
 
@@ -259,7 +259,7 @@ pub fn reduce_texels(reduction: Reduction, texels: impl Iterator<Item = (f64, [f
         for (weight, texel) in texels {
             sum.iter_mut().zip(texel).for_each(|(s, x)| *s += weight * x as f64);
         }
-        return sum.map(of_sum);
+        return sum.map(single_of_sum);
     }
     let least = reduction == Reduction::Minimum;
     let mut result: Option<[f32; 4]> = None;
@@ -469,7 +469,7 @@ mod tests {
                             assert_eq!(a.nearest(x, offset), Some(i), "{a:?} {x}");
                         }
                         if let Some((first, weight)) = a.between(x, offset) {
-                            let want = Pair { texels: [Some(first), Some(first + 1)], weight };
+                            let want = TexelPair { texels: [Some(first), Some(first + 1)], weight };
                             assert_eq!(a.linear(x, offset), want, "{a:?} {x}");
                         }
                     }
@@ -516,7 +516,7 @@ mod tests {
                 assert_eq!(a.nearest(x, 0), want, "{a:?} {x:e}");
                 // A filter's place is the single.
                 let u = s as f32 * size as f32 - 0.5;
-                let want = Pair { texels: a.pair(u.floor() as i64), weight: u - u.floor() };
+                let want = TexelPair { texels: a.pair(u.floor() as i64), weight: u - u.floor() };
                 assert_eq!(a.linear(x, 0), want, "{a:?} {x:e}");
                 middles += u32::from(want.weight == 0.0 && s * f64::from(size) - 0.5 < u.into());
             }

@@ -7,7 +7,7 @@ use envisa_isa::{Module, Operand};
 pub const MAX_LEN: usize = 1 << 16;
 
 /// A module with parts of it exchanged for others: operands, instructions, declarations.
-pub fn altered(rng: &mut Rng, modules: &[Module]) -> Module {
+pub fn exchange_parts(rng: &mut Rng, modules: &[Module]) -> Module {
     let mut m = rng.pick::<Module>(modules).clone();
     let other = rng.pick::<Module>(modules);
     for _ in 0..=rng.below(4) {

@@ -4,7 +4,7 @@ use envisa_isa::desc::{Enc, SlotKind};
 use envisa_isa::{Attr, AttrRange, Exec, ExecMask, Operand, Pred, SlotName, Span, limits};
 
 use crate::names::{Class, nearest};
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 /// The value of a key.
 pub(crate) enum Item<'s> {
@@ -66,7 +66,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    pub(crate) fn bad_value(&mut self, span: Span, wanted: &str) -> Bad {
+    pub(crate) fn bad_value(&mut self, span: Span, wanted: &str) -> LineError {
         let d = self.diag_label("E0602", "wrong value in an annotation", span, format!("expected {wanted}"));
         self.report_and_give_up_line(d)
     }
@@ -354,7 +354,7 @@ impl<'s> Parser<'s> {
             let value = self.bytes_item(&item)?;
             let (Item::Word(_, span) | Item::Str(_, span)) = item;
             if value.len() > limits::ATTRIBUTE_VALUE_BYTES {
-                return Err(self.bad_value(span, &crate::attributes::longest()));
+                return Err(self.bad_value(span, &crate::attributes::value_length_label()));
             }
             bytes = Some(value);
         }

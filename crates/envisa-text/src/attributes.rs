@@ -11,7 +11,7 @@ pub(crate) enum Value {
 }
 
 /// What a value's label says of its length.
-pub(crate) fn longest() -> String {
+pub(crate) fn value_length_label() -> String {
     format!("at most {} bytes", envisa_isa::limits::ATTRIBUTE_VALUE_BYTES)
 }
 

@@ -12,7 +12,7 @@ use crate::attributes::{self, Owner, Value};
 use crate::name_bytes::{is_ident, is_start};
 use crate::names::{Class, nearest};
 use crate::operand::type_of;
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 const DIRECTIVES: &[&str] = &[
     ".version",
@@ -553,7 +553,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn report_redeclaration(&mut self, name: &'s [u8], span: Span, old: crate::names::Decl) -> Bad {
+    fn report_redeclaration(&mut self, name: &'s [u8], span: Span, old: crate::names::Decl) -> LineError {
         let shown = self.str_of(name).into_owned();
         let mut d = self.diag_label("E0302", format!("`{shown}` is declared twice"), span, "again here");
         if old.span == Span::NONE {

@@ -4,7 +4,7 @@ use envisa_isa::Span;
 
 use crate::name_bytes::is_start;
 use crate::names::Class;
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 /// How deeply parentheses and unary operators may nest.
 const MAX_DEPTH: u32 = 64;
@@ -66,7 +66,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn wide_decimal(&mut self, n: crate::lex::Number) -> Bad {
+    fn wide_decimal(&mut self, n: crate::lex::Number) -> LineError {
         let d = self
             .diag_label("E0105", "decimal number is too large", n.span, "at most 2147483647 in decimal")
             .note("the reference assembler reads decimal numbers with 32 bits and lets larger ones wrap")
@@ -75,7 +75,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn report_overflow(&mut self, start: usize) -> Bad {
+    fn report_overflow(&mut self, start: usize) -> LineError {
         let span = self.since(start);
         let d = self.diag_label("E0503", "expression overflows", span, "does not fit into 64 bits");
         self.report_and_give_up_line(d)
@@ -334,7 +334,7 @@ impl<'s> Parser<'s> {
             Some(d) => match d.class {
                 Class::General => Ok(self.obj.var_shape(d.id, grf).map_or(0, |(_, n)| n as i64)),
                 Class::Address => Ok(self.obj.addresses.get(d.id as usize).map_or(0, |a| a.elems as i64 * 2)),
-                Class::Poison => Err(Bad),
+                Class::Poison => Err(LineError),
                 c => {
                     let span = self.span_of(name);
                     let d = self.diag_label(

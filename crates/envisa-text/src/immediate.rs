@@ -4,7 +4,7 @@ use envisa_diag::Diagnostic;
 use envisa_isa::{Operand, Span, Type};
 
 use crate::operand::type_of;
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 impl<'s> Parser<'s> {
     /// An immediate, whose first byte stands here.
@@ -55,7 +55,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn no_type(&mut self, span: Span) -> Bad {
+    fn no_type(&mut self, span: Span) -> LineError {
         let text = self.text[span.start as usize..span.end as usize].to_owned();
         if crate::name_bytes::is_ident(self.peek()) && span.end as usize == self.pos {
             let start = span.start as usize;
@@ -184,7 +184,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn report_unfit_immediate(&mut self, span: Span, ty: Type, label: &'static str) -> Bad {
+    fn report_unfit_immediate(&mut self, span: Span, ty: Type, label: &'static str) -> LineError {
         let d =
             self.diag_label("E0501", format!("immediate does not fit its type `{}`", ty.name()), span, label);
         self.report_and_give_up_line(d)
@@ -225,7 +225,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn out_of_range(&mut self, v: i64, bits: u32, ty: Type, span: Span) -> Bad {
+    fn out_of_range(&mut self, v: i64, bits: u32, ty: Type, span: Span) -> LineError {
         let signed = ty.is_signed();
         let range = match (bits, signed) {
             (32, false) if ty.is_packed() => "eight hexadecimal digits at most".to_owned(),

@@ -9,14 +9,14 @@ use crate::instruction_operands::Ops;
 use crate::name_bytes::{is_ident, is_start};
 use crate::names::{Class, nearest};
 use crate::operand::or_list;
-use crate::parser::{Bad, Mention, P, Parser, Pending};
+use crate::parser::{LineError, Mention, P, Parser, Pending};
 use crate::template::{Compiled, Forms, Step};
 
 /// The kind a slot has here: what an `If` switches on, or `None` if it is off.
-pub(crate) fn live_kind(kind: &SlotKind, get: impl Fn(usize) -> u32) -> Option<&SlotKind> {
+pub(crate) fn active_kind(kind: &SlotKind, get: impl Fn(usize) -> u32) -> Option<&SlotKind> {
     match kind {
         SlotKind::If { slot, bit, kind } => {
-            (get(*slot as usize) >> *bit & 1 != 0).then(|| live_kind(kind, get)).flatten()
+            (get(*slot as usize) >> *bit & 1 != 0).then(|| active_kind(kind, get)).flatten()
         }
         k => Some(k),
     }
@@ -127,7 +127,7 @@ impl<'s> Parser<'s> {
 
     /// Shows the form beside complaints of what is missing, where no other advice is given.
     #[cold]
-    fn with_form(&mut self, form: &'static Compiled, mark: usize) -> Bad {
+    fn with_form(&mut self, form: &'static Compiled, mark: usize) -> LineError {
         for d in self.diags.get_mut(mark..).unwrap_or_default() {
             let missing = matches!(d.code.as_ref(), "E0402" | "E0406" | "E0407");
             if missing && d.is_error() && d.helps.is_empty() && d.message.starts_with("expected") {
@@ -137,7 +137,7 @@ impl<'s> Parser<'s> {
                 });
             }
         }
-        Bad
+        LineError
     }
 
     /// Reads the line by a form's steps.
@@ -268,7 +268,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn no_suffix(&mut self, form: &'static Compiled, text: &'static str) -> Bad {
+    fn no_suffix(&mut self, form: &'static Compiled, text: &'static str) -> LineError {
         let (found, mut span) = self.found();
         let head = form.form.head;
         // What the suffix holds is the step after it.
@@ -365,7 +365,7 @@ impl<'s> Parser<'s> {
         ops: &mut Ops,
     ) -> P<()> {
         let desc = &form.desc.slots[slot];
-        let Some(kind) = live_kind(&desc.kind, |i| ops.int(i)) else { return Ok(()) };
+        let Some(kind) = active_kind(&desc.kind, |i| ops.int(i)) else { return Ok(()) };
         match kind {
             SlotKind::Field { enc, .. } => {
                 self.parse_field(form, slot, None, enc, glued, ops)?;
@@ -533,7 +533,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn left_over(&mut self, form: &'static Compiled) -> Bad {
+    fn left_over(&mut self, form: &'static Compiled) -> LineError {
         let (found, span) = self.found();
         let d = self
             .diag_label(
@@ -556,7 +556,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn other_version(&mut self, form: &'static Compiled, head: &'s [u8]) -> Bad {
+    fn other_version(&mut self, form: &'static Compiled, head: &'s [u8]) -> LineError {
         let span = self.span_of(head);
         let (major, minor) = self.version;
         let v = form.desc.versions;
@@ -582,7 +582,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn unknown_mnemonic(&mut self, head: &'s [u8], at: usize) -> Bad {
+    fn unknown_mnemonic(&mut self, head: &'s [u8], at: usize) -> LineError {
         if head.is_empty() {
             self.pos = at;
             return self.expected("an instruction");
@@ -593,13 +593,13 @@ impl<'s> Parser<'s> {
         if self.peek() == b':' {
             // An indented label: it complains about itself.
             self.pos = at;
-            return self.label().err().unwrap_or(Bad);
+            return self.label().err().unwrap_or(LineError);
         }
         let mut d =
             self.diag_label("E0401", format!("unknown instruction `{shown}`"), span, "not an instruction");
         if lower != shown && !self.forms.of_head(lower.as_bytes()).is_empty() {
             d = d.suggest("mnemonics are lower case", self.file, span, lower);
-        } else if let Some(advice) = crate::foreign::advice_for_foreign_mnemonic(&lower) {
+        } else if let Some(advice) = crate::foreign_mnemonics::advice_for_foreign_mnemonic(&lower) {
             d = d.help(advice);
         } else if let Some(near) = nearest(lower.as_bytes(), self.forms.mnemonics().map(str::as_bytes)) {
             let near = near.to_owned();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use envisa_isa::Span;
 
 use crate::name_bytes::{is_ident, is_start};
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 /// A whole number as written.
 #[derive(Clone, Copy, Debug)]
@@ -158,13 +158,13 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn expected_byte(&mut self, b: u8) -> Bad {
+    fn expected_byte(&mut self, b: u8) -> LineError {
         self.expected(&format!("`{}`", b as char))
     }
 
     /// Complains that something else was expected here.
     #[cold]
-    pub fn expected(&mut self, what: &str) -> Bad {
+    pub fn expected(&mut self, what: &str) -> LineError {
         let (found, span) = self.found();
         let d = self.diag_label(
             "E0402",
@@ -308,7 +308,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn too_large(&mut self, span: Span) -> Bad {
+    fn too_large(&mut self, span: Span) -> LineError {
         let d = self.diag_label("E0105", "number is too large", span, "does not fit into 64 bits");
         self.report_and_give_up_line(d)
     }

@@ -9,7 +9,7 @@ mod attributes;
 mod diagnostic_codes;
 mod directive;
 mod expr;
-mod foreign;
+mod foreign_mnemonics;
 mod format;
 mod immediate;
 mod inst;

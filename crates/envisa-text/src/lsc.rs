@@ -1,7 +1,7 @@
 //! Composites: operands of LSC and other messages that are written together but stored apart.
 
 mod address;
-mod other;
+mod other_composites;
 
 use envisa_isa::desc::{Composite, Enc, SlotKind, Value};
 use envisa_isa::{Operand, Region, SlotName, Span, StateClass, Type};

@@ -12,7 +12,7 @@ use envisa_isa::{Modifier, Operand, Pred, Region, Span, StateClass, Type};
 
 use crate::name_bytes::{is_ident, is_start};
 use crate::names::{Class, Decl};
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 /// A type's name, in either case.
 #[inline]
@@ -63,7 +63,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    pub fn wrong_class(&mut self, name: &'s [u8], decl: Decl, wanted: &str) -> Bad {
+    pub fn wrong_class(&mut self, name: &'s [u8], decl: Decl, wanted: &str) -> LineError {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
         let mut d = self.diag_label(
@@ -173,7 +173,7 @@ impl<'s> Parser<'s> {
 
     /// What stands where an immediate could, and starts none.
     #[cold]
-    fn odd_start(&mut self, what: &str) -> Option<Bad> {
+    fn odd_start(&mut self, what: &str) -> Option<LineError> {
         let start = self.pos;
         let b = self.peek();
         if matches!(b, b'-' | b'~') && is_start(self.peek_at(1)) {
@@ -203,7 +203,7 @@ impl<'s> Parser<'s> {
             return Some(self.report_and_give_up_line(d));
         }
         self.pos += 1;
-        let mask = self.mask_here();
+        let mask = self.peek_mask();
         self.pos = start;
         if let Some(mask) = mask {
             let span = Span::new(start as u32, start as u32 + 1);
@@ -250,7 +250,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A modifier after another one.
-    fn second_modifier(&mut self, span: Span, text: &str) -> Bad {
+    fn second_modifier(&mut self, span: Span, text: &str) -> LineError {
         let start = span.start as usize;
         let d = self.diag_label("E0402", "a second source modifier", span, "a source has one at most");
         let first = self.src[..start].trim_ascii_end();
@@ -325,7 +325,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    pub fn missing_operand(&mut self, what: &str) -> Bad {
+    pub fn missing_operand(&mut self, what: &str) -> LineError {
         let (found, span) = self.found();
         let d = self.diag_label(
             "E0407",
@@ -427,7 +427,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn class_not_allowed(&mut self, name: &'s [u8], decl: Decl, classes: Classes, what: &str) -> Bad {
+    fn class_not_allowed(&mut self, name: &'s [u8], decl: Decl, classes: Classes, what: &str) -> LineError {
         let mut list = Vec::new();
         for (c, text) in [
             (Classes::GENERAL, "a general variable"),
@@ -504,7 +504,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn not_a_byte(&mut self, start: usize, v: i64, what: &str) -> Bad {
+    fn not_a_byte(&mut self, start: usize, v: i64, what: &str) -> LineError {
         let span = self.since(start);
         let d = self
             .diag_label("E0409", format!("{what} {v} is out of range"), span, "must be 0 to 255")
@@ -607,7 +607,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn raw_offset(&mut self, at: usize, v: i64) -> Bad {
+    fn raw_offset(&mut self, at: usize, v: i64) -> LineError {
         let span = self.since(at);
         let d = self
             .diag_label("E0409", format!("byte offset {v} is out of range"), span, "must be 0 to 65535")
@@ -616,7 +616,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn bare_raw(&mut self, name: &'s [u8]) -> Bad {
+    fn bare_raw(&mut self, name: &'s [u8]) -> LineError {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
         let mut d = self.diag_label(

@@ -13,7 +13,7 @@ use crate::template::Forms;
 
 /// Something is wrong and was reported; the line is given up.
 #[derive(Debug)]
-pub(crate) struct Bad;
+pub(crate) struct LineError;
 
 /// The binary counts kernels and functions with 16 bits each.
 const MAX_OBJECTS: usize = limits::COUNTED_BY_TWO_BYTES;
@@ -22,7 +22,7 @@ const MAX_OBJECTS: usize = limits::COUNTED_BY_TWO_BYTES;
 const MAX_ON_A_LINE: usize = 1000;
 
 /// What parsing functions give.
-pub(crate) type P<T> = Result<T, Bad>;
+pub(crate) type P<T> = Result<T, LineError>;
 
 /// A name or string that an instruction mentions; it enters the pools when the instruction is kept.
 pub(crate) enum Mention<'s> {
@@ -196,9 +196,9 @@ impl<'s> Parser<'s> {
 
     /// Keeps a diagnostic and gives the line up.
     #[cold]
-    pub fn report_and_give_up_line(&mut self, d: Diagnostic) -> Bad {
+    pub fn report_and_give_up_line(&mut self, d: Diagnostic) -> LineError {
         self.report_diagnostic(d);
-        Bad
+        LineError
     }
 
     /// Bytes of a register; 32 where the platform is not known.
@@ -221,7 +221,7 @@ impl<'s> Parser<'s> {
 
     /// Complains about an undeclared name, once for each name.
     #[cold]
-    pub fn report_undeclared(&mut self, name: &'s [u8], span: Span, class: Option<Class>) -> Bad {
+    pub fn report_undeclared(&mut self, name: &'s [u8], span: Span, class: Option<Class>) -> LineError {
         let shown = self.str_of(name).into_owned();
         let message = format!("`{shown}` is not declared");
         let mut d = self.diag_label("E0301", message, span, "not declared in this scope");
@@ -310,7 +310,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn report_trailing_text(&mut self) -> Bad {
+    fn report_trailing_text(&mut self) -> LineError {
         let (found, span) = self.found();
         let d = self.diag_label(
             "E0405",

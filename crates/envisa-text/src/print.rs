@@ -14,7 +14,7 @@ use envisa_isa::{
 
 use crate::annotations::can_spell_value;
 use crate::attributes::{self, Owner, Value};
-use crate::inst::{enc_of, live_kind};
+use crate::inst::{active_kind, enc_of};
 use crate::order::{DROPPED, Kind, Order};
 use crate::print_names::{Printed, is_identifier, push_quoted};
 use crate::template::{Compiled, Forms, Step};
@@ -512,7 +512,7 @@ impl Printer<'_, '_> {
             Step::Slot { slot, part, glued } => {
                 let s = slot as usize;
                 let kind = &form.desc.slots[s].kind;
-                let Some(kind) = live_kind(kind, |i| int_of(ops, i as u8, None)) else { return Ok(()) };
+                let Some(kind) = active_kind(kind, |i| int_of(ops, i as u8, None)) else { return Ok(()) };
                 let opens = matches!(self.out.as_bytes().last(), Some(b'(' | b':'));
                 if !(glued || opens) {
                     self.out.push(' ');

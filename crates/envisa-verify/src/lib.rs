@@ -6,15 +6,16 @@
 //! property of one slot.
 
 mod accesses;
-mod allow;
+mod allow_comments;
 mod block_facts;
-mod code;
 mod context;
 mod declarations;
 mod divergence;
 mod finding;
 mod flow;
 mod graphics;
+mod instruction_shape;
+mod known_values;
 mod lints;
 mod lsc;
 mod memory;
@@ -22,18 +23,17 @@ mod operand;
 mod operand_types;
 mod page_rules;
 pub mod rule;
+mod rule_code;
 mod run_rules;
-mod shape;
 pub mod structure;
-mod values;
 mod verified;
 
-pub use allow::parse_allow_comments;
-pub use code::Code;
+pub use allow_comments::parse_allow_comments;
 pub use finding::{Allowance, Finding, Level, Mark, Options};
 #[doc(hidden)]
 pub use page_rules::stale_page_names;
 pub use rule::{Example, Kind, Rule};
+pub use rule_code::Code;
 pub use verified::Verified;
 
 use envisa_diag::Severity;

@@ -15,7 +15,7 @@ use crate::accesses::{Access, Accesses};
 use crate::block_facts::Recent;
 use crate::context::{Ctx, FieldOrPart, field_or_part};
 use crate::flow::{Graph, branch_targets, is_branch, is_mark, is_predicated, never_falls_through};
-use crate::{Code, Finding, divergence, values};
+use crate::{Code, Finding, divergence, known_values};
 
 /// Runs all of them on an object.
 pub(crate) fn check(ctx: &mut Ctx) {
@@ -31,7 +31,7 @@ pub(crate) fn check(ctx: &mut Ctx) {
     lint_unreachable(ctx, &g);
     let diverged = divergence::check(ctx, &g);
     divergence::slm_fences(ctx);
-    values::check(ctx, &list, grf, &diverged);
+    known_values::check(ctx, &list, grf, &diverged);
     lint_unused(ctx, &lives);
     ctx.inst = None;
 }

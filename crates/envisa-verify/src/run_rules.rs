@@ -7,7 +7,8 @@ use envisa_isa::{Module, Object, Platforms, Type, predefined};
 
 use crate::context::{Allowed, Ctx, Levels, VarInfo};
 use crate::{
-    Code, Finding, Options, declarations, flow, lints, memory, operand, page_rules, shape, structure,
+    Code, Finding, Options, declarations, flow, instruction_shape, lints, memory, operand, page_rules,
+    structure,
 };
 
 /// Runs every rule.
@@ -55,7 +56,7 @@ pub(crate) fn run(module: &Module, options: &Options) -> Vec<Finding> {
             ctx.inst = Some(i);
             let desc = inst.desc();
             // Where the instruction does not exist, nothing more is said about it.
-            let here = shape::check(&mut ctx, inst, desc);
+            let here = instruction_shape::check(&mut ctx, inst, desc);
             let asked = std::mem::replace(&mut ctx.on, here);
             operand::check(&mut ctx, inst, desc);
             page_rules::check(&mut ctx, inst, desc);

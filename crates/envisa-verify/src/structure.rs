@@ -117,8 +117,10 @@ impl Checker<'_> {
                 }
                 if !is_operand_present(slot, ops) {
                     if *op != Operand::Int(0) {
-                        let message =
-                            format!("the `{}` of {} is absent, as its flag says", slot.name, desc.name);
+                        let message = format!(
+                            "the `{}` of {} is absent, as its flag says",
+                            slot.name, desc.name
+                        );
                         self.report_defect(Code::SHAPE, obj.op_span(inst, k), message);
                     }
                     continue;

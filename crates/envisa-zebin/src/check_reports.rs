@@ -14,12 +14,12 @@ pub const COLUMN_BITS: u32 = 12;
 
 /// Bytes of a field.
 pub const FIELD_BYTES: u64 = 8;
-/// Fields: what it is ([`What`]), a name ([`name_words`]), and the value that is wrong.
+/// Fields: what it is ([`ReportHeader`]), a name ([`name_words`]), and the value that is wrong.
 pub const FIELDS: usize = 2 + NAME_WORDS;
 /// Fields of a name.
 pub const NAME_WORDS: usize = 4;
 
-/// Where notes go, behind the fields of reports: a [`What`] each.
+/// Where notes go, behind the fields of reports: a [`ReportHeader`] each.
 pub const NOTE: u64 = ADDRESS + FIELDS as u64 * FIELD_BYTES;
 
 /// All addresses of fields and notes.
@@ -121,7 +121,7 @@ pub const ALL_EVENTS: u64 = u64::MAX;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Does {
+pub enum ReportedAccess {
     /// It reads.
     Reads = 0,
     /// It writes.
@@ -132,25 +132,25 @@ pub enum Does {
 
 /// The first field of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct What {
+pub struct ReportHeader {
     /// What is wrong.
     pub kind: Kind,
     /// What the access does.
-    pub does: Does,
+    pub does: ReportedAccess,
     /// Bytes that it accesses; at most this many are told.
     pub bytes: u16,
     /// What the value is held against: elements, bytes of a variable, or the alignment.
     pub bound: u32,
 }
 
-impl What {
+impl ReportHeader {
     /// As a field.
     pub fn pack(self) -> u64 {
         self.kind as u64 | (self.does as u64) << 8 | u64::from(self.bytes) << 16 | u64::from(self.bound) << 32
     }
 
     /// Of a field; `None` of what is none.
-    pub fn unpack(field: u64) -> Option<What> {
+    pub fn unpack(field: u64) -> Option<ReportHeader> {
         let kind = match field as u8 {
             1 => Kind::Index,
             2 => Kind::FlatIndex,
@@ -179,12 +179,12 @@ impl What {
             _ => return None,
         };
         let does = match (field >> 8) as u8 {
-            0 => Does::Reads,
-            1 => Does::Writes,
-            2 => Does::Changes,
+            0 => ReportedAccess::Reads,
+            1 => ReportedAccess::Writes,
+            2 => ReportedAccess::Changes,
             _ => return None,
         };
-        Some(What { kind, does, bytes: (field >> 16) as u16, bound: (field >> 32) as u32 })
+        Some(ReportHeader { kind, does, bytes: (field >> 16) as u16, bound: (field >> 32) as u32 })
     }
 }
 
@@ -200,7 +200,7 @@ pub fn name_words(name: &str) -> [u64; NAME_WORDS] {
 }
 
 /// The name of fields.
-pub fn name(words: &[u64]) -> String {
+pub fn name_from_words(words: &[u64]) -> String {
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).take_while(|b| *b != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -211,9 +211,10 @@ mod tests {
 
     #[test]
     fn fields_are_what_was_packed() {
-        let what = What { kind: Kind::Offset, does: Does::Changes, bytes: 16, bound: 0xffff_fff0 };
-        assert_eq!(What::unpack(what.pack()), Some(what));
-        assert_eq!((What::unpack(0), What::unpack(0x301)), (None, None));
+        let what =
+            ReportHeader { kind: Kind::Offset, does: ReportedAccess::Changes, bytes: 16, bound: 0xffff_fff0 };
+        assert_eq!(ReportHeader::unpack(what.pack()), Some(what));
+        assert_eq!((ReportHeader::unpack(0), ReportHeader::unpack(0x301)), (None, None));
         for text in [
             "",
             "v",
@@ -222,7 +223,7 @@ mod tests {
             "ä",
             "a name that is much too long for it ä",
         ] {
-            let read = name(&name_words(text));
+            let read = name_from_words(&name_words(text));
             assert!(text.starts_with(&read) && (text.len() > 32 || read == text), "{text}: {read}");
         }
     }

@@ -21,18 +21,18 @@
 //! ```
 
 pub mod check_reports;
+mod device_notes;
 pub mod dwarf;
 pub mod elf;
 mod file;
-mod notes;
 pub mod spirv;
 mod writer;
 mod yaml;
 pub mod ze_info;
 
+pub use device_notes::{DeviceFamily, Notes, UnknownDevice};
 pub use elf::{Elf, RelocKind, Relocation, Section, Symbol};
 pub use file::{DataKind, DataSection, VisaOwner, VisaSection, ZebinFile};
-pub use notes::{DeviceFamily, Notes, UnknownDevice};
 pub use writer::Writer;
 pub use ze_info::{Kernel, KernelArgument, PayloadArgument, Warning, ZeInfo, ZeInfoError};
 

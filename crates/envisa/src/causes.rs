@@ -15,7 +15,7 @@ const MOST_MARKED: usize = 6;
 /// Colliding stores of one statement have that of a race of this statement with itself. Uses of memory that nothing has written
 /// have one cause if they are of one variable or buffer. Where an access leads out of one variable into another, what is found of the
 /// other one there follows from that.
-pub(crate) fn by_cause(findings: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn group_by_cause(findings: Vec<Finding>) -> Vec<Finding> {
     let mut parents: Vec<usize> = (0..findings.len()).collect();
     let mut first: HashMap<(bool, &str, Site<'_>), usize> = HashMap::new();
     for (n, f) in findings.iter().enumerate() {
@@ -89,7 +89,7 @@ fn follows(f: &Finding, outside: &Finding) -> bool {
 
 /// Does the fault that ended the launch have the cause of a finding? It is of the same kind, and of the same statement. Of a barrier
 /// that work-items miss the finding comes first: it is the cause, and the wait that does not end is what follows.
-pub(crate) fn led_to(finding: &Finding, fault: &Fault) -> bool {
+pub(crate) fn has_same_cause(finding: &Finding, fault: &Fault) -> bool {
     let same = Site::of(&finding.place) == Site::of(&fault.place);
     match fault.kind {
         FaultKind::OutOfBounds => finding.kind == FindingKind::OutOfBounds && same,
@@ -100,7 +100,7 @@ pub(crate) fn led_to(finding: &Finding, fault: &Fault) -> bool {
 }
 
 /// Findings with those of the same cause beside them.
-pub(crate) fn one_by_one(findings: Vec<Finding>) -> Vec<Finding> {
+pub(crate) fn flatten_causes(findings: Vec<Finding>) -> Vec<Finding> {
     let apart = |mut f: Finding| {
         let also = std::mem::take(&mut f.also);
         std::iter::once(f).chain(also)
@@ -182,9 +182,7 @@ impl Finding {
         let early: u64 = self.early + self.also.iter().map(|f| f.early).sum::<u64>();
         if early > 0 {
             let times = if early == 1 { "once".to_owned() } else { format!("{early} times") };
-            d = d.note(format!(
-                "{times} the one that reads came first, and used what nothing had written yet: see F0006"
-            ));
+            d = d.note(format!("{times} the one that reads came first, and used what nothing had written yet: see F0006"));
         }
         d
     }

@@ -1,9 +1,9 @@
 //! A launch that a debugger runs instruction by instruction, and restarts as often as it wants.
 
-use crate::bind::find;
+use crate::bound_arguments::find;
 use crate::error::Error;
 use crate::fault::{Fault, Place};
-use crate::finding_positions::{Found, found};
+use crate::finding_positions::{FindingPositions, find_positions};
 use crate::kernel::{Code, Kernel};
 use crate::launch::{Arg, Launch};
 use crate::run::Run;
@@ -111,9 +111,9 @@ impl<'a> Stage<'a> {
 
     /// What checks and hints find in the whole launch, and where: it runs, with memory as it was, and memory is as it leaves
     /// it then. Who has begun it must begin again.
-    pub fn findings(&self, order: crate::launch::Order) -> Vec<Found> {
+    pub fn findings(&self, order: crate::launch::Order) -> Vec<FindingPositions> {
         self.put_memory();
-        found(self.code(), self.launch, self.view.prepared, (self.view.limit, order))
+        find_positions(self.code(), self.launch, self.view.prepared, (self.view.limit, order))
     }
 
     /// The kernel.
@@ -176,7 +176,7 @@ impl<'a> Stage<'a> {
 
     /// The local id of a group's work-item by its number, of compiled kernels.
     pub fn local_id(&self, item: u32, local: [u32; 3]) -> [u32; 3] {
-        let walk = self.code().walk();
+        let walk = self.code().id_order();
         Threads { simd: 1, channels: 1, payload_bytes: 0, row_bytes: 0, walk }.local_id(item, local)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use envisa_interp::{Executable, Job, Pays};
+use envisa_interp::{Executable, Job, TranslationBenefit};
 #[cfg(target_arch = "x86_64")]
 use envisa_lower::Inst;
 use envisa_machine::dispatch::Prepared;
@@ -16,7 +16,7 @@ use crate::kernel::Code;
 
 /// How a launch is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
+pub(crate) enum EngineChoice {
     /// Interpreted.
     Interpreted,
     /// By native code, which is made if need be.
@@ -28,38 +28,38 @@ pub(crate) enum Way {
 /// How a launch of so many threads is run, for this choice of the caller's. The program is translated if it is to be run
 /// natively. Whatever native code cannot run, the interpreter runs. `ENVISA_ENGINE` decides where the caller leaves it
 /// open, and where that does, too, what the launch costs.
-pub(crate) fn way(executable: &Executable, engine: Engine, threads: u64) -> Way {
+pub(crate) fn choose_engine(executable: &Executable, engine: Engine, threads: u64) -> EngineChoice {
     let engine = match engine {
         Engine::Auto => by_environment(),
         chosen => chosen,
     };
     let pays = match engine {
-        Engine::Interpreter => Pays::NotYet,
-        Engine::Native => Pays::Now,
-        Engine::Auto => executable.pays(threads),
+        Engine::Interpreter => TranslationBenefit::NotYet,
+        Engine::Native => TranslationBenefit::Now,
+        Engine::Auto => executable.translation_benefit(threads),
     };
     match pays {
-        Pays::Now if translate(executable) => Way::Native,
-        Pays::Beside if level().is_some() => Way::NativeIfMade,
-        _ => Way::Interpreted,
+        TranslationBenefit::Now if translate(executable) => EngineChoice::Native,
+        TranslationBenefit::Beside if native_level().is_some() => EngineChoice::NativeIfMade,
+        _ => EngineChoice::Interpreted,
     }
 }
 
 /// May native code run launches, for this choice of the caller's?
 pub(crate) fn may_be_native(engine: Engine) -> bool {
     let engine = if engine == Engine::Auto { by_environment() } else { engine };
-    engine != Engine::Interpreter && level().is_some()
+    engine != Engine::Interpreter && native_level().is_some()
 }
 
 /// The engine that runs a launch of so many threads between what an observer is told of, if that pays.
-pub(crate) fn between(
+pub(crate) fn engine_between_observed(
     executable: &Executable,
     engine: Engine,
     threads: u64,
 ) -> Option<Box<dyn NativeEngine>> {
     let pays = match engine {
         Engine::Auto => match by_environment() {
-            Engine::Auto => executable.pays(threads) == Pays::Now,
+            Engine::Auto => executable.translation_benefit(threads) == TranslationBenefit::Now,
             chosen => chosen == Engine::Native,
         },
         chosen => chosen == Engine::Native,
@@ -83,7 +83,7 @@ fn translate(executable: &Executable) -> bool {
 }
 
 /// Has a thread of its own make what the next launches of a kernel want, unless one is at it already.
-pub(crate) fn beside(code: &Arc<Code>, job: Job) {
+pub(crate) fn make_in_background(code: &Arc<Code>, job: Job) {
     #[cfg(target_arch = "x86_64")]
     if let Some(jit) = envisa_jit::Jit::new()
         && code.executable.begins()
@@ -114,7 +114,7 @@ pub(crate) fn can_run(executable: &Executable) -> bool {
 pub(crate) type Left = Result<envisa_machine::engine::Left, String>;
 
 /// Is native code asked for by its name?
-pub(crate) fn named(engine: Engine) -> bool {
+pub(crate) fn is_native_required(engine: Engine) -> bool {
     match engine {
         Engine::Auto => by_environment() == Engine::Native,
         chosen => chosen == Engine::Native,
@@ -122,7 +122,7 @@ pub(crate) fn named(engine: Engine) -> bool {
 }
 
 /// What native code would leave to the interpreter in this launch.
-pub(crate) fn left(executable: &Executable, prepared: &Prepared, linked: &Linked) -> Left {
+pub(crate) fn left_to_interpreter(executable: &Executable, prepared: &Prepared, linked: &Linked) -> Left {
     if !can_run(executable) {
         let why = of_executable(executable).err();
         return Err(why.unwrap_or_else(|| "there is no native code for this program on this host".into()));
@@ -131,7 +131,7 @@ pub(crate) fn left(executable: &Executable, prepared: &Prepared, linked: &Linked
 }
 
 /// What native code is made for on this host, if there is any.
-pub(crate) fn level() -> Option<&'static str> {
+pub(crate) fn native_level() -> Option<&'static str> {
     #[cfg(target_arch = "x86_64")]
     return envisa_jit::Jit::new().map(|jit| jit.level());
     #[cfg(not(target_arch = "x86_64"))]
@@ -142,7 +142,7 @@ pub(crate) fn level() -> Option<&'static str> {
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) fn listing(code: &Code) -> Result<String, String> {
+pub(crate) fn native_listing(code: &Code) -> Result<String, String> {
     #[cfg(target_arch = "x86_64")]
     if let Some(jit) = envisa_jit::Jit::new() {
         let executable = &code.executable;
@@ -164,15 +164,15 @@ pub(crate) fn listing(code: &Code) -> Result<String, String> {
 ///
 /// # Errors
 /// Why there is none.
-pub(crate) fn making(code: &Code) -> Result<Making, String> {
+pub(crate) fn make_native_code(code: &Code) -> Result<NativeCode, String> {
     of_executable(&code.executable)
 }
 
-fn of_executable(executable: &Executable) -> Result<Making, String> {
+fn of_executable(executable: &Executable) -> Result<NativeCode, String> {
     #[cfg(target_arch = "x86_64")]
     if let Some(jit) = envisa_jit::Jit::new() {
         let made = jit.making(executable.optimized(), &executable.instructions())?;
-        return Ok(Making { instructions: made.instructions, bytes: made.bytes, passes: made.passes });
+        return Ok(NativeCode { instructions: made.instructions, bytes: made.bytes, passes: made.passes });
     }
     let _ = executable;
     Err("native code needs an x86-64 CPU with AVX2 or AVX-512".into())
@@ -180,7 +180,7 @@ fn of_executable(executable: &Executable) -> Result<Making, String> {
 
 /// What a kernel's native code is, and what it took to make it.
 #[derive(Clone, Debug)]
-pub struct Making {
+pub struct NativeCode {
     /// Instructions of the kernel and its functions, as engines that nobody observes have them.
     pub instructions: usize,
     /// Bytes of code.
@@ -256,7 +256,7 @@ mod tests {
             kernel.code.executable.is_translated()
         };
         let forward = || kernel(&device, "");
-        if crate::engine_choice::level().is_none() {
+        if crate::engine_choice::native_level().is_none() {
             assert!(!run(&forward(), Engine::Native, 1));
             return;
         }
@@ -272,7 +272,7 @@ mod tests {
     /// It is there before launches have paid for it where it is made beside them.
     #[test]
     fn native_code_is_made_beside_launches() {
-        if crate::engine_choice::level().is_none() {
+        if crate::engine_choice::native_level().is_none() {
             return;
         }
         let device = Device::new(Config::new(Platform::Pvc).memory(1 << 20).threads(1));
@@ -285,7 +285,7 @@ mod tests {
             executable.is_translated()
         });
         assert!(launches.is_some_and(|n| n >= 2), "{launches:?}");
-        assert!(executable.pays(0) == envisa_interp::Pays::Beside);
+        assert!(executable.translation_benefit(0) == envisa_interp::TranslationBenefit::Beside);
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
         let kernel = kernel(&device, "");
         let launch = Launch::threads(&[1, 1, 1], 1);
         let compiled = device.compile(&kernel, launch.clone());
-        assert_eq!(compiled.is_ok(), crate::engine_choice::level().is_some());
+        assert_eq!(compiled.is_ok(), crate::engine_choice::native_level().is_some());
         let Ok(compiled) = compiled else { return };
         assert!(kernel.code.executable.is_translated());
         assert_eq!(compiled.instructions, kernel.code.executable.optimized().code().len());

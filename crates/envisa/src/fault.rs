@@ -3,7 +3,7 @@
 use crate::finding::Finding;
 use crate::kernel::Code;
 use crate::observe::Space;
-use crate::source::in_a_line;
+use crate::source::on_one_line;
 use crate::work_items::{WorkItem, WorkItems};
 use envisa_diag::{Diagnostic, FileId};
 use envisa_isa::Span;
@@ -255,7 +255,7 @@ impl Place {
             let at = f.line_col(span.start);
             Location { file: f.name().to_owned(), line: at.line, column: at.column }
         });
-        let (source, quoted) = match crate::source::line_of(code, function, instruction) {
+        let (source, quoted) = match crate::source::source_line_of(code, function, instruction) {
             Some((line, quoted)) => (Some(line), quoted),
             None => (None, None),
         };
@@ -276,7 +276,7 @@ impl Place {
     /// The instruction as it is written, if it is text: in one line, and not without end.
     pub(crate) fn written(&self, code: &Code) -> Option<String> {
         let file = self.visa.as_ref().and_then(|_| code.files.get(self.file))?;
-        Some(in_a_line(file.lossy(self.span).trim()))
+        Some(on_one_line(file.lossy(self.span).trim()))
     }
 
     /// Adds the place that a diagnostic is about: the line of the source if its text is known, with the vISA under it,

@@ -288,7 +288,7 @@ impl Finding {
     }
 
     /// Are two findings of one kind, at the same instructions? Of a race either side may come first.
-    pub(crate) fn is_of_same(&self, other: &Finding) -> bool {
+    pub(crate) fn is_same_place(&self, other: &Finding) -> bool {
         let sites = |f: &Finding| {
             let here = (f.place.function.clone(), f.place.instruction);
             let there = f.race.as_ref().map(|r| (r.other.function.clone(), r.other.instruction));

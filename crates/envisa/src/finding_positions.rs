@@ -3,7 +3,7 @@
 use crate::finding::Finding;
 use crate::kernel::Code;
 use crate::launch::Launch;
-use crate::run::{facts, work_items};
+use crate::run::{check_facts, work_items};
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// A finding, and the execution of an instruction at which it arose.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct FindingPositions {
     /// What was found.
     pub finding: Finding,
     /// The instruction, by program counter.
@@ -25,18 +25,18 @@ pub struct Found {
 }
 
 /// Runs a launch with checks and hints, by the interpreter on one host thread. Memory is left as the launch leaves it.
-pub(crate) fn found(
+pub(crate) fn find_positions(
     code: &Code,
     launch: &Launch,
     prepared: &Prepared,
     (limit, order): (u64, Order),
-) -> Vec<Found> {
-    let facts = LaunchFacts { alone: false, hints: true, ..facts(code, launch) };
+) -> Vec<FindingPositions> {
+    let facts = LaunchFacts { alone: false, hints: true, ..check_facts(code, launch) };
     let options = RunOptions { jobs: 1, limit, order, ..RunOptions::default() };
     let mut watch = Watch { checks: Checks::new(facts), executed: Vec::new(), at: HashMap::new() };
     envisa_interp::run_observed(&code.executable, prepared, &code.linked, &options, (&mut watch, None));
     let items = work_items(code, launch, prepared);
-    let one = |(key, f): (Key, envisa_sanitize::Finding)| Found {
+    let one = |(key, f): (Key, envisa_sanitize::Finding)| FindingPositions {
         pc: key.0,
         before: watch.at.get(&key).copied().unwrap_or(0),
         finding: Finding::new(code, &f, items.as_ref()),

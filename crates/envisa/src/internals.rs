@@ -13,7 +13,7 @@ use envisa_diag::{FileId, Files};
 use envisa_isa::Type;
 use envisa_lower::{Extend, Message, Program, REGISTER_PADDING, Src};
 use envisa_machine::Trap;
-use envisa_machine::fallback_counts::Asked;
+use envisa_machine::fallback_counts::FallbackCounts;
 use envisa_machine::observer::Observer;
 
 /// Loads a module of hand-written code that somebody made; `ids` are the files of its objects.
@@ -43,7 +43,7 @@ pub fn optimized(kernel: &Kernel) -> &Program {
 
 /// What the optimiser made of a kernel's halves: of those of channels, and of those of quads.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Joined {
+pub struct JoinCounts {
     /// Instructions that became part of another one.
     pub instructions: u64,
     /// Messages that move quads whole.
@@ -53,10 +53,10 @@ pub struct Joined {
 }
 
 /// That of a kernel.
-pub fn joined(kernel: &Kernel) -> Joined {
+pub fn join_counts(kernel: &Kernel) -> JoinCounts {
     let p = optimized(kernel).parts();
     let first = program(kernel).registers().bytes - REGISTER_PADDING;
-    let mut joined = Joined { instructions: p.upper.len() as u64, ..Joined::default() };
+    let mut joined = JoinCounts { instructions: p.upper.len() as u64, ..JoinCounts::default() };
     for m in &p.messages {
         let Message::Simt(s) = m else { continue };
         joined.quads += u64::from(s.is_paired());
@@ -73,8 +73,12 @@ pub fn joined(kernel: &Kernel) -> Joined {
 ///
 /// # Errors
 /// As [`Device::run`].
-pub fn asked(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<(Outcome, Vec<u64>), Error> {
-    let asked = Arc::new(Asked::new(optimized(kernel)));
+pub fn run_counting_fallbacks(
+    device: &Device,
+    kernel: &Kernel,
+    launch: &Launch,
+) -> Result<(Outcome, Vec<u64>), Error> {
+    let asked = Arc::new(FallbackCounts::new(optimized(kernel)));
     let launch = Launch { asked: Some(asked.clone()), ..launch.clone() };
     Ok((device.run(kernel, launch)?, asked.counts()))
 }

@@ -12,8 +12,8 @@ use envisa_isa::predefined::var;
 use envisa_isa::{ObjectKind, Platform, Type};
 use envisa_lower::analysis::{IdPlaces, multiplies_ids, takes_global_ids_alone};
 use envisa_lower::{InputClass, InputSlot, LowerError, Message, Program, Touched};
-use envisa_machine::Learnt;
-use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, PayloadLayout, Remembered};
+use envisa_machine::ContentionHistory;
+use envisa_machine::dispatch::{MAX_GROUP_ITEMS, MAX_GROUP_THREADS, PayloadLayout, RecentLaunches};
 use envisa_machine::{Linked, ModuleData};
 use envisa_sanitize::ProgramFacts;
 use envisa_verify::Verified;
@@ -139,9 +139,9 @@ pub(crate) struct Code {
     /// Of compiled kernels.
     pub metadata: Option<Metadata>,
     /// Launches that may come again.
-    pub remembered: Remembered,
+    pub remembered: RecentLaunches,
     /// What launches found out about how to spread them.
-    pub learnt: Arc<Learnt>,
+    pub learnt: Arc<ContentionHistory>,
     /// What checks know of the program, once one was launched with them.
     facts: OnceLock<Arc<ProgramFacts>>,
     /// It can run in rows, once it was asked.
@@ -224,15 +224,15 @@ impl Kernel {
     /// # Errors
     /// Why there is none.
     pub fn native_listing(&self) -> Result<String, String> {
-        crate::engine_choice::listing(&self.code)
+        crate::engine_choice::native_listing(&self.code)
     }
 
     /// Makes its native code anew, and tells what that took.
     ///
     /// # Errors
     /// Why there is none: what the code has that none is made of, or that it is more than time and memory are given for.
-    pub fn make_native(&self) -> Result<crate::engine_choice::Making, String> {
-        crate::engine_choice::making(&self.code)
+    pub fn make_native(&self) -> Result<crate::engine_choice::NativeCode, String> {
+        crate::engine_choice::make_native_code(&self.code)
     }
 
     /// What is known of the variables that it declares in shared local memory.
@@ -344,7 +344,7 @@ impl Kernel {
     /// # Errors
     /// [`Error::Argument`], [`Error::Launch`]: there is none.
     pub fn find(&self, key: &ArgKey) -> Result<&Argument, Error> {
-        crate::bind::find(&self.code, key).map(|i| &self.code.arguments[i])
+        crate::bound_arguments::find(&self.code, key).map(|i| &self.code.arguments[i])
     }
 
     /// Says which arguments would be missing from a launch that gives these.
@@ -362,10 +362,10 @@ impl Kernel {
         for key in keys {
             // Hand-written code is also given what is none of its inputs: surfaces and samplers by number.
             if self.is_compiled() || matches!(key, ArgKey::Name(_) | ArgKey::Index(_)) {
-                given[crate::bind::find(&self.code, key)?] = true;
+                given[crate::bound_arguments::find(&self.code, key)?] = true;
             }
         }
-        crate::bind::check_given(self.arguments(), &given)
+        crate::bound_arguments::check_given(self.arguments(), &given)
     }
 
     /// What it asks for.
@@ -490,9 +490,9 @@ impl Code {
     }
 
     /// Do the work-items of a compiled kernel depend on their global ids alone, and do neighbours access neighbouring memory?
-    pub(crate) fn runs_in_rows(&self) -> bool {
+    pub(crate) fn accesses_neighbouring_memory(&self) -> bool {
         *self.runs_in_rows.get_or_init(|| {
-            let along = self.walk()[0].into();
+            let along = self.id_order()[0].into();
             let far = |at: IdPlaces| multiplies_ids(self.executable.optimized().parts(), &at, along);
             self.takes_global_ids_alone() && !self.id_places().is_some_and(far)
         })
@@ -515,7 +515,7 @@ impl Code {
     }
 
     /// The order in which a compiled kernel's local ids run, fastest first.
-    pub(crate) fn walk(&self) -> [u8; 3] {
+    pub(crate) fn id_order(&self) -> [u8; 3] {
         let env = self.metadata.as_ref().map(|m| &m.kernel.execution_env);
         match env.map_or([0; 3], |e| e.work_group_walk_order_dimensions) {
             [0, 0, 0] => [0, 1, 2],
@@ -537,7 +537,7 @@ impl Code {
         let name = program.name().to_owned();
         let executable = Executable::new(program).map_err(|e| Error::Module(e.to_string()))?;
         let files = Arc::new(files);
-        let remembered = Remembered::new(executable.optimized());
+        let remembered = RecentLaunches::new(executable.optimized());
         Ok(Code {
             name,
             executable,

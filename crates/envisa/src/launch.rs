@@ -34,7 +34,7 @@ pub struct Launch {
     pub(crate) stray_reads: bool,
     pub(crate) order: Order,
     pub(crate) regroup: Regroup,
-    pub(crate) asked: Option<std::sync::Arc<envisa_machine::fallback_counts::Asked>>,
+    pub(crate) asked: Option<std::sync::Arc<envisa_machine::fallback_counts::FallbackCounts>>,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
 }

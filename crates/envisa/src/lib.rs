@@ -73,7 +73,7 @@ pub use envisa_text as text;
 pub use envisa_verify as verify;
 pub use envisa_zebin as zebin;
 
-mod bind;
+mod bound_arguments;
 mod buffer;
 mod causes;
 mod debug_stage;
@@ -83,7 +83,7 @@ mod error;
 mod fault;
 mod finding;
 mod finding_positions;
-mod host;
+mod host_memory;
 mod image;
 #[doc(hidden)]
 pub mod internals;
@@ -104,14 +104,14 @@ pub use debug_stage::{Given, Stage};
 pub use device::{
     Caps, Config, Device, Engine, OPENCL_DEVICES, UnknownEngine, UnknownPlatform, host_level, platform,
 };
-pub use engine_choice::Making;
+pub use engine_choice::NativeCode;
 pub use error::{Diagnostics, Error};
 pub use fault::{
     Access, AccessKind, Fault, FaultKind, Inlined, Location, Nearest, Place, SourceLine, ThreadPlace,
     ThreadState,
 };
 pub use finding::{Finding, FindingKind, Race, Related};
-pub use finding_positions::Found;
+pub use finding_positions::FindingPositions;
 pub use image::{
     Addressing, ChannelOrder, ChannelType, Compare, Image, ImageDesc, ImageFormat, ImageShape, Mip,
     Reduction, Sampler,

@@ -2,7 +2,7 @@
 
 use crate::fault::Place;
 use crate::kernel::Code;
-use crate::source::{MAX_LINE, in_a_line};
+use crate::source::{MAX_LINE, on_one_line};
 use envisa_diag::FileId;
 pub use envisa_sanitize::profile::Counts;
 use envisa_sanitize::profile::{self, BANK_BYTES, BANKS, CACHE_LINE, SpanKind};
@@ -192,7 +192,7 @@ fn at(code: &Code, pc: usize) -> Place {
 
 /// An instruction as it is written.
 fn written(code: &Code, pc: usize, place: &Place) -> String {
-    place.written(code).unwrap_or_else(|| in_a_line(&code.program().line(pc)))
+    place.written(code).unwrap_or_else(|| on_one_line(&code.program().line(pc)))
 }
 
 /// The texts that instructions were compiled from.

@@ -1,8 +1,8 @@
 //! Launches whose arguments were checked, and their outcomes.
 
-use crate::bind::{Bound, bind};
+use crate::bound_arguments::{BoundLaunch, bind};
 use crate::device::Device;
-use crate::engine_choice::{Left, Way};
+use crate::engine_choice::{EngineChoice, Left};
 use crate::error::Error;
 use crate::fault::{Fault, Place};
 use crate::finding::Finding;
@@ -12,7 +12,9 @@ use crate::launch_observers::{FinalRegisters, Instruments};
 use crate::profile::Profile;
 use crate::run_statistics::{Native, Statistics};
 use crate::work_items::WorkItems;
-use envisa_machine::dispatch::{self, Asked, LaunchError, MAX_GROUP_ITEMS, Prepared, Ready, Resources};
+use envisa_machine::dispatch::{
+    self, LaunchError, LaunchKey, MAX_GROUP_ITEMS, Prepared, ReadyLaunch, Resources,
+};
 use envisa_machine::memory::{Memory, Names};
 use envisa_machine::observer::Observer;
 use envisa_machine::thread_order::Order;
@@ -31,7 +33,7 @@ pub struct Run {
     device: Device,
     kernel: Kernel,
     launch: Launch,
-    bound: Bound,
+    bound: BoundLaunch,
 }
 
 /// What a launch came to.
@@ -75,12 +77,12 @@ impl Outcome {
             found.append(&mut fault.also);
         }
         if let (Some(mine), Some(found)) = (&mut self.findings, other.findings) {
-            let mut all = crate::causes::one_by_one(std::mem::take(mine));
-            let found = crate::causes::one_by_one(found);
+            let mut all = crate::causes::flatten_causes(std::mem::take(mine));
+            let found = crate::causes::flatten_causes(found);
             let new: Vec<Finding> =
-                found.into_iter().filter(|f| !all.iter().any(|m| m.is_of_same(f))).collect();
+                found.into_iter().filter(|f| !all.iter().any(|m| m.is_same_place(f))).collect();
             all.extend(new);
-            *mine = crate::causes::by_cause(all);
+            *mine = crate::causes::group_by_cause(all);
         }
         self.fault = self.fault.take().or(other.fault);
         self.not_checked = self.not_checked.take().or(other.not_checked);
@@ -90,8 +92,8 @@ impl Outcome {
     /// Findings that have the cause of the fault are told with it.
     fn put_to_fault(&mut self) {
         let (Some(fault), Some(findings)) = (&mut self.fault, &mut self.findings) else { return };
-        for f in findings.extract_if(.., |f| crate::causes::led_to(f, fault)).collect::<Vec<_>>() {
-            if !fault.also.iter().any(|other| other.is_of_same(&f)) {
+        for f in findings.extract_if(.., |f| crate::causes::has_same_cause(f, fault)).collect::<Vec<_>>() {
+            if !fault.also.iter().any(|other| other.is_same_place(&f)) {
                 fault.also.push(f);
             }
         }
@@ -125,7 +127,7 @@ pub struct ThreadRegisters {
 }
 
 /// What came of a run; the machine's own fault; what native code would leave to the interpreter, if that was asked for.
-pub(crate) struct Done {
+pub(crate) struct RunEnd {
     pub outcome: Outcome,
     pub trap: Option<Box<Trap>>,
     /// What native code leaves to the interpreter, if that was asked for.
@@ -219,7 +221,7 @@ impl Run {
                 let others =
                     statistics || footprint && !by_checks || profile || !self.launch.registers.is_empty();
                 let alone = !others && !self.launch.at_length;
-                let facts = facts(&self.kernel.code, &self.launch);
+                let facts = check_facts(&self.kernel.code, &self.launch);
                 Checks::new(LaunchFacts { alone, footprint: by_checks, ..facts })
             }),
             stats: statistics.then(Stats::default),
@@ -231,16 +233,16 @@ impl Run {
             }),
         };
         let kernel = self.kernel.clone();
-        let Done { mut outcome, left: native, items, .. } = self.execute(Some(&mut instruments))?;
+        let RunEnd { mut outcome, left: native, items, .. } = self.execute(Some(&mut instruments))?;
         let code = &*kernel.code;
         if let Some(checks) = &instruments.checks {
             let all = checks.findings().iter().map(|f| Finding::new(code, f, items.as_ref())).collect();
-            outcome.findings = Some(crate::causes::by_cause(crate::finding::merged(code, all)));
+            outcome.findings = Some(crate::causes::group_by_cause(crate::finding::merged(code, all)));
             outcome.not_checked = checks.not_checked();
             outcome.put_to_fault();
         }
         if let Some(f) = &mut instruments.footprint {
-            f.leave(&instruments.checks.as_ref().map(Checks::without_content).unwrap_or_default());
+            f.exclude(&instruments.checks.as_ref().map(Checks::without_content).unwrap_or_default());
             outcome.footprint =
                 Some(Footprint { read: f.read(), written: f.written(), may_read: Vec::new() });
         } else if let Some(checks) = instruments.checks.as_ref().filter(|_| by_checks) {
@@ -291,7 +293,7 @@ impl Run {
 
     /// Runs it under an observer of the machine, or none. Under one, with what native code would leave to the
     /// interpreter, if that was asked for.
-    pub(crate) fn execute<O: Observer>(self, observer: Option<&mut O>) -> Result<Done, Error> {
+    pub(crate) fn execute<O: Observer>(self, observer: Option<&mut O>) -> Result<RunEnd, Error> {
         execute(&self.device, &self.kernel, &self.launch, self.bound, observer)
     }
 }
@@ -312,7 +314,7 @@ fn is_plain(l: &Launch) -> bool {
     l.all_at_once || !looks
 }
 
-fn held_against(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<Bound, Error> {
+fn held_against(device: &Device, kernel: &Kernel, launch: &Launch) -> Result<BoundLaunch, Error> {
     if !kernel.module.is_of(device) {
         return Err(Error::Foreign("kernel"));
     }
@@ -323,9 +325,9 @@ fn execute<O: Observer>(
     device: &Device,
     kernel: &Kernel,
     launch: &Launch,
-    bound: Bound,
+    bound: BoundLaunch,
     observer: Option<&mut O>,
-) -> Result<Done, Error> {
+) -> Result<RunEnd, Error> {
     let engine = launch.engine.unwrap_or(device.config().engine);
     let plain =
         observer.is_none() && launch.order == Order::Forward && crate::engine_choice::may_be_native(engine);
@@ -348,10 +350,10 @@ fn execute_in_groups<O: Observer>(
     device: &Device,
     kernel: &Kernel,
     launch: &Launch,
-    bound: Bound,
+    bound: BoundLaunch,
     observer: Option<&mut O>,
     regroup: Regroup,
-) -> Result<Done, Error> {
+) -> Result<RunEnd, Error> {
     let code = &*kernel.code;
     let mut options = options(device, code, launch);
     if launch.check && code.facts().hands_over() {
@@ -366,18 +368,20 @@ fn execute_in_groups<O: Observer>(
     let prepared = &*prepared;
     let (exe, linked) = (&code.executable, &code.linked);
     let engine = launch.engine.unwrap_or(device.config().engine);
-    let left = (observer.is_some() && crate::engine_choice::named(engine))
-        .then(|| crate::engine_choice::left(exe, prepared, linked));
+    let left = (observer.is_some() && crate::engine_choice::is_native_required(engine))
+        .then(|| crate::engine_choice::left_to_interpreter(exe, prepared, linked));
     let mut done = match observer {
-        None => match crate::engine_choice::way(exe, engine, prepared.thread_count()) {
-            Way::Interpreted => envisa_interp::run(exe, prepared, linked, &options),
-            Way::Native => envisa_interp::run_translated(exe, prepared, linked, &options),
-            Way::NativeIfMade => envisa_interp::run_if_made(exe, prepared, linked, &options, |job| {
-                crate::engine_choice::beside(&kernel.code, job);
-            }),
+        None => match crate::engine_choice::choose_engine(exe, engine, prepared.thread_count()) {
+            EngineChoice::Interpreted => envisa_interp::run(exe, prepared, linked, &options),
+            EngineChoice::Native => envisa_interp::run_translated(exe, prepared, linked, &options),
+            EngineChoice::NativeIfMade => {
+                envisa_interp::run_if_translated(exe, prepared, linked, &options, |job| {
+                    crate::engine_choice::make_in_background(&kernel.code, job);
+                })
+            }
         },
         Some(o) => {
-            let native = crate::engine_choice::between(exe, engine, prepared.thread_count());
+            let native = crate::engine_choice::engine_between_observed(exe, engine, prepared.thread_count());
             envisa_interp::run_observed(exe, prepared, linked, &options, (o, native.as_deref()))
         }
     };
@@ -392,7 +396,7 @@ fn execute_in_groups<O: Observer>(
     // Where groups were made anew, channels are told as they ran.
     let known = own_items.as_ref().filter(|_| prepared.regrouped.is_none());
     let fault = |trap| {
-        let elements = facts(code, launch).elements;
+        let elements = check_facts(code, launch).elements;
         Box::new(Fault::new(code, trap, &done.others).with(known, &elements))
     };
     let outcome = Outcome {
@@ -412,13 +416,13 @@ fn execute_in_groups<O: Observer>(
     let regrouped = prepared.regrouped.is_some();
     // What checks had is not another launch's.
     if let (None, ToRun::Compiled(ready), 0) = (&done.trap, ready, red_zone) {
-        code.remembered.keep(ready);
+        code.remembered.remember(ready);
     }
-    Ok(Done { outcome, trap: done.trap, left, items: own_items, regrouped })
+    Ok(RunEnd { outcome, trap: done.trap, left, items: own_items, regrouped })
 }
 
 /// What the checks are told.
-pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
+pub(crate) fn check_facts(code: &Code, launch: &Launch) -> LaunchFacts {
     let mut ranges: Vec<(Range<u64>, bool, String)> = Vec::new();
     let (mut of_four, mut elements, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     let images = launch.args.iter().filter_map(|(key, arg)| image_place(code, key, arg));
@@ -428,7 +432,9 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
             Arg::Pointer(address) => whole.push(*address),
             _ => {}
         }
-        let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) = (arg, crate::bind::find(code, key)) else {
+        let (Arg::Buffer(buffer) | Arg::Within(buffer), Ok(i)) =
+            (arg, crate::bound_arguments::find(code, key))
+        else {
             continue;
         };
         let Some(argument) = code.arguments.get(i) else { continue };
@@ -512,7 +518,7 @@ fn image_place(code: &Code, key: &ArgKey, arg: &Arg) -> Option<ImagePlace> {
     let Arg::Image(image) = arg else { return None };
     let (buffer, machine) = (image.buffer(), image.machine());
     let name = match buffer.name() {
-        "" => code.argument_names.get(crate::bind::find(code, key).ok()?)?.clone(),
+        "" => code.argument_names.get(crate::bound_arguments::find(code, key).ok()?)?.clone(),
         name => name.to_owned(),
     };
     Some(ImagePlace { base: buffer.address().checked_sub(machine.start)?, image: machine, name })
@@ -523,7 +529,7 @@ pub(crate) fn work_items(code: &Code, launch: &Launch, prepared: &Prepared) -> O
     code.metadata.as_ref().filter(|_| prepared.simd > 1)?;
     let crate::launch::Sizes::Range { global, .. } = &launch.sizes else { return None };
     let range = (global.numbers(), launch.offset.numbers());
-    Some(WorkItems::new(range, (prepared.local, prepared.simd), code.walk()))
+    Some(WorkItems::new(range, (prepared.local, prepared.simd), code.id_order()))
 }
 
 fn options(device: &Device, code: &Code, launch: &Launch) -> RunOptions {
@@ -556,9 +562,10 @@ pub(crate) fn compile(device: &Device, kernel: &Kernel, launch: &Launch) -> Resu
     let mut ready = prepare(device.0.memory(), code, bound, &options, (0, Regroup::Never))
         .map_err(|e| refused(code, e))?;
     let exe = &code.executable;
-    let left = crate::engine_choice::left(exe, ready.prepared(), &code.linked).map_err(Error::Unsupported)?;
+    let left = crate::engine_choice::left_to_interpreter(exe, ready.prepared(), &code.linked)
+        .map_err(Error::Unsupported)?;
     if let ToRun::Compiled(ready) = ready {
-        code.remembered.keep(ready);
+        code.remembered.remember(ready);
     }
     Ok(Compiled { instructions: exe.optimized().code().len(), code_bytes: left.code_bytes })
 }
@@ -572,7 +579,7 @@ fn names(code: &Code, launch: &Launch) -> Names {
             _ => return None,
         };
         let id = buffer.name().is_empty().then(|| buffer.allocation().0.id)?;
-        Some((id, crate::bind::find(code, key).ok()? as u32))
+        Some((id, crate::bound_arguments::find(code, key).ok()? as u32))
     };
     let given: Vec<_> = launch.args.iter().filter_map(unnamed).collect();
     if given.is_empty() { Names::default() } else { Names::new(code.argument_names.clone(), given) }
@@ -596,7 +603,7 @@ fn items(prepared: &Prepared, launch: &Launch, code: &Code) -> u64 {
 
 /// A launch, ready to run.
 enum ToRun {
-    Compiled(Box<Ready>),
+    Compiled(Box<ReadyLaunch>),
     Written(Box<Prepared>),
 }
 
@@ -613,14 +620,14 @@ impl ToRun {
 fn prepare(
     memory: &Memory,
     code: &Code,
-    bound: Bound,
+    bound: BoundLaunch,
     options: &RunOptions,
     (red_zone, regroup): (u64, Regroup),
 ) -> Result<ToRun, LaunchError> {
     let most = envisa_isa::limits::shared_local_memory(code.program().platform());
     let launch = match (bound, &code.metadata) {
-        (Bound::Range(launch), Some(metadata)) => (launch, metadata),
-        (Bound::Threads(b), _) => {
+        (BoundLaunch::Range(launch), Some(metadata)) => (launch, metadata),
+        (BoundLaunch::Threads(b), _) => {
             let simd = code.program().simd();
             let mut prepared = dispatch::prepare_bare(
                 memory,
@@ -634,19 +641,17 @@ fn prepare(
             prepared.samplers = b.samplers;
             return Ok(ToRun::Written(Box::new(prepared)));
         }
-        (Bound::Range(_), None) => {
+        (BoundLaunch::Range(_), None) => {
             return Err(LaunchError::Size("hand-written code has no work-items".into()));
         }
     };
     let (mut launch, metadata) = launch;
     let simd = metadata.kernel.execution_env.simd_size;
     let regrouped = match regroup {
-        Regroup::IfBetter => {
-            dispatch::better_groups(&launch, simd, code.walk()).filter(|_| code.runs_in_rows())
-        }
-        Regroup::Anyhow => {
-            dispatch::other_groups(&launch, simd, code.walk()).filter(|_| code.takes_global_ids_alone())
-        }
+        Regroup::IfBetter => dispatch::better_groups(&launch, simd, code.id_order())
+            .filter(|_| code.accesses_neighbouring_memory()),
+        Regroup::Anyhow => dispatch::any_other_groups(&launch, simd, code.id_order())
+            .filter(|_| code.takes_global_ids_alone()),
         Regroup::Never => None,
     };
     if let Some(regrouped) = &regrouped {
@@ -658,7 +663,7 @@ fn prepare(
     let groups = (0..3).fold(1u64, |n, d| {
         n.saturating_mul(launch.global[d].div_ceil(u64::from(launch.local[d].max(1))).max(1))
     });
-    let asked = Asked { slots: options.hardware_slots(groups, threads), red_zone, launch };
+    let asked = LaunchKey { slots: options.hardware_slots(groups, threads), red_zone, launch };
     if let Some(mut ready) = code.remembered.take(&asked, memory) {
         ready.prepared.regrouped = regrouped;
         return Ok(ToRun::Compiled(ready));
@@ -681,11 +686,11 @@ fn prepare(
             red_zone,
             images: crate::device::has_images(program.platform()),
         },
-        code.remembered.spent(&asked),
+        code.remembered.take_reusable(&asked),
     )?;
     code.remembered.reuse_reach(&mut prepared);
     prepared.regrouped = regrouped;
-    Ok(ToRun::Compiled(Ready::new(asked, prepared)))
+    Ok(ToRun::Compiled(ReadyLaunch::new(asked, prepared)))
 }
 
 /// The payload starts one register later when there are no local ids.

@@ -85,7 +85,7 @@ pub struct LeftEntry {
 impl Native {
     /// Of what native code leaves to the interpreter, by program counter of the improved program.
     pub(crate) fn new(stats: &Stats, executable: &Executable, left: Left) -> Native {
-        let level = crate::engine_choice::level();
+        let level = crate::engine_choice::native_level();
         let left = match left {
             Ok(left) => left,
             Err(why) => {

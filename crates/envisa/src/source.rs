@@ -58,7 +58,7 @@ pub(crate) fn shown_name(name: &str) -> String {
 }
 
 /// The line that an instruction of a function was compiled from, and where it stands if its text is known.
-pub(crate) fn line_of(
+pub(crate) fn source_line_of(
     code: &Code,
     function: &str,
     instruction: u32,
@@ -157,7 +157,7 @@ fn statement_around(text: &str, at: usize) -> Range<usize> {
 }
 
 /// An instruction's text as it is shown: in one line, and not without end.
-pub(crate) fn in_a_line(text: &str) -> String {
+pub(crate) fn on_one_line(text: &str) -> String {
     text.chars().take(MAX_LINE).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

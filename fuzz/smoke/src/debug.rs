@@ -45,7 +45,7 @@ fn options() -> Options {
 fn session(look: impl FnOnce(&mut Session<'_, '_>)) {
     let staged = run().stage(|stage| {
         let mut s = Session::new(stage, options()).expect("a session");
-        s.go(CLOCK);
+        s.run_to_clock(CLOCK);
         look(&mut s);
     });
     staged.expect("it runs");

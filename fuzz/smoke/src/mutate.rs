@@ -6,7 +6,7 @@ use envisa::isa::{Module, TABLE};
 use envisa::text::{self, PrintOptions};
 use envisa::zebin::ZebinFile;
 use envisa_smith::generate::{Options, Rng, module};
-use envisa_smith::mutate::{MAX_LEN, altered, mutate};
+use envisa_smith::mutate::{MAX_LEN, exchange_parts, mutate};
 use std::path::Path;
 
 /// What a target's inputs are made of.
@@ -82,7 +82,7 @@ impl Source {
         out.clear();
         // One in eight is wrong in its meaning only, or nearly right.
         if !self.modules.is_empty() && rng.one_in(8) {
-            let m = altered(rng, &self.modules);
+            let m = exchange_parts(rng, &self.modules);
             let made = match self.as_text {
                 true => text::print(&m, &PrintOptions::default()).ok().map(String::into_bytes),
                 false => write(&m, &WriteOptions::default()).ok(),

@@ -240,8 +240,8 @@ impl<'a> Trial<'a> {
             (None, Some(test)) => {
                 environment.push(("ENVISA_BISECT_OPTIONS".into(), option.unwrap_or_default().into()));
                 let file = self.args.file.to_string_lossy();
-                let words =
-                    ["sh", "-c", &test.replace("{}", &limited_process::quoted(&file))].map(OsString::from);
+                let words = ["sh", "-c", &test.replace("{}", &limited_process::quoted_for_shell(&file))]
+                    .map(OsString::from);
                 self.run_with_limits(&words, &environment)
             }
             _ => self.run(&option.map_or(String::new(), |o| format!("--options '{o}'")), &environment),

@@ -78,7 +78,11 @@ pub fn run(args: Args) -> Done {
     };
     let mut report = Report::default();
     report.diagnostics = envisa_ocloc::messages_as_diagnostics(&built.messages, &input, &mut report.files);
-    load::unwritten_of(&input.display().to_string(), &built.bytes, &mut report.diagnostics);
+    load::report_unwritten_registers_of_zebin(
+        &input.display().to_string(),
+        &built.bytes,
+        &mut report.diagnostics,
+    );
     let bytes = if args.strip {
         built.zebin.strip().write().map_err(|e| Failure(e.to_string()))?
     } else {

@@ -146,7 +146,7 @@ pub fn run(args: Args) -> Done {
         if loaded.iter().flatten().any(|l| l.kernel.is_some())
             && let Ok(bytes) = io::read(path)
         {
-            load::unwritten_of(&load::display(path), &bytes, &mut report.diagnostics);
+            load::report_unwritten_registers_of_zebin(&load::display(path), &bytes, &mut report.diagnostics);
         }
         files = report.files;
         diagnostics.append(&mut report.diagnostics);

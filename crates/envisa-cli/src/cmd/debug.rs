@@ -1,6 +1,6 @@
 //! `envisa debug`: debugs a kernel with all its lanes, forwards and back.
 
-use crate::cmd::exec_debug::Launched;
+use crate::cmd::exec_debug::DebugSettings;
 use crate::cmd::run::{BareArgs, BuildArgs};
 use crate::cmd::{Done, Exit, Failure};
 use envisa::machine::group::paused::Order;
@@ -148,7 +148,7 @@ fn stop_at_interrupts(pause: &Arc<AtomicBool>) {
 ///
 /// # Errors
 /// If it cannot be run.
-pub(super) fn of_kept(job: &Path, launched: &Launched, commands: &[String]) -> Done {
+pub(super) fn debug_kept_launch(job: &Path, launched: &DebugSettings, commands: &[String]) -> Done {
     in_terminal(load_kept_job(job, launched).map_err(Failure)?, launched.options.clone(), commands)
 }
 
@@ -156,17 +156,17 @@ pub(super) fn of_kept(job: &Path, launched: &Launched, commands: &[String]) -> D
 ///
 /// # Errors
 /// If it cannot be run.
-pub(super) fn of_request(
+pub(super) fn debug_requested_launch(
     job: &Path,
     launch: &Value,
-    launched: &Launched,
+    launched: &DebugSettings,
 ) -> Result<(envisa::Run, Options), String> {
     let mut options = launched.options.clone();
     apply_launch_request(launch, &mut options)?;
     prepare_run(load_kept_job(job, launched)?, options)
 }
 
-fn load_kept_job(job: &Path, launched: &Launched) -> Result<(Job, bool), String> {
+fn load_kept_job(job: &Path, launched: &DebugSettings) -> Result<(Job, bool), String> {
     let mut job = Job::read(job).map_err(|e| e.to_string())?;
     job.sources.extend(launched.sources.iter().cloned());
     Ok((job, true))

@@ -281,7 +281,7 @@ fn with_folder(args: &Args, driver: &Path, scratch: &Path) -> Result<Ended, Fail
         Some(code) => Ended::Badly(code),
         None => {
             use std::os::unix::process::ExitStatusExt;
-            line(&format!("envisa exec: {} was ended: {status}", Path::new(name).display()));
+            print_note(&format!("envisa exec: {} was ended: {status}", Path::new(name).display()));
             // As a shell tells it.
             Ended::Badly(128 + status.signal().unwrap_or(0))
         }
@@ -295,11 +295,11 @@ fn debugged(
     folder: &Path,
     args: &Args,
 ) -> Result<std::io::Result<ExitStatus>, Failure> {
-    use super::exec_debug::{Face, Launched, run};
+    use super::exec_debug::{DebugSettings, Interface, run};
     let face = match &args.listen {
-        Some(port) => Face::Port(port),
-        None if args.dap => Face::Stdio,
-        None => Face::Terminal(&args.commands),
+        Some(port) => Interface::Port(port),
+        None if args.dap => Interface::Stdio,
+        None => Interface::Terminal(&args.commands),
     };
     let order = super::debug::parse_order(args.order.as_deref().unwrap_or("forward")).map_err(Failure)?;
     let history = super::debug::bytes(args.history.as_deref().unwrap_or("1G")).map_err(Failure)?;
@@ -311,7 +311,7 @@ fn debugged(
     };
     // The program may change its folder; its sources are of this one.
     let sources = args.sources.iter().map(|s| std::path::absolute(s).unwrap_or_else(|_| s.clone())).collect();
-    run(command, folder, &face, Launched { options, sources })
+    run(command, folder, &face, DebugSettings { options, sources })
 }
 
 #[cfg(not(feature = "debug"))]
@@ -331,7 +331,7 @@ pub(super) fn print_message(severity: Severity, text: &str, notes: impl IntoIter
 }
 
 /// A line of what there is to say besides.
-pub(super) fn line(text: &str) {
+pub(super) fn print_note(text: &str) {
     if super::json() {
         print_message(Severity::Note, text, None)
     } else {
@@ -363,7 +363,7 @@ impl Report {
     /// Takes out the findings that are suppressed.
     fn remove_suppressed(&mut self, args: &FindingArgs) -> Result<(), Failure> {
         let findings: Vec<Value> = self.findings.iter().map(|r| r["finding"].clone()).collect();
-        let mut told = args.told(&findings)?.into_iter();
+        let mut told = args.apply_suppressions(&findings)?.into_iter();
         self.findings.retain(|_| told.next().unwrap_or(true));
         self.suppressed = findings.len() - self.findings.len();
         Ok(())
@@ -522,11 +522,11 @@ impl Report {
         let all = self.faults.len() + self.findings.len() + self.mistakes.len();
         if args.looks_for_findings() {
             let (checked, not_checked) = args.checked_and_unchecked();
-            line(&format!("checked: {}", checked.join("; ")));
-            line(&format!("not checked: {}", not_checked.join("; ")));
+            print_note(&format!("checked: {}", checked.join("; ")));
+            print_note(&format!("not checked: {}", not_checked.join("; ")));
         }
         if args.looks_for_findings() || all > 0 {
-            line(&self.summary_line());
+            print_note(&self.summary_line());
         }
         all
     }
@@ -555,9 +555,9 @@ impl Report {
     fn print_statistics(&self) {
         let mut rows: Vec<(&String, &Launches)> = self.kernels.iter().collect();
         rows.sort_by(|a, b| b.1.seconds.total_cmp(&a.1.seconds));
-        line(&format!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items"));
+        print_note(&format!("{:>12} {:>10} {:>16}  kernel", "seconds", "launches", "work-items"));
         for (name, k) in rows {
-            line(&format!("{:>12.6} {:>10} {:>16}  {name}", k.seconds, k.launches, k.work_items));
+            print_note(&format!("{:>12.6} {:>10} {:>16}  {name}", k.seconds, k.launches, k.work_items));
         }
     }
 

@@ -1,7 +1,7 @@
 //! `envisa exec --debug`: debugs a launch of a program, which waits until the debugger ends.
 
 use super::debug;
-use super::exec::{line, print_message};
+use super::exec::{print_message, print_note};
 use super::{Exit, Failure};
 use envisa::diag::Severity;
 use envisa_debug::dap;
@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// Who looks at it.
-pub(super) enum Face<'a> {
+pub(super) enum Interface<'a> {
     /// People, after these commands.
     Terminal(&'a [String]),
     /// A client of the protocol, on standard input and output.
@@ -23,7 +23,7 @@ pub(super) enum Face<'a> {
 }
 
 /// How its launches are debugged.
-pub(super) struct Launched {
+pub(super) struct DebugSettings {
     /// How a session runs.
     pub options: Options,
     /// Texts of sources that the program did not hand over.
@@ -37,14 +37,14 @@ pub(super) struct Launched {
 pub(super) fn run(
     command: &mut Command,
     folder: &Path,
-    face: &Face<'_>,
-    launched: Launched,
+    face: &Interface<'_>,
+    launched: DebugSettings,
 ) -> Result<io::Result<ExitStatus>, Failure> {
     let listener = match face {
-        Face::Port(port) => Some(debug::bind_listener(port)?),
+        Interface::Port(port) => Some(debug::bind_listener(port)?),
         _ => None,
     };
-    if let Face::Stdio = face {
+    if let Interface::Stdio = face {
         command.stdin(Stdio::null()).stdout(io::stderr());
     }
     let child = match command.spawn() {
@@ -52,7 +52,7 @@ pub(super) fn run(
         Err(e) => return Ok(Err(e)),
     };
     let mut program = Program { child, folder, seen: BTreeSet::new() };
-    if let Face::Stdio = face {
+    if let Interface::Stdio = face {
         return Ok(on_stdio(&mut program, &launched));
     }
     loop {
@@ -64,10 +64,10 @@ pub(super) fn run(
         let job = launch.join("job.toml");
         let done = match (face, &listener) {
             (_, Some((listener, at))) => {
-                line(&format!("envisa exec: the program waits at a launch; listening on {at}"));
+                print_note(&format!("envisa exec: the program waits at a launch; listening on {at}"));
                 serve_attached_client(listener, &job, &launched).map(|()| Exit::Fine)
             }
-            (Face::Terminal(commands), _) => debug::of_kept(&job, &launched, commands),
+            (Interface::Terminal(commands), _) => debug::debug_kept_launch(&job, &launched, commands),
             _ => Ok(Exit::Fine),
         };
         if let Err(Failure(why)) = done {
@@ -83,22 +83,22 @@ pub(super) fn run(
 fn serve_attached_client(
     listener: &std::net::TcpListener,
     job: &Path,
-    launched: &Launched,
+    launched: &DebugSettings,
 ) -> Result<(), Failure> {
     let failed = |e: io::Error| Failure(e.to_string());
     let (client, _) = listener.accept().map_err(failed)?;
     let input = client.try_clone().map_err(failed)?;
-    dap::serve(input, client, &mut |launch| debug::of_request(job, launch, launched));
+    dap::serve(input, client, &mut |launch| debug::debug_requested_launch(job, launch, launched));
     Ok(())
 }
 
-fn on_stdio(program: &mut Program<'_>, launched: &Launched) -> io::Result<ExitStatus> {
+fn on_stdio(program: &mut Program<'_>, launched: &DebugSettings) -> io::Result<ExitStatus> {
     let (mut stopped, mut ended) = (None, None);
     dap::serve(io::stdin(), io::stdout(), &mut |launch| match program.next() {
         Ok(Next::Launch(folder)) => {
             let job = folder.join("job.toml");
             stopped = Some(folder);
-            debug::of_request(&job, launch, launched)
+            debug::debug_requested_launch(&job, launch, launched)
         }
         Ok(Next::Ended(status)) => {
             ended = Some(status);
@@ -146,7 +146,7 @@ impl Program<'_> {
             }
             if let Some(status) = self.child.try_wait()? {
                 if self.seen.is_empty() {
-                    line("envisa exec: the program ended, and no launch was the one to stop at");
+                    print_note("envisa exec: the program ended, and no launch was the one to stop at");
                 }
                 return Ok(Next::Ended(status));
             }

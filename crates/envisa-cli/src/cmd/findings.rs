@@ -51,7 +51,7 @@ impl FindingArgs {
     ///
     /// # Errors
     /// Where a file cannot be read or written, or a line of it says nothing.
-    pub fn told(&self, findings: &[Value]) -> Result<Vec<bool>, Failure> {
+    pub fn apply_suppressions(&self, findings: &[Value]) -> Result<Vec<bool>, Failure> {
         if let Some(path) = &self.write_baseline {
             let mut text = "# CODE KERNEL STATEMENT, one finding a line\n".to_owned();
             for f in findings.iter().flat_map(same_cause) {

@@ -46,7 +46,7 @@ pub fn run(args: Args) -> Done {
     let Some(units) = load::bytes(&name, bytes, None, &mut report) else {
         // Of a damaged binary, what is left; that it is damaged is an error all the same.
         if let Some(Ok(left)) = damaged.map(|bytes| envisa::binary::recover(&bytes)) {
-            io::print(&if args.json { left_json(&name, &left) } else { load::left(&name, &left) })?;
+            io::print(&if args.json { left_json(&name, &left) } else { load::recovered_text(&name, &left) })?;
         }
         return report.finish();
     };

@@ -75,15 +75,15 @@ fn shell_with_limits(by: &str) -> Command {
 }
 
 /// A process that answers requests, a line each.
-pub struct Resident {
+pub struct RequestProcess {
     child: Child,
     requests: ChildStdin,
     answers: Receiver<String>,
 }
 
-impl Resident {
+impl RequestProcess {
     /// Starts one with limits on its address space; it ends when its standard input does.
-    pub fn start(words: &[OsString], environment: &[(String, String)]) -> Option<Resident> {
+    pub fn start(words: &[OsString], environment: &[(String, String)]) -> Option<RequestProcess> {
         let mut command = shell_with_limits("");
         command.args(words).envs(environment.iter().map(|(k, v)| (k, v)));
         let mut child =
@@ -93,7 +93,7 @@ impl Resident {
         std::thread::spawn(move || {
             BufReader::new(said).lines().map_while(Result::ok).try_for_each(|line| send.send(line))
         });
-        Some(Resident { child, requests, answers })
+        Some(RequestProcess { child, requests, answers })
     }
 
     /// The first line of an answer that can be read; `None` if it does not come in time, or the process is gone.
@@ -109,7 +109,7 @@ impl Resident {
     }
 }
 
-impl Drop for Resident {
+impl Drop for RequestProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -254,12 +254,12 @@ impl Used {
 }
 
 /// CPU time of this process, and of those that it started and that have ended.
-pub fn used_here() -> Duration {
+pub fn cpu_time_used() -> Duration {
     Used::read(Path::new("/proc/self/stat")).map_or(Duration::ZERO, |u| u.time)
 }
 
 /// A word for a shell.
-pub fn quoted(word: &str) -> String {
+pub fn quoted_for_shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -71,7 +71,7 @@ pub fn report_unwritten_registers(kernel: &envisa::Kernel, diagnostics: &mut Vec
 }
 
 /// The same of all kernels of a zebin, as far as they can be run.
-pub fn unwritten_of(name: &str, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) {
+pub fn report_unwritten_registers_of_zebin(name: &str, bytes: &[u8], diagnostics: &mut Vec<Diagnostic>) {
     let form = envisa::Source::Zebin(bytes);
     let Ok(Some(platform)) = form.platform() else { return };
     let device = envisa::Device::new(envisa::Config::new(platform));
@@ -229,11 +229,11 @@ pub fn recover_binary_text(
     platform: Option<Platform>,
 ) -> Result<String, envisa::binary::ReadError> {
     let options = platform.map_or_else(ReadOptions::default, ReadOptions::for_platform);
-    Ok(left(name, &envisa::binary::recover_with(bytes, &options)?))
+    Ok(recovered_text(name, &envisa::binary::recover_with(bytes, &options)?))
 }
 
 /// What a recovered binary still shows, as lines of text.
-pub fn left(name: &str, recovered: &envisa::binary::Recovered) -> String {
+pub fn recovered_text(name: &str, recovered: &envisa::binary::Recovered) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let (major, minor) = recovered.version;

@@ -10,7 +10,6 @@ pub mod debug;
 #[cfg(feature = "debug")]
 pub mod diff;
 pub mod dis;
-mod elsewhere;
 pub mod exec;
 #[cfg(feature = "debug")]
 mod exec_debug;
@@ -26,6 +25,7 @@ pub mod levelzero;
 pub mod limited_process;
 pub mod load;
 pub mod opencl;
+mod other_driver;
 mod profile;
 mod progress;
 pub mod reduce;
@@ -115,7 +115,7 @@ impl Settings {
     }
 
     /// Settles them for everything that is printed.
-    pub fn settle(&self) {
+    pub fn apply_color_choice(&self) {
         match self.color {
             Color::Always => anstream::ColorChoice::Always,
             Color::Never => anstream::ColorChoice::Never,

@@ -5,7 +5,7 @@ use crate::cmd::findings_page::{Buffer, Page, clip, sources_of};
 use crate::cmd::interrupt::Interrupt;
 use crate::cmd::profile::ProfileArgs;
 use crate::cmd::results::{self, Results};
-use crate::cmd::{Done, Exit, Failure, Report, elsewhere, load, progress};
+use crate::cmd::{Done, Exit, Failure, Report, load, other_driver, progress};
 use crate::io;
 use envisa::diag::{Diagnostic, Files, render_json};
 use envisa::isa::Platform;
@@ -217,7 +217,7 @@ fn parse_jobs(text: &str) -> Result<usize, String> {
 /// Runs the command.
 pub fn run(args: &Args) -> Done {
     if args.serve {
-        return elsewhere::serve_jobs(&|words| {
+        return other_driver::serve_jobs(&|words| {
             let args = crate::run_args(words)?;
             job_from_arguments(&args).map_err(|e| e.to_string())?.map_err(|e| e.to_string())
         });
@@ -231,7 +231,7 @@ pub fn run(args: &Args) -> Done {
         if args.json || args.report.is_some() || args.dump_native.is_some() {
             return Err(Failure("another driver gives results as text only".into()));
         }
-        return elsewhere::run(&job, driver);
+        return other_driver::run(&job, driver);
     }
     // Data on standard output stays alone there.
     let piped = job.outputs.iter().any(|o| o.file.as_deref().is_some_and(files::is_standard));
@@ -321,7 +321,7 @@ pub fn run(args: &Args) -> Done {
 /// Takes out the findings that are suppressed; gives how many those are.
 fn remove_suppressed(args: &FindingArgs, outcome: &mut Outcome) -> Result<usize, Failure> {
     let Some(findings) = &mut outcome.findings else { return Ok(0) };
-    let told = args.told(&findings.iter().map(json_of).collect::<Vec<_>>())?;
+    let told = args.apply_suppressions(&findings.iter().map(json_of).collect::<Vec<_>>())?;
     let before = findings.len();
     let mut told = told.into_iter();
     findings.retain(|_| told.next().unwrap_or(true));

@@ -112,7 +112,7 @@ fn functions_written_out_give_what_the_built_in_ones_give() {
             _ => (&all[..], "a, b"),
         };
         let (own, renamed) =
-            (envisa_smith::opencl::written_out(function), envisa_smith::opencl::redefinition_of(function));
+            (envisa_smith::opencl::definition_of(function), envisa_smith::opencl::redefinition_of(function));
         let mut source = own.strip_suffix(&renamed).expect("the own one has a name of its own").to_owned();
         let mut calls = String::new();
         for (k, ty) in types.iter().enumerate() {

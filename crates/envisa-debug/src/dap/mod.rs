@@ -9,7 +9,7 @@ mod variables;
 pub mod wire;
 
 use crate::finding_stops;
-use crate::session::{Options, Session, Step, Stop, Way};
+use crate::session::{Direction, Options, Session, Step, Stop};
 use envisa::{FindingKind, Run};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -210,7 +210,7 @@ impl<W: Write> Server<W> {
                             if stop_on_entry && !no_debug {
                                 self.stopped(session, &Stop::Entry);
                             } else {
-                                let stop = session.go_on();
+                                let stop = session.resume();
                                 self.moved(session, &mut shown, &mut printed, &stop);
                             }
                         }
@@ -240,7 +240,7 @@ impl<W: Write> Server<W> {
                     if !failed && stop_on_entry {
                         self.stopped(session, &Stop::Entry);
                     } else if !failed {
-                        let stop = session.go_on();
+                        let stop = session.resume();
                         self.moved(session, &mut shown, &mut printed, &stop);
                     }
                 }
@@ -252,8 +252,8 @@ impl<W: Write> Server<W> {
                     };
                     self.out.respond(&request, Ok(body));
                     let stop = match motion {
-                        Motion::Go(Way::Forward) => session.go_on(),
-                        Motion::Go(Way::Back) => session.go_back(),
+                        Motion::Go(Direction::Forward) => session.resume(),
+                        Motion::Go(Direction::Back) => session.go_back(),
                         Motion::Step(step, way) => session.step(step, way),
                         Motion::Restart => Stop::Entry,
                         Motion::Pause => Stop::Pause,
@@ -271,17 +271,17 @@ impl<W: Write> Server<W> {
         command: &str,
         arguments: &Value,
     ) -> Option<Result<Motion, String>> {
-        let step = |step: Step, way: Way| {
+        let step = |step: Step, way: Direction| {
             let by = if arguments["granularity"] == "instruction" { Step::Instruction } else { step };
             Motion::Step(if step == Step::Out { step } else { by }, way)
         };
         let motion = match command {
-            "continue" => Motion::Go(Way::Forward),
-            "reverseContinue" => Motion::Go(Way::Back),
-            "next" => step(Step::Over, Way::Forward),
-            "stepIn" => step(Step::In, Way::Forward),
-            "stepOut" => step(Step::Out, Way::Forward),
-            "stepBack" => step(Step::Over, Way::Back),
+            "continue" => Motion::Go(Direction::Forward),
+            "reverseContinue" => Motion::Go(Direction::Back),
+            "next" => step(Step::Over, Direction::Forward),
+            "stepIn" => step(Step::In, Direction::Forward),
+            "stepOut" => step(Step::Out, Direction::Forward),
+            "stepBack" => step(Step::Over, Direction::Back),
             "restart" => Motion::Restart,
             "pause" => {
                 s.pause.store(false, Ordering::Relaxed);
@@ -368,8 +368,8 @@ impl<W: Write> Server<W> {
 
 /// What a request moves.
 enum Motion {
-    Go(Way),
-    Step(Step, Way),
+    Go(Direction),
+    Step(Step, Direction),
     Restart,
     Pause,
 }

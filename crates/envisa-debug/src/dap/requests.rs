@@ -1,7 +1,7 @@
 //! Requests that look and set, and move nothing.
 
 use super::Server;
-use super::variables::{Behind, SCOPES, Shown};
+use super::variables::{Referent, SCOPES, Shown};
 use crate::breakpoints::{Kind, Watch, When};
 use crate::c_expressions::parse;
 use crate::commands;
@@ -363,7 +363,7 @@ fn list_scopes(s: &Session<'_, '_>, shown: &mut Shown, a: &Value) -> Answer {
             } else {
                 (*name).to_owned()
             };
-            let number = shown.number(Behind::Scope(*scope, focus, frame));
+            let number = shown.number(Referent::Scope(*scope, focus, frame));
             json!({ "name": named, "variablesReference": number, "expensive": expensive })
         })
         .collect();
@@ -374,18 +374,18 @@ fn set_variable(s: &mut Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
     let name = a["name"].as_str().unwrap_or_default();
     let behind = shown.get(a["variablesReference"].as_u64().unwrap_or(0));
     let (path, frame) = match behind.ok_or("this number is no longer valid")? {
-        Behind::Scope(_, focus, frame) => {
+        Referent::Scope(_, focus, frame) => {
             s.focus = *focus;
             (name.to_owned(), *frame)
         }
-        Behind::Parts(_, path) if name.starts_with('[') => (format!("{path}{name}"), 0),
-        Behind::Parts(_, path) => (format!("{path}.{name}"), 0),
-        Behind::Pointed(_, path) => (format!("*({path})"), 0),
-        Behind::Registers(_, focus, frame) => {
+        Referent::Parts(_, path) if name.starts_with('[') => (format!("{path}{name}"), 0),
+        Referent::Parts(_, path) => (format!("{path}.{name}"), 0),
+        Referent::Pointed(_, path) => (format!("*({path})"), 0),
+        Referent::Registers(_, focus, frame) => {
             s.focus = *focus;
             (name.to_owned(), *frame)
         }
-        Behind::Lanes(..) | Behind::Buffer(..) => {
+        Referent::Lanes(..) | Referent::Buffer(..) => {
             return Err("set it in the selected lane: `lane N` in the console changes that".into());
         }
     };
@@ -410,9 +410,9 @@ fn source(s: &Session<'_, '_>, a: &Value) -> Answer {
 fn data_info(s: &Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
     let name = a["name"].as_str().unwrap_or_default();
     let path = match a["variablesReference"].as_u64().and_then(|n| shown.get(n)) {
-        Some(Behind::Parts(_, path)) if name.starts_with('[') => format!("{path}{name}"),
-        Some(Behind::Parts(_, path)) => format!("{path}.{name}"),
-        Some(Behind::Buffer(address, bytes, ty)) => {
+        Some(Referent::Parts(_, path)) if name.starts_with('[') => format!("{path}{name}"),
+        Some(Referent::Parts(_, path)) => format!("{path}.{name}"),
+        Some(Referent::Buffer(address, bytes, ty)) => {
             let size = s.types.borrow().bytes(*ty).max(1);
             let i = name.trim_matches(['[', ']']).parse::<u64>().ok().filter(|i| *i < bytes / size);
             let i = i.ok_or("the buffer has no such element")?;
@@ -431,7 +431,7 @@ fn data_info(s: &Session<'_, '_>, shown: &Shown, a: &Value) -> Answer {
 }
 
 fn data_breakpoint_info(place: Place, bytes: u64, thread: usize, name: &str) -> Value {
-    let (kind, at) = place.parts();
+    let (kind, at) = place.kind_and_offset();
     json!({ "dataId": format!("{kind}:{at}:{bytes}:{thread}:{name}"), "description": name,
         "accessTypes": ["read", "write", "readWrite"], "canPersist": false })
 }

@@ -1,8 +1,8 @@
 //! Values as variables of the protocol, and the objects that the protocol's numbers refer to.
 
 use crate::c_expressions::parse;
-use crate::eval::{Look, Value};
-use crate::lane_view::{Frame, Seen};
+use crate::eval::{LaneValues, Value};
+use crate::lane_view::{Frame, LaneFrame};
 use crate::session::{Focus, Session};
 use crate::types::{Type, TypeId};
 use envisa::Given;
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 /// What a number stands for.
 #[derive(Clone, Debug)]
-pub enum Behind {
+pub enum Referent {
     /// A scope of a frame.
     Scope(Scope, Focus, usize),
     /// Members or elements of a value, and how it is written.
@@ -60,7 +60,7 @@ pub const SCOPES: [(Scope, &str, bool); 7] = [
 /// What numbers stand for, until something moves.
 #[derive(Default)]
 pub struct Shown {
-    behind: Vec<Behind>,
+    behind: Vec<Referent>,
     /// At the end of the launch it stops, rather than end.
     pub stays: bool,
 }
@@ -77,13 +77,13 @@ impl Shown {
     }
 
     /// A number for something.
-    pub fn number(&mut self, behind: Behind) -> u64 {
+    pub fn number(&mut self, behind: Referent) -> u64 {
         self.behind.push(behind);
         self.behind.len() as u64
     }
 
     /// What a number stands for.
-    pub fn get(&self, number: u64) -> Option<&Behind> {
+    pub fn get(&self, number: u64) -> Option<&Referent> {
         self.behind.get((number as usize).checked_sub(1)?)
     }
 
@@ -117,7 +117,7 @@ impl Shown {
         drop(types);
         if parts {
             let (value, path) = (value.clone(), path.to_owned());
-            let behind = if pointer { Behind::Pointed(value, path) } else { Behind::Parts(value, path) };
+            let behind = if pointer { Referent::Pointed(value, path) } else { Referent::Parts(value, path) };
             v["variablesReference"] = json!(self.number(behind));
         }
         let address = match value.place {
@@ -135,22 +135,22 @@ impl Shown {
     pub fn variables(
         &mut self,
         s: &Session<'_, '_>,
-        behind: &Behind,
+        behind: &Referent,
         (start, count): (u64, u64),
     ) -> Result<Vec<Json>, String> {
         let count = if count == 0 { MAX_SHOWN } else { count.min(4096) };
         match behind {
-            Behind::Scope(scope, focus, frame) => {
+            Referent::Scope(scope, focus, frame) => {
                 let frames = s.frames(focus.thread);
                 let of = frames.get(*frame).ok_or("the thread has no such frame")?.clone();
                 Ok(self.scope(s, *scope, *focus, (*frame, &of)))
             }
-            Behind::Parts(value, path) => Ok(self.parts(s, value, path, (start, count))),
-            Behind::Pointed(value, path) => {
+            Referent::Parts(value, path) => Ok(self.parts(s, value, path, (start, count))),
+            Referent::Pointed(value, path) => {
                 let focus = s.focus;
                 let frames = s.frames(focus.thread);
                 let frame = frames.first().ok_or("there is no frame")?;
-                let seen = Seen { session: s, thread: focus.thread, lane: focus.lane, frame };
+                let seen = LaneFrame { session: s, thread: focus.thread, lane: focus.lane, frame };
                 let address = value.bytes.iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b));
                 let place = seen.pointed(address);
                 let to = match s.types.borrow().real(value.ty) {
@@ -162,14 +162,14 @@ impl Shown {
                 let value = Value { ty: to, bytes, place: Some(place) };
                 Ok(vec![self.variable(s, &format!("*{path}"), &format!("*({path})"), &value)])
             }
-            Behind::Registers(part, focus, frame) => {
+            Referent::Registers(part, focus, frame) => {
                 let frames = s.frames(focus.thread);
                 let of = frames.get(*frame).ok_or("the thread has no such frame")?;
                 let homes = s.registers(of).chunks(MAX_REGISTERS).nth(*part).unwrap_or_default();
                 Ok(self.registers(s, *focus, homes))
             }
-            Behind::Lanes(name, focus, frame) => Ok(self.lanes(s, name, *focus, *frame)),
-            Behind::Buffer(address, bytes, ty) => {
+            Referent::Lanes(name, focus, frame) => Ok(self.lanes(s, name, *focus, *frame)),
+            Referent::Buffer(address, bytes, ty) => {
                 let size = s.types.borrow().bytes(*ty).max(1);
                 let n = bytes / size;
                 let mut all = Vec::new();
@@ -195,7 +195,7 @@ impl Shown {
             let n = s.types.borrow().bytes(ty) as usize;
             let from = offset as usize;
             let bytes = value.bytes.get(from..from.saturating_add(n)).unwrap_or_default().to_vec();
-            Value { ty, bytes, place: value.place.map(|p| p.behind(offset)) }
+            Value { ty, bytes, place: value.place.map(|p| p.plus(offset)) }
         };
         match ty {
             Type::Struct(_, _, fields) => fields
@@ -271,7 +271,7 @@ impl Shown {
             Scope::AllLanes => {
                 let variables = s.variables(frame);
                 let one = |v: &crate::symbols::Variable| {
-                    let number = self.number(Behind::Lanes(v.name.clone(), focus, index));
+                    let number = self.number(Referent::Lanes(v.name.clone(), focus, index));
                     let ty = s.types.borrow().name(v.ty);
                     json!({ "name": v.name, "value": "each lane", "type": ty, "variablesReference": number })
                 };
@@ -287,7 +287,7 @@ impl Shown {
                 let parts = homes.chunks(MAX_REGISTERS).enumerate();
                 let one = |(k, part): (usize, &[VarHome])| {
                     let name = format!("{} … {}", part[0].name, part[part.len() - 1].name);
-                    let number = self.number(Behind::Registers(k, focus, index));
+                    let number = self.number(Referent::Registers(k, focus, index));
                     let value = format!("{} registers", part.len());
                     json!({ "name": name, "value": value, "variablesReference": number, "namedVariables": part.len() })
                 };
@@ -301,7 +301,7 @@ impl Shown {
                 let mut all = Vec::new();
                 for a in env.memory.iter().filter(|a| !a.private).take(MAX_SHOWN as usize) {
                     let bytes = a.block.len() as u64;
-                    let number = self.number(Behind::Buffer(a.base, bytes, byte));
+                    let number = self.number(Referent::Buffer(a.base, bytes, byte));
                     all.push(json!({
                         "name": env.names.of(a), "value": format!("{bytes} bytes at {:#x}", a.base),
                         "variablesReference": number, "indexedVariables": bytes,
@@ -342,7 +342,7 @@ impl Shown {
                     let byte = s.types.borrow_mut().named("uchar");
                     if let Some(ty) = element.or(byte) {
                         v["indexedVariables"] = json!(bytes / s.types.borrow().bytes(ty).max(1));
-                        v["variablesReference"] = json!(self.number(Behind::Buffer(address, bytes, ty)));
+                        v["variablesReference"] = json!(self.number(Referent::Buffer(address, bytes, ty)));
                     }
                 }
                 Given::Local { offset, bytes } => {

@@ -6,7 +6,7 @@ use envisa::machine::thread::Status;
 use envisa::{Config, Device, Kernel, Launch, LoadOptions, Module, Source, SourceText};
 use envisa_debug::breakpoints::{Kind, Watch, When};
 use envisa_debug::c_expressions::parse;
-use envisa_debug::session::{Focus, Options, Session, Step, Stop, Way};
+use envisa_debug::session::{Direction, Focus, Options, Session, Step, Stop};
 use envisa_ocloc::{Build, BuildError, Lines};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -155,7 +155,7 @@ fn there_and_back(s: &mut Session<'_, '_>, seed: u64) {
     let end = s.paused.clock();
     let n = Random(seed).below(end.min(2000));
     let mut states = vec![digest(s)];
-    assert_eq!(s.go(end - n), Stop::Goto);
+    assert_eq!(s.run_to_clock(end - n), Stop::Goto);
     let mut at = Vec::new();
     while s.paused.clock() < end {
         if s.paused.clock() % 397 == 0 {
@@ -166,10 +166,10 @@ fn there_and_back(s: &mut Session<'_, '_>, seed: u64) {
     states.push(digest(s));
     assert_eq!(states[0], states[1], "{seed}: {n} instructions back, and there again");
     while let Some((clock, state)) = at.pop() {
-        assert_eq!(s.go(clock), Stop::Goto);
+        assert_eq!(s.run_to_clock(clock), Stop::Goto);
         assert_eq!(digest(s), state, "{seed}: back at {clock} of {end}");
     }
-    s.go(end);
+    s.run_to_clock(end);
 }
 
 /// At each statement, for each lane that executes it: what its program would print. `before`: lines before its own.
@@ -184,7 +184,7 @@ fn stops(s: &mut Session<'_, '_>, p: &Program, before: usize) -> Vec<String> {
     }
     let mut all = Vec::new();
     loop {
-        match s.go_on() {
+        match s.resume() {
             Stop::Breakpoint(_) => {}
             Stop::End => return all,
             other => panic!("{other:?}"),
@@ -249,7 +249,7 @@ fn the_way_back_is_the_way_there() {
             // Run again without a log, to the same state.
             s.paused.run(&[], 679);
             assert_eq!((s.paused.clock(), digest(&s)), (679, there[679]), "{order:?}");
-            assert_eq!(s.go(388), Stop::Goto);
+            assert_eq!(s.run_to_clock(388), Stop::Goto);
             assert_eq!((s.paused.clock(), digest(&s)), (388, there[388]), "{order:?}");
         })
         .expect("it runs");
@@ -271,33 +271,33 @@ fn steps_origins_and_changes() {
         };
         let (_, starts) = s.lines.starts(0, 8).expect("code");
         s.breakpoints.add(Kind::Line, starts, When::of("i == 5", "", "").expect("a condition"), "8".into());
-        assert_eq!(s.go_on(), Stop::Breakpoint(vec![1]));
+        assert_eq!(s.resume(), Stop::Breakpoint(vec![1]));
         assert_eq!((s.focus, line(&s)), (Focus { thread: 0, lane: 5 }, 8));
         assert_eq!(show(&s, "a"), Ok("9".into()));
-        assert_eq!(s.step(Step::In, Way::Forward), Stop::Step);
+        assert_eq!(s.step(Step::In, Direction::Forward), Stop::Step);
         assert_eq!((s.frames(0).len(), s.frames(0)[0].function.as_str()), (2, "twice"));
         assert_eq!(s.frames(0)[1].function, "k");
-        assert_eq!(s.step(Step::Out, Way::Forward), Stop::Step);
+        assert_eq!(s.step(Step::Out, Direction::Forward), Stop::Step);
         assert_eq!((line(&s), s.frames(0).len()), (8, 1));
-        assert_eq!(s.step(Step::Over, Way::Forward), Stop::Step);
+        assert_eq!(s.step(Step::Over, Direction::Forward), Stop::Step);
         assert_eq!((line(&s), show(&s, "a")), (9, Ok("23".into())));
         // The lane takes the branch; another lane does not.
-        assert_eq!(s.step(Step::Over, Way::Forward), Stop::Step);
+        assert_eq!(s.step(Step::Over, Direction::Forward), Stop::Step);
         assert_eq!(line(&s), 10);
         assert_eq!(s.paused.threads()[0].mask & 1, 0, "lane 0 waits");
-        assert_eq!(s.step(Step::Over, Way::Forward), Stop::Step);
+        assert_eq!(s.step(Step::Over, Direction::Forward), Stop::Step);
         assert_eq!((line(&s), show(&s, "a")), (11, Ok("230".into())));
         let told = s.origin("a", 0).expect("an origin").text;
         assert!(told.contains("k.cl:10") && told.contains("`a` of k"), "{told}");
-        assert_eq!(s.step(Step::Over, Way::Back), Stop::Step);
+        assert_eq!(s.step(Step::Over, Direction::Back), Stop::Step);
         assert_eq!((line(&s), show(&s, "a")), (10, Ok("23".into())));
-        assert_eq!(s.step(Step::Over, Way::Back), Stop::Step);
-        assert_eq!(s.step(Step::Over, Way::Back), Stop::Step);
+        assert_eq!(s.step(Step::Over, Direction::Back), Stop::Step);
+        assert_eq!(s.step(Step::Over, Direction::Back), Stop::Step);
         assert_eq!((line(&s), show(&s, "a")), (8, Ok("9".into())));
         // What is changed is what the program goes on with.
         assert!(s.assign("a", "n + 1", 0).is_ok() && s.assign("n + 1", "2", 0).is_err());
         s.breakpoints.all.clear();
-        assert_eq!(s.go_on(), Stop::End);
+        assert_eq!(s.resume(), Stop::End);
         assert_eq!(s.go_back(), Stop::Beginning);
         for bad in [
             "b",
@@ -315,7 +315,7 @@ fn steps_origins_and_changes() {
         ] {
             assert!(show(&s, bad).is_err(), "{bad}");
         }
-        assert_eq!(s.go_on(), Stop::End);
+        assert_eq!(s.resume(), Stop::End);
     })
     .expect("it runs");
     let mut bytes = [0; 4];
@@ -343,7 +343,7 @@ fn atomics_read_and_values_come_from_other_groups() {
             s.restart().expect("it begins");
             s.breakpoints.watched.clear();
             let id = s.breakpoints.watch(of(reads, !reads));
-            match s.go_on() {
+            match s.resume() {
                 Stop::Data(by, what) => {
                     assert_eq!((by, what), (id, format!("out[0] was {word} by work-item 0 at line 6")));
                 }
@@ -351,7 +351,7 @@ fn atomics_read_and_values_come_from_other_groups() {
             }
         }
         s.breakpoints.watched.clear();
-        assert_eq!(s.go_on(), Stop::End);
+        assert_eq!(s.resume(), Stop::End);
         // The first group wrote it; what it was made of is found there too.
         let told = s.origin("out[3]", 0).expect("an origin").text;
         assert!(told.contains("k.cl:5") && told.contains("by a thread of 1 group before this one"), "{told}");
@@ -383,7 +383,7 @@ fn findings_stop_it_forwards_and_back() {
             s.breakpoints.findings.extend(envisa_debug::finding_stops::kinds_by_name("F0004"));
             let mut there = Vec::new();
             loop {
-                match s.go_on() {
+                match s.resume() {
                     Stop::Exception(code, text) => there.push((s.paused.clock(), code, text, s.focus)),
                     Stop::End => break,
                     other => panic!("{other:?}"),
@@ -406,7 +406,7 @@ fn findings_stop_it_forwards_and_back() {
             assert_eq!(there, back, "{order:?}");
             // Without the kind it runs through.
             s.breakpoints.findings.clear();
-            assert_eq!(s.go_on(), Stop::End);
+            assert_eq!(s.resume(), Stop::End);
         })
         .expect("it runs");
     }
@@ -421,7 +421,7 @@ fn orders_show_what_depends_on_them() {
         let run = device.launch(&k, &args).expect("a launch");
         run.stage(|stage| {
             let mut s = Session::new(stage, Options { order, ..Options::default() }).expect("a session");
-            assert_eq!(s.go_on(), Stop::End);
+            assert_eq!(s.resume(), Stop::End);
         })
         .expect("it runs");
         out.to_vec()

@@ -8,7 +8,7 @@ use envisa::{Arg, ArgKey, ArgumentKind, Buffer, Device, ImageDesc, Kernel};
 use std::path::Path;
 
 /// A buffer or an image's texels, and what is in them.
-pub(super) struct Held {
+pub(super) struct BufferContent {
     /// The argument's name.
     pub name: String,
     /// The argument's key.
@@ -76,7 +76,7 @@ impl Target {
         device: &Device,
         kernel: &Kernel,
         text: &str,
-    ) -> Result<(Arg, Option<Held>), JobError> {
+    ) -> Result<(Arg, Option<BufferContent>), JobError> {
         let usage = |s: String| Err(JobError::Usage(s));
         let ty = self.of_type();
         match self.kind {
@@ -112,18 +112,27 @@ impl Target {
         &self,
         device: &Device,
         value: &HostValue,
-    ) -> Result<(Arg, Option<Held>), JobError> {
+    ) -> Result<(Arg, Option<BufferContent>), JobError> {
         let buffer = device.buffer_from(&format!("buffer {}", self.name), &value.bytes)?;
         Ok(self.buffer_argument(buffer, value.elem, value.shape.clone()))
     }
 
-    fn buffer_argument(&self, buffer: Buffer, elem: ElemType, shape: Vec<u64>) -> (Arg, Option<Held>) {
+    fn buffer_argument(
+        &self,
+        buffer: Buffer,
+        elem: ElemType,
+        shape: Vec<u64>,
+    ) -> (Arg, Option<BufferContent>) {
         let arg = Arg::from(&buffer);
-        (arg, Some(Held { name: self.name.clone(), key: self.key.clone(), buffer, elem, shape }))
+        (arg, Some(BufferContent { name: self.name.clone(), key: self.key.clone(), buffer, elem, shape }))
     }
 
     /// The buffer of another argument, from a byte on.
-    pub(super) fn shared_buffer_argument(&self, other: &Held, offset: u64) -> Result<(Arg, Held), JobError> {
+    pub(super) fn shared_buffer_argument(
+        &self,
+        other: &BufferContent,
+        offset: u64,
+    ) -> Result<(Arg, BufferContent), JobError> {
         if !matches!(
             self.kind,
             ArgumentKind::Buffer | ArgumentKind::Unused | ArgumentKind::Surface | ArgumentKind::Input { .. }
@@ -139,11 +148,11 @@ impl Target {
             _ => vec![buffer.len() / elem.size() as u64],
         };
         let arg = Arg::from(&buffer);
-        Ok((arg, Held { name: self.name.clone(), key: self.key.clone(), buffer, elem, shape }))
+        Ok((arg, BufferContent { name: self.name.clone(), key: self.key.clone(), buffer, elem, shape }))
     }
 
     /// A pointer's buffer.
-    fn buffer(&self, device: &Device, text: &str) -> Result<(Arg, Option<Held>), JobError> {
+    fn buffer(&self, device: &Device, text: &str) -> Result<(Arg, Option<BufferContent>), JobError> {
         let ty = self.of_type();
         let pointed = pointed_type(&self.type_name);
         let spec = ValueSpec::parse(text).map_err(JobError::usage)?;
@@ -196,7 +205,7 @@ impl Target {
     }
 
     /// `image:SHAPE:FORMAT=VALUE`, or a picture that says its own size.
-    fn image(&self, device: &Device, text: &str) -> Result<(Arg, Option<Held>), JobError> {
+    fn image(&self, device: &Device, text: &str) -> Result<(Arg, Option<BufferContent>), JobError> {
         let (desc, texels) = match text.strip_prefix("image:").and_then(|t| t.split_once('=')) {
             Some((image, value)) => {
                 (images::parse_image(image).map_err(JobError::Usage)?, read_value_data(value)?)
@@ -237,7 +246,7 @@ impl Target {
     }
 
     /// What a surface of hand-written code is bound to.
-    fn surface(&self, device: &Device, text: &str) -> Result<(Arg, Option<Held>), JobError> {
+    fn surface(&self, device: &Device, text: &str) -> Result<(Arg, Option<BufferContent>), JobError> {
         let value = match text.strip_prefix("buffer:") {
             Some(value) => read_value_data(value)?,
             None => match ValueSpec::parse(text).map_err(JobError::usage)? {
@@ -258,7 +267,7 @@ impl Target {
         device: &Device,
         kernel: &Kernel,
         text: &str,
-    ) -> Result<(Arg, Option<Held>), JobError> {
+    ) -> Result<(Arg, Option<BufferContent>), JobError> {
         if let Some(value) = text.strip_prefix("buffer:") {
             return self.new_buffer_with_value(device, &read_value_data(value)?);
         }
@@ -286,7 +295,7 @@ impl Target {
 }
 
 /// A sampler.
-fn sampler(text: &str) -> Result<(Arg, Option<Held>), JobError> {
+fn sampler(text: &str) -> Result<(Arg, Option<BufferContent>), JobError> {
     match text.strip_prefix("sampler:") {
         Some(sampler) => Ok((images::parse_sampler(sampler).map_err(JobError::Usage)?.into(), None)),
         None => Err(JobError::Usage(format!(

@@ -32,16 +32,16 @@
 //! Paths are relative to the file.
 
 mod arguments;
-mod elsewhere;
 mod error;
+mod other_driver;
 mod portable;
 mod results;
 mod sizes;
 mod spans;
 mod template;
 
-pub use elsewhere::{Given, Parameter};
 pub use error::JobError;
+pub use other_driver::{Parameter, PassedValue};
 pub use portable::{Portable, without_arguments};
 pub use results::Delivered;
 pub use spans::KeySpans;
@@ -49,7 +49,7 @@ pub use template::{template, template_by_hand};
 
 use crate::files::{self, Kind};
 use crate::values::{ElemType, HostValue, ValueSpec};
-use arguments::{Held, Target};
+use arguments::{BufferContent, Target};
 use envisa::diag::Files;
 use envisa::{
     Arg, ArgKey, Buffer, Cancel, Config, Device, FaultKind, Kernel, Launch, LoadOptions, Module, Outcome,
@@ -457,7 +457,7 @@ pub struct Ready {
     device: Device,
     kernel: Kernel,
     launch: Launch,
-    held: Vec<Held>,
+    held: Vec<BufferContent>,
     /// Outputs that are variables.
     variables: Vec<String>,
     outputs: Vec<Output>,
@@ -581,7 +581,7 @@ impl Ready {
     }
 
     /// `arg:NAME[+BYTES]`: the buffer of another argument, from a byte on.
-    fn shared_buffer_argument(&self, target: &Target, of: &str) -> Result<(Arg, Held), JobError> {
+    fn shared_buffer_argument(&self, target: &Target, of: &str) -> Result<(Arg, BufferContent), JobError> {
         let (of, offset) = same_buffer(of)?;
         let Some(other) = self.buffer_of_argument(of) else {
             Target::of(&self.kernel, of)?;
@@ -595,7 +595,7 @@ impl Ready {
     }
 
     /// The buffer of an argument, by name or by index.
-    fn buffer_of_argument(&self, key: &str) -> Option<&Held> {
+    fn buffer_of_argument(&self, key: &str) -> Option<&BufferContent> {
         let by_name = self.held.iter().find(|h| h.name == key);
         by_name.or_else(|| {
             let index = ArgKey::Index(key.parse().ok()?);

@@ -25,7 +25,7 @@ pub struct Delivered {
 }
 
 /// Type and shape of a result, known before the run.
-pub(super) struct Form {
+pub(super) struct ResultShape {
     pub name: String,
     pub elem: ElemType,
     pub shape: Vec<u64>,
@@ -33,10 +33,10 @@ pub(super) struct Form {
 
 impl Ready {
     /// Type and shape of what an output names.
-    fn output_form(&self, output: &Output) -> Result<Form, JobError> {
+    fn output_form(&self, output: &Output) -> Result<ResultShape, JobError> {
         let name = &output.arg;
         if let Some(h) = self.buffer_of_argument(name) {
-            return Ok(Form { name: h.name.clone(), elem: h.elem, shape: h.shape.clone() });
+            return Ok(ResultShape { name: h.name.clone(), elem: h.elem, shape: h.shape.clone() });
         }
         let Some(v) = self.kernel.variable(name) else {
             if !self.kernel.is_compiled() {
@@ -53,7 +53,7 @@ impl Ready {
         };
         let elem = elem_of(v.ty).unwrap_or(ElemType::U8);
         let bytes = usize::from(v.elements) * v.ty.size() as usize;
-        Ok(Form { name: name.clone(), elem, shape: vec![(bytes / elem.size()) as u64] })
+        Ok(ResultShape { name: name.clone(), elem, shape: vec![(bytes / elem.size()) as u64] })
     }
 
     /// Content of what an output names; of a variable, when the first thread ended.
@@ -73,7 +73,7 @@ impl Ready {
     pub(super) fn check_outputs(&self) -> Result<(), JobError> {
         let mut taken: Vec<&PathBuf> = Vec::new();
         for output in &self.outputs {
-            let Form { elem, mut shape, .. } = self.output_form(output)?;
+            let ResultShape { elem, mut shape, .. } = self.output_form(output)?;
             let here = |e: String| JobError::Usage(format!("output `{}`: {e}", output.arg));
             if let Some(given) = &output.shape {
                 let count = |s: &[u64]| s.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
@@ -117,7 +117,7 @@ impl Ready {
     /// Where a file cannot be read or written.
     pub fn deliver_results(&self, outcome: &Outcome) -> Result<Vec<Delivered>, JobError> {
         let content = |output: &Output| {
-            let Form { name, elem, shape } = self.output_form(output)?;
+            let ResultShape { name, elem, shape } = self.output_form(output)?;
             Ok((name, HostValue { elem, shape, bytes: self.bytes(&output.arg, outcome)? }))
         };
         deliver_outputs(&self.outputs, outcome.fault.is_some(), content)

@@ -140,10 +140,10 @@ entries! {
         }
         let times = event.times()?;
         let times = Timestamps { global: times, context: times };
-        if let Some(results) = c.maybe(results.cast_const()) {
+        if let Some(results) = c.read_optional(results.cast_const()) {
             // The device's clock is the host's.
-            c.give(results.kernel, times);
-            c.give(results.synchronised, times);
+            c.write_optional(results.kernel, times);
+            c.write_optional(results.synchronised, times);
         }
         c.write(count, 1)
     }

@@ -9,15 +9,15 @@ use super::entries;
 use super::list::{Signals, append_command, transfer_region};
 use crate::abi::{Cuboid, ImageDesc, ImageFilters, ImageId, ImageMemory, SamplerDesc};
 use crate::caller::Caller;
-use crate::core::command::Does;
+use crate::core::command::Action;
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::handle::{self, Handle};
-use crate::core::image::{Image, SamplerObject, Wanted};
+use crate::core::image::{Image, ImageRequest, SamplerObject};
 use crate::core::list::List;
 use crate::core::memory::Context;
 
-fn parse_image_desc(c: &Caller, desc: *const ImageDesc) -> Result<Wanted> {
+fn parse_image_desc(c: &Caller, desc: *const ImageDesc) -> Result<ImageRequest> {
     let d = c.read(desc)?;
     if d.flags & !3 != 0 {
         return Err(Error::INVALID_ENUMERATION);
@@ -25,7 +25,7 @@ fn parse_image_desc(c: &Caller, desc: *const ImageDesc) -> Result<Wanted> {
     if d.levels > 1 {
         return Err(Error::UNSUPPORTED_FEATURE);
     }
-    Ok(Wanted {
+    Ok(ImageRequest {
         kind: d.kind,
         layout: d.layout,
         channel: d.channel,
@@ -37,7 +37,7 @@ fn parse_image_desc(c: &Caller, desc: *const ImageDesc) -> Result<Wanted> {
 
 /// A part of an image, if one is given.
 fn image_part(c: &Caller, part: *const Cuboid) -> Option<([u32; 3], [u32; 3])> {
-    c.maybe(part).map(|p| (p.origin, p.size))
+    c.read_optional(part).map(|p| (p.origin, p.size))
 }
 
 /// Rows of memory for rows of an image.
@@ -67,10 +67,10 @@ fn append_image_copy(
     let (target_part, source_part) = (image_part(c, to.1), image_part(c, from.1));
     let (to, at, size) = target.part(target_part)?;
     let (from, there, other) = source.part(source_part)?;
-    if !target.is_like(&source) || size != other {
+    if !target.has_same_texels(&source) || size != other {
         return Err(Error::INVALID_ARGUMENT);
     }
-    append_command(c, &list, Does::CopyRows(to, at, from, there, size), signals)
+    append_command(c, &list, Action::CopyRows(to, at, from, there, size), signals)
 }
 
 fn out_of(
@@ -85,7 +85,7 @@ fn out_of(
     let (list, image) = (handle::get::<List>(list)?, handle::get::<Image>(image)?);
     let (texels, at, size) = image.part(image_part(c, from))?;
     let (to, layout) = memory(c, &list, to, size, pitch)?;
-    append_command(c, &list, Does::CopyRows(to, layout, texels, at, size), signals)
+    append_command(c, &list, Action::CopyRows(to, layout, texels, at, size), signals)
 }
 
 fn into(
@@ -100,7 +100,7 @@ fn into(
     let (list, image) = (handle::get::<List>(list)?, handle::get::<Image>(image)?);
     let (texels, at, size) = image.part(image_part(c, to))?;
     let (from, layout) = memory(c, &list, from, size, pitch)?;
-    append_command(c, &list, Does::CopyRows(texels, at, from, layout, size), signals)
+    append_command(c, &list, Action::CopyRows(texels, at, from, layout, size), signals)
 }
 
 fn accept_resident(context: Handle, device: Handle, image: Handle) -> Result<()> {

@@ -9,20 +9,20 @@ use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::event::Pool;
 use crate::core::handle::{self, Handle};
-use crate::core::ipc::{self, Bytes, What};
+use crate::core::ipc::{self, Bytes, SharedKind};
 use crate::core::memory::{Context, Origin};
 use crate::core::reserved::Physical;
 
 /// A handle, which calls have as a value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Shared(Bytes);
+pub struct IpcHandle(Bytes);
 
 /// Flags of opened memory: cached or not.
 const OPEN_FLAGS: u32 = 3;
 
 /// Of the memory at an address, or of physical memory by its handle.
-fn share(c: &Caller, context: Handle, address: usize, to: *mut Shared) -> Result<()> {
+fn share(c: &Caller, context: Handle, address: usize, to: *mut IpcHandle) -> Result<()> {
     let context = handle::get::<Context>(context)?;
     if address == 0 || to.is_null() {
         return Err(Error::INVALID_NULL_POINTER);
@@ -31,20 +31,20 @@ fn share(c: &Caller, context: Handle, address: usize, to: *mut Shared) -> Result
         Ok(physical) => ipc::of_physical(&physical)?,
         Err(_) => context.share(address)?,
     };
-    c.write(to, Shared(shared))
+    c.write(to, IpcHandle(shared))
 }
 
 entries! {
-    fn zeMemGetIpcHandle(c, context: Handle, address: usize, to: *mut Shared) {
+    fn zeMemGetIpcHandle(c, context: Handle, address: usize, to: *mut IpcHandle) {
         share(c, context, address, to)
     }
 
     // What may follow asks for handles that other machines can open: there are none.
-    fn zeMemGetIpcHandleWithProperties(c, context: Handle, address: usize, _next: *mut c_void, to: *mut Shared) {
+    fn zeMemGetIpcHandleWithProperties(c, context: Handle, address: usize, _next: *mut c_void, to: *mut IpcHandle) {
         share(c, context, address, to)
     }
 
-    fn zeMemOpenIpcHandle(c, context: Handle, device: Handle, shared: Shared, flags: u32, to: *mut usize) {
+    fn zeMemOpenIpcHandle(c, context: Handle, device: Handle, shared: IpcHandle, flags: u32, to: *mut usize) {
         let context = handle::get::<Context>(context)?;
         let device = handle::get::<Device>(device)?;
         if flags & !OPEN_FLAGS != 0 {
@@ -61,38 +61,38 @@ entries! {
         if address == 0 { Err(Error::INVALID_NULL_POINTER) } else { context.end(address, Origin::Opened) }
     }
 
-    fn zeMemPutIpcHandle(_c, context: Handle, shared: Shared) {
+    fn zeMemPutIpcHandle(_c, context: Handle, shared: IpcHandle) {
         handle::get::<Context>(context)?;
-        ipc::give_back(&shared.0, What::Memory)
+        ipc::give_back(&shared.0, SharedKind::Memory)
     }
 
-    fn zeMemGetIpcHandleFromFileDescriptorExp(c, context: Handle, descriptor: u64, to: *mut Shared) {
+    fn zeMemGetIpcHandleFromFileDescriptorExp(c, context: Handle, descriptor: u64, to: *mut IpcHandle) {
         handle::get::<Context>(context)?;
         if to.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        c.write(to, Shared(ipc::of_descriptor(descriptor)?))
+        c.write(to, IpcHandle(ipc::of_descriptor(descriptor)?))
     }
 
-    fn zeMemGetFileDescriptorFromIpcHandleExp(c, context: Handle, shared: Shared, to: *mut u64) {
+    fn zeMemGetFileDescriptorFromIpcHandleExp(c, context: Handle, shared: IpcHandle, to: *mut u64) {
         handle::get::<Context>(context)?;
         c.write(to, u64::from(ipc::descriptor(&shared.0)?))
     }
 
-    fn zeEventPoolGetIpcHandle(c, pool: Handle, to: *mut Shared) {
+    fn zeEventPoolGetIpcHandle(c, pool: Handle, to: *mut IpcHandle) {
         let pool = handle::get::<Pool>(pool)?;
         if to.is_null() {
             return Err(Error::INVALID_NULL_POINTER);
         }
-        c.write(to, Shared(ipc::of_pool(&pool)?))
+        c.write(to, IpcHandle(ipc::of_pool(&pool)?))
     }
 
-    fn zeEventPoolPutIpcHandle(_c, context: Handle, shared: Shared) {
+    fn zeEventPoolPutIpcHandle(_c, context: Handle, shared: IpcHandle) {
         handle::get::<Context>(context)?;
-        ipc::give_back(&shared.0, What::Events)
+        ipc::give_back(&shared.0, SharedKind::Events)
     }
 
-    fn zeEventPoolOpenIpcHandle(c, context: Handle, shared: Shared, to: *mut Handle) {
+    fn zeEventPoolOpenIpcHandle(c, context: Handle, shared: IpcHandle, to: *mut Handle) {
         let context = handle::get::<Context>(context)?;
         if to.is_null() {
             return Err(Error::INVALID_NULL_POINTER);

@@ -26,7 +26,7 @@ pub(super) fn bytes(c: &Caller, size: usize, from: *const c_void) -> Result<Opti
 }
 
 /// Sets all arguments from places of their values, whose sizes the kernel says.
-pub(super) fn set_all(c: &Caller, kernel: &Kernel, places: *const *const c_void) -> Result<()> {
+pub(super) fn set_all_arguments(c: &Caller, kernel: &Kernel, places: *const *const c_void) -> Result<()> {
     let args = &kernel.info.args;
     if args.is_empty() {
         return Ok(());
@@ -79,7 +79,7 @@ entries! {
         if global.contains(&0) {
             return Err(Error::INVALID_GLOBAL_WIDTH_DIMENSION);
         }
-        let local = envisa_runtime::launch::suggest(&kernel.info, 3, global.map(u64::from));
+        let local = envisa_runtime::launch::suggest_group_size(&kernel.info, 3, global.map(u64::from));
         c.write(x, local[0])?;
         c.write(y, local[1])?;
         c.write(z, local[2])
@@ -117,7 +117,7 @@ entries! {
     fn zeKernelGetName(c, kernel: Handle, size: *mut usize, to: *mut u8) {
         let kernel = handle::get::<Kernel>(kernel)?;
         let name = format!("{}\0", kernel.info.name);
-        c.answer(name.as_bytes(), size, to)
+        c.write_sized_text(name.as_bytes(), size, to)
     }
 
     fn zeKernelGetSourceAttributes(c, kernel: Handle, size: *mut u32, to: *mut *mut c_char) {
@@ -125,7 +125,7 @@ entries! {
         let text = kernel.attributes.as_bytes_with_nul();
         let room = c.read(size)? as usize;
         // The application's own characters are behind another pointer.
-        if let Some(at) = c.maybe(to.cast_const()) {
+        if let Some(at) = c.read_optional(to.cast_const()) {
             if at.is_null() {
                 return Err(Error::INVALID_NULL_POINTER);
             }

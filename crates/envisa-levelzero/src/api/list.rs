@@ -10,12 +10,12 @@ use super::entries;
 use super::event::events_of_handles;
 use crate::abi::{Base, Cuboid, ListDesc, Number, QueueDesc, Triple, stype};
 use crate::caller::{Caller, MOST_VALUES, is_in_user_space};
-use crate::core::command::{Command, Does};
+use crate::core::command::{Action, Command};
 use crate::core::device::Device;
 use crate::core::error::{Error, Result};
 use crate::core::handle::{self, Handle};
 use crate::core::kernel::Kernel;
-use crate::core::list::{About, Fence, List, Queue};
+use crate::core::list::{Fence, List, ListOptions, Queue};
 use crate::core::memory::Context;
 
 /// Flags of lists and queues.
@@ -28,7 +28,7 @@ pub(super) type Signals = (Handle, u32, *const Handle);
 pub(super) fn append_command(
     c: &Caller,
     list: &List,
-    does: Does,
+    does: Action,
     (signals, n, waits): Signals,
 ) -> Result<()> {
     let (waits, signals) = parse_signals(c, (signals, n, waits))?;
@@ -38,17 +38,17 @@ pub(super) fn append_command(
 type Synchronisation = (Vec<crate::core::event::Wait>, Option<Arc<crate::core::event::Event>>);
 
 /// Whether a command can wait for so many events.
-pub(super) fn most_waits(n: u32) -> Result<()> {
+pub(super) fn check_wait_count(n: u32) -> Result<()> {
     if n as usize > MOST_VALUES { Err(Error::INVALID_SIZE) } else { Ok(()) }
 }
 
 fn parse_signals(c: &Caller, (signals, n, waits): Signals) -> Result<Synchronisation> {
-    most_waits(n)?;
+    check_wait_count(n)?;
     if n > 0 && waits.is_null() {
         return Err(Error::INVALID_SIZE);
     }
     let waits = events_of_handles(c.values(waits, n as usize)?)?.iter().map(|e| e.wait_of()).collect();
-    Ok((waits, handle::maybe(signals)?))
+    Ok((waits, handle::get_optional(signals)?))
 }
 
 /// Bytes for a transfer: of an allocation, or of the application's own memory.
@@ -84,9 +84,9 @@ fn append_launch(
     let groups = [groups.x, groups.y, groups.z];
     launch.range(groups)?;
     if how == Groups::AtOnce {
-        launch = launch.at_once(groups)?;
+        launch = launch.cooperative(groups)?;
     }
-    append_command(c, &list, Does::Launch(launch, groups), signals)
+    append_command(c, &list, Action::Launch(launch, groups), signals)
 }
 
 /// `ZE_STRUCTURE_TYPE_COMMAND_LIST_APPEND_PARAM_COOPERATIVE_DESC`
@@ -117,7 +117,7 @@ fn append_fill(
         return Err(Error::INVALID_SIZE);
     }
     let pattern = c.values(pattern, pattern_size)?;
-    append_command(c, list, Does::Fill(transfer_region(c, list, to, size)?, pattern), signals)
+    append_command(c, list, Action::Fill(transfer_region(c, list, to, size)?, pattern), signals)
 }
 
 /// Rows in planes at an address.
@@ -141,13 +141,13 @@ fn rows(
     Ok((transfer_region(c, list, address, end)?, layout, size))
 }
 
-fn about(desc: &QueueDesc) -> About {
+fn about(desc: &QueueDesc) -> ListOptions {
     let QueueDesc { ordinal, index, flags, mode, priority, .. } = *desc;
-    About { ordinal, index, flags, mode, priority }
+    ListOptions { ordinal, index, flags, mode, priority }
 }
 
 fn barrier(c: &Caller, list: Handle, signals: Signals) -> Result<()> {
-    append_command(c, &*handle::get::<List>(list)?, Does::Nothing, signals)
+    append_command(c, &*handle::get::<List>(list)?, Action::Nothing, signals)
 }
 
 fn check_list_count(n: u32) -> Result<usize> {
@@ -178,7 +178,7 @@ entries! {
 
     fn zeCommandQueueExecuteCommandLists(c, queue: Handle, n: u32, handles: *const Handle, fence: Handle) {
         let queue = handle::get::<Queue>(queue)?;
-        let fence = handle::maybe::<Fence>(fence)?;
+        let fence = handle::get_optional::<Fence>(fence)?;
         queue.execute(&lists_of_handles(c, n, handles)?, fence.as_deref())
     }
 
@@ -197,7 +197,7 @@ entries! {
             return Err(Error::INVALID_NULL_POINTER);
         }
         let mutable = c.chain(desc.base).iter().any(|(kind, _)| *kind == stype::MUTABLE_LIST);
-        let about = About { ordinal: desc.ordinal, flags: desc.flags, ..About::default() };
+        let about = ListOptions { ordinal: desc.ordinal, flags: desc.flags, ..ListOptions::default() };
         c.write(list, handle::publish(&List::regular(context, device, about, mutable)))
     }
 
@@ -257,14 +257,14 @@ entries! {
         let how = launch_extensions(c, next)?;
         let object = handle::get::<Kernel>(kernel)?;
         object.set_group([size.x, size.y, size.z])?;
-        super::kernel::set_all(c, &object, arguments)?;
+        super::kernel::set_all_arguments(c, &object, arguments)?;
         append_launch(c, list, kernel, (groups, how), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchKernelIndirect(c, list: Handle, kernel: Handle, groups: usize, signal: Handle, n: u32, waits: *const Handle) {
         let (list, kernel) = (handle::get::<List>(list)?, handle::get::<Kernel>(kernel)?);
         let groups = transfer_region(c, &list, groups, 12)?;
-        append_command(c, &list, Does::LaunchIndirect(kernel.launch()?, groups, None), (signal, n, waits))
+        append_command(c, &list, Action::LaunchIndirect(kernel.launch()?, groups, None), (signal, n, waits))
     }
 
     fn zeCommandListAppendLaunchMultipleKernelsIndirect(
@@ -280,18 +280,18 @@ entries! {
         for kernel in &kernels {
             launches.push(handle::get::<Kernel>(*kernel)?.launch()?);
         }
-        list.append(Command { does: Does::Nothing, waits, signals: None })?;
+        list.append(Command { does: Action::Nothing, waits, signals: None })?;
         for (i, launch) in launches.into_iter().enumerate() {
             let groups = transfer_region(c, &list, groups + 12 * i, 12)?;
-            let does = Does::LaunchIndirect(launch, groups, Some((count.clone(), i as u32)));
+            let does = Action::LaunchIndirect(launch, groups, Some((count.clone(), i as u32)));
             list.append(Command { does, waits: Vec::new(), signals: None })?;
         }
-        list.append(Command { does: Does::Nothing, waits: Vec::new(), signals })
+        list.append(Command { does: Action::Nothing, waits: Vec::new(), signals })
     }
 
     fn zeCommandListAppendMemoryCopy(c, list: Handle, to: usize, from: usize, size: usize, signal: Handle, n: u32, waits: *const Handle) {
         let list = handle::get::<List>(list)?;
-        let does = Does::Copy(transfer_region(c, &list, to, size)?, transfer_region(c, &list, from, size)?);
+        let does = Action::Copy(transfer_region(c, &list, to, size)?, transfer_region(c, &list, from, size)?);
         append_command(c, &list, does, (signal, n, waits))
     }
 
@@ -305,7 +305,7 @@ entries! {
             return Err(Error::INVALID_NULL_POINTER);
         }
         let from = other.region(from, size)?.ok_or(Error::INVALID_ARGUMENT)?;
-        append_command(c, &list, Does::Copy(transfer_region(c, &list, to, size)?, from), (signal, n, waits))
+        append_command(c, &list, Action::Copy(transfer_region(c, &list, to, size)?, from), (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryCopyRegion(
@@ -319,7 +319,7 @@ entries! {
         }
         let (to, at, size) = rows(c, &list, to, &to_region, (to_pitch, to_slice))?;
         let (from, there, _) = rows(c, &list, from, &from_region, (from_pitch, from_slice))?;
-        append_command(c, &list, Does::CopyRows(to, at, from, there, size), (signal, n, waits))
+        append_command(c, &list, Action::CopyRows(to, at, from, there, size), (signal, n, waits))
     }
 
     fn zeCommandListAppendMemoryFill(
@@ -360,7 +360,7 @@ entries! {
     fn zeCommandListAppendSignalEvent(c, list: Handle, event: Handle) {
         let list = handle::get::<List>(list)?;
         handle::get::<crate::core::event::Event>(event)?;
-        append_command(c, &list, Does::Nothing, (event, 0, std::ptr::null()))
+        append_command(c, &list, Action::Nothing, (event, 0, std::ptr::null()))
     }
 
     fn zeCommandListAppendWaitOnEvents(c, list: Handle, n: u32, waits: *const Handle) {
@@ -369,12 +369,12 @@ entries! {
 
     fn zeCommandListAppendEventReset(c, list: Handle, event: Handle) {
         let list = handle::get::<List>(list)?;
-        append_command(c, &list, Does::Reset(handle::get(event)?), (0, 0, std::ptr::null()))
+        append_command(c, &list, Action::Reset(handle::get(event)?), (0, 0, std::ptr::null()))
     }
 
     fn zeCommandListAppendWriteGlobalTimestamp(c, list: Handle, to: usize, signal: Handle, n: u32, waits: *const Handle) {
         let list = handle::get::<List>(list)?;
-        append_command(c, &list, Does::Time(transfer_region(c, &list, to, 8)?), (signal, n, waits))
+        append_command(c, &list, Action::Time(transfer_region(c, &list, to, 8)?), (signal, n, waits))
     }
 
     fn zeCommandListAppendQueryKernelTimestamps(
@@ -391,7 +391,7 @@ entries! {
             c.values(offsets, count)?
         };
         let end = offsets.iter().max().and_then(|o| o.checked_add(BYTES)).ok_or(Error::INVALID_SIZE)?;
-        append_command(c, &list, Does::Times(asked, transfer_region(c, &list, to, end)?, offsets), (signal, n, waits))
+        append_command(c, &list, Action::Times(asked, transfer_region(c, &list, to, end)?, offsets), (signal, n, waits))
     }
 
     fn zeCommandListAppendHostFunction(
@@ -410,7 +410,7 @@ entries! {
                 function(data as *mut c_void);
             }
         };
-        append_command(c, &list, Does::Call(Arc::new(call)), (signal, n, waits))
+        append_command(c, &list, Action::Call(Arc::new(call)), (signal, n, waits))
     }
 
     // What may follow says nothing that is supported and has an effect.
@@ -419,7 +419,7 @@ entries! {
         waits: *const Handle,
     ) {
         let list = handle::get::<List>(list)?;
-        let does = Does::Copy(transfer_region(c, &list, to, size)?, transfer_region(c, &list, from, size)?);
+        let does = Action::Copy(transfer_region(c, &list, to, size)?, transfer_region(c, &list, from, size)?);
         append_command(c, &list, does, (signal, n, waits))
     }
 

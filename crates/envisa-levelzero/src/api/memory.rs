@@ -18,7 +18,7 @@ pub(super) const PAGE: u64 = 64 << 10;
 fn allocation_limit(c: &Caller, bases: &[crate::abi::Base], memory: u64) -> u64 {
     let relaxed = bases.iter().flat_map(|b| c.chain(*b)).any(|(kind, at)| {
         matches!(kind, stype::RELAXED_LIMITS_EXT | stype::RELAXED_LIMITS_EXP)
-            && c.maybe(at.cast::<HostMemoryDesc>().cast_const()).is_some_and(|d| d.flags & 1 != 0)
+            && c.read_optional(at.cast::<HostMemoryDesc>().cast_const()).is_some_and(|d| d.flags & 1 != 0)
     });
     if relaxed { memory } else { envisa_runtime::device_properties::max_allocation(memory) }
 }
@@ -144,7 +144,7 @@ entries! {
             p.id = pointer.as_ref().map_or(0, |p| p.id);
             p.page = pointer.as_ref().map_or(0, |_| PAGE);
         })?;
-        c.give(device, pointer.and_then(|p| p.device.clone()).map_or(0, |d| d.handle()));
+        c.write_optional(device, pointer.and_then(|p| p.device.clone()).map_or(0, |d| d.handle()));
         Ok(())
     }
 
@@ -154,8 +154,8 @@ entries! {
             return Err(Error::INVALID_NULL_POINTER);
         }
         let pointer = context.pointer_anywhere(address).ok_or(Error::INVALID_ARGUMENT)?;
-        c.give(base, pointer.backing.address());
-        c.give(size, pointer.size);
+        c.write_optional(base, pointer.backing.address());
+        c.write_optional(size, pointer.size);
         Ok(())
     }
 

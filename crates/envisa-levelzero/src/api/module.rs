@@ -30,7 +30,7 @@ fn module_part(
         return Err(Error::INVALID_SIZE);
     }
     let mut values = BTreeMap::new();
-    if let Some(given) = c.maybe(constants) {
+    if let Some(given) = c.read_optional(constants) {
         let ids = c.values(given.ids, given.count as usize)?;
         let places = c.values(given.values, given.count as usize)?;
         // How long they are says the module: eight bytes are the most, and the fewest that may be read is not known here.
@@ -69,7 +69,7 @@ fn module_parts(c: &Caller, desc: &ModuleDesc) -> Result<Vec<Part>> {
 
 fn give_log(c: &Caller, log: String, to: *mut Handle) {
     if !to.is_null() {
-        c.give(to, handle::publish(&Arc::new(BuildLog(log))));
+        c.write_optional(to, handle::publish(&Arc::new(BuildLog(log))));
     }
 }
 
@@ -114,7 +114,7 @@ entries! {
     fn zeModuleBuildLogGetString(c, log: Handle, size: *mut usize, to: *mut u8) {
         let log = handle::get::<BuildLog>(log)?;
         let text = CString::new(log.0.replace('\0', "")).unwrap_or_default();
-        c.answer(text.as_bytes_with_nul(), size, to)
+        c.write_sized_text(text.as_bytes_with_nul(), size, to)
     }
 
     fn zeModuleGetProperties(c, module: Handle, properties: *mut ModuleFlags) {
@@ -124,7 +124,7 @@ entries! {
 
     fn zeModuleGetNativeBinary(c, module: Handle, size: *mut usize, to: *mut u8) {
         let module = handle::get::<Module>(module)?;
-        c.answer(module.built().binary(), size, to)
+        c.write_sized_text(module.built().binary(), size, to)
     }
 
     fn zeModuleGetKernelNames(c, module: Handle, count: *mut u32, names: *mut *const c_char) {
@@ -137,8 +137,8 @@ entries! {
         let name = c.text(name).ok_or(Error::INVALID_NULL_POINTER)?;
         let (address, bytes) = module.variable(&name)?;
         // Either may be left out.
-        c.give(size, bytes);
-        c.give(to, address);
+        c.write_optional(size, bytes);
+        c.write_optional(to, address);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::entries;
 use super::kernel::bytes;
-use super::list::most_waits;
+use super::list::check_wait_count;
 use crate::abi::{Base, MutableArgument, MutableGroups, MutableId, MutableSizes, Triple, stype};
 use crate::caller::Caller;
 use crate::core::error::{Error, Result};
@@ -98,12 +98,12 @@ entries! {
 
     fn zeCommandListUpdateMutableCommandSignalEventExp(_c, list: Handle, number: u64, event: Handle) {
         let list = handle::get::<List>(list)?;
-        list.change_signal(number, handle::maybe::<Event>(event)?)
+        list.change_signal(number, handle::get_optional::<Event>(event)?)
     }
 
     fn zeCommandListUpdateMutableCommandWaitEventsExp(c, list: Handle, number: u64, n: u32, events: *const Handle) {
         let list = handle::get::<List>(list)?;
-        most_waits(n)?;
+        check_wait_count(n)?;
         // Without a list of them there are none; some may be none.
         let handles = if events.is_null() { Vec::new() } else { c.values(events, n as usize)? };
         let events = handles.into_iter().filter(|h| *h != 0).map(handle::get).collect::<Result<Vec<_>>>()?;

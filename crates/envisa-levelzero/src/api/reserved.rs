@@ -42,7 +42,7 @@ entries! {
 
     fn zePhysicalMemCreate(c, context: Handle, device: Handle, desc: *const PhysicalDesc, to: *mut Handle) {
         handle::get::<Context>(context)?;
-        let device = handle::maybe::<Device>(device)?;
+        let device = handle::get_optional::<Device>(device)?;
         let desc = c.read(desc)?;
         if desc.flags & !(ON_DEVICE | ON_HOST) != 0 {
             return Err(Error::INVALID_ENUMERATION);

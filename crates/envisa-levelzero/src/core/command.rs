@@ -16,7 +16,7 @@ use super::kernel::Launch;
 #[derive(Clone)]
 pub struct Command {
     /// What it does.
-    pub does: Does,
+    pub does: Action,
     /// What it waits for.
     pub waits: Vec<Wait>,
     /// What it signals.
@@ -25,7 +25,7 @@ pub struct Command {
 
 /// What commands do.
 #[derive(Clone)]
-pub enum Does {
+pub enum Action {
     /// Nothing, in its turn: barriers, hints.
     Nothing,
     /// So many groups of a kernel.
@@ -72,33 +72,33 @@ pub fn between_commands<T>(does: impl FnOnce() -> T) -> Result<T> {
     }
 }
 
-impl Does {
+impl Action {
     /// Does it touch memory of the application?
     fn touches_memory(&self) -> bool {
-        !matches!(self, Does::Nothing | Does::Reset(_) | Does::Call(_))
+        !matches!(self, Action::Nothing | Action::Reset(_) | Action::Call(_))
     }
 
     /// What reports call it.
     pub fn name(&self) -> &'static str {
         match self {
-            Does::Nothing => "a barrier",
-            Does::Launch(..) | Does::LaunchIndirect(..) => "a kernel",
-            Does::Copy(..) => "zeCommandListAppendMemoryCopy",
-            Does::CopyRows(..) => "zeCommandListAppendMemoryCopyRegion",
-            Does::Fill(..) => "zeCommandListAppendMemoryFill",
-            Does::Reset(_) => "zeCommandListAppendEventReset",
-            Does::Time(_) => "zeCommandListAppendWriteGlobalTimestamp",
-            Does::Times(..) => "zeCommandListAppendQueryKernelTimestamps",
-            Does::Call(_) => "a function of the host",
+            Action::Nothing => "a barrier",
+            Action::Launch(..) | Action::LaunchIndirect(..) => "a kernel",
+            Action::Copy(..) => "zeCommandListAppendMemoryCopy",
+            Action::CopyRows(..) => "zeCommandListAppendMemoryCopyRegion",
+            Action::Fill(..) => "zeCommandListAppendMemoryFill",
+            Action::Reset(_) => "zeCommandListAppendEventReset",
+            Action::Time(_) => "zeCommandListAppendWriteGlobalTimestamp",
+            Action::Times(..) => "zeCommandListAppendQueryKernelTimestamps",
+            Action::Call(_) => "a function of the host",
         }
     }
 
     fn run(&self) -> Result<()> {
         let _memory = self.touches_memory().then(|| MEMORY_IN_USE.read());
         match self {
-            Does::Nothing => {}
-            Does::Launch(launch, groups) => launch.run(&launch.range(*groups)?)?,
-            Does::LaunchIndirect(launch, groups, count) => {
+            Action::Nothing => {}
+            Action::Launch(launch, groups) => launch.run(&launch.range(*groups)?)?,
+            Action::LaunchIndirect(launch, groups, count) => {
                 if let Some((count, number)) = count {
                     let bytes = count.to_vec();
                     let n = bytes.first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
@@ -110,12 +110,12 @@ impl Does {
                 let word = |i: usize| bytes[i * 4..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
                 launch.run(&launch.range([word(0), word(1), word(2)])?)?;
             }
-            Does::Copy(to, from) => to.copy_from(from),
-            Does::CopyRows(to, at, from, there, size) => to.copy_rows(*at, from, *there, *size),
-            Does::Fill(to, pattern) => to.fill(pattern),
-            Does::Reset(event) => event.reset(),
-            Does::Time(to) => to.write(&now_nanoseconds().to_le_bytes()),
-            Does::Times(events, to, offsets) => {
+            Action::Copy(to, from) => to.copy_from(from),
+            Action::CopyRows(to, at, from, there, size) => to.copy_rows(*at, from, *there, *size),
+            Action::Fill(to, pattern) => to.fill(pattern),
+            Action::Reset(event) => event.reset(),
+            Action::Time(to) => to.write(&now_nanoseconds().to_le_bytes()),
+            Action::Times(events, to, offsets) => {
                 for (event, offset) in events.iter().zip(offsets) {
                     let times = event.times().map_err(|_| Error::INVALID_SYNCHRONIZATION_OBJECT)?;
                     let bytes: Vec<u8> = times.iter().chain(&times).flat_map(|t| t.to_le_bytes()).collect();
@@ -124,7 +124,7 @@ impl Does {
                     }
                 }
             }
-            Does::Call(function) => function(),
+            Action::Call(function) => function(),
         }
         Ok(())
     }
@@ -133,9 +133,9 @@ impl Does {
 impl Command {
     /// Runs it in its turn. After a failure nothing is done any more, but whoever waits is told. What it uses is noted by
     /// `flight`, which ends before that: whoever was told may free it.
-    fn run(&self, failed: Option<Error>, flight: Option<Flight>, numbers: &mut Numbers) -> Result<()> {
+    fn run(&self, failed: Option<Error>, flight: Option<InFlight>, numbers: &mut Numbers) -> Result<()> {
         // Whatever failed before, what it waits for comes first: its event says that it is over.
-        let waited = self.waits.iter().map(Wait::here).fold(Ok(()), Result::and);
+        let waited = self.waits.iter().map(Wait::wait_now).fold(Ok(()), Result::and);
         let start = now_nanoseconds();
         let result = match failed {
             Some(e) => Err(e),
@@ -153,7 +153,7 @@ impl Command {
 ///
 /// # Errors
 /// The first one.
-pub fn run_all(commands: &[Command], flights: Vec<Flight>, numbers: &mut Numbers) -> Result<()> {
+pub fn run_all(commands: &[Command], flights: Vec<InFlight>, numbers: &mut Numbers) -> Result<()> {
     let (mut result, mut flights) = (Ok(()), flights.into_iter());
     for command in commands {
         result = result.and(command.run(result.err(), flights.next(), numbers));
@@ -161,13 +161,13 @@ pub fn run_all(commands: &[Command], flights: Vec<Flight>, numbers: &mut Numbers
     result
 }
 
-/// What commands that were enqueued together signal their events by, in their order: see [`Event::begin_anew`].
+/// What commands that were enqueued together signal their events by, in their order: see [`Event::begin_signal`].
 pub struct Numbers(std::vec::IntoIter<u64>);
 
 impl Numbers {
     /// Begins the events anew.
     pub fn new(events: &[Arc<Event>]) -> Numbers {
-        Numbers(events.iter().map(|e| e.begin_anew()).collect::<Vec<_>>().into_iter())
+        Numbers(events.iter().map(|e| e.begin_signal()).collect::<Vec<_>>().into_iter())
     }
 
     /// The next command signals its event.
@@ -180,31 +180,31 @@ impl Numbers {
 static FLYING: Mutex<Vec<(u64, Range<usize>)>> = Mutex::new(Vec::new());
 
 /// Notes what a command uses until it is over.
-pub struct Flight(u64);
+pub struct InFlight(u64);
 
-impl Flight {
+impl InFlight {
     /// A command that was given to a queue.
-    pub fn of(command: &Command) -> Flight {
+    pub fn of(command: &Command) -> InFlight {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let mut all = FLYING.lock().unwrap();
         let mut note = |start: usize, len: usize| all.push((number, start..start + len));
         match &command.does {
-            Does::Launch(launch, _) | Does::LaunchIndirect(launch, ..) => {
+            Action::Launch(launch, _) | Action::LaunchIndirect(launch, ..) => {
                 launch.given().for_each(|b| note(b.address(), b.len()));
             }
-            Does::Copy(a, b) | Does::CopyRows(a, _, b, ..) => {
+            Action::Copy(a, b) | Action::CopyRows(a, _, b, ..) => {
                 [a, b].iter().for_each(|r| note(r.address(), r.len()));
             }
-            Does::Fill(r, _) | Does::Time(r) | Does::Times(_, r, _) => note(r.address(), r.len()),
-            Does::Nothing | Does::Reset(_) | Does::Call(_) => {}
+            Action::Fill(r, _) | Action::Time(r) | Action::Times(_, r, _) => note(r.address(), r.len()),
+            Action::Nothing | Action::Reset(_) | Action::Call(_) => {}
         }
         drop(all);
-        Flight(number)
+        InFlight(number)
     }
 }
 
-impl Drop for Flight {
+impl Drop for InFlight {
     fn drop(&mut self) {
         FLYING.lock().unwrap().retain(|(n, _)| *n != self.0);
     }

@@ -59,7 +59,7 @@ pub fn driver_uuid() -> [u8; 16] {
 pub fn driver() -> (Handle, &'static Driver) {
     static DRIVER: OnceLock<(Handle, Arc<Driver>)> = OnceLock::new();
     let (handle, driver) = DRIVER.get_or_init(|| {
-        report::tell_what_is_held(super::held);
+        report::report_unreleased_at_exit(super::unreleased_objects);
         let memory = memory_size();
         let make = |spec| {
             let device =

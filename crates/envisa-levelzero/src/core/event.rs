@@ -150,7 +150,7 @@ impl Event {
         self.signal_if(times, failed, |_| true);
     }
 
-    /// It is signalled by a command, of which [`Event::begin_anew`] gave the number: a counter-based event only by the one that
+    /// It is signalled by a command, of which [`Event::begin_signal`] gave the number: a counter-based event only by the one that
     /// was enqueued last.
     pub fn signal_by(&self, number: u64, times: [u64; 2], failed: Option<Error>) {
         self.signal_if(times, failed, |state| !self.counter_based() || state.enqueued == number);
@@ -171,12 +171,12 @@ impl Event {
 
     /// The host signals it.
     pub fn host_signal(&self) {
-        self.promise();
+        self.note_signal_appended();
         self.signal([now_nanoseconds(); 2], None);
     }
 
     /// A command that is to signal it was appended to a list.
-    pub fn promise(&self) {
+    pub fn note_signal_appended(&self) {
         self.state.lock().unwrap().promised += 1;
     }
 
@@ -186,7 +186,7 @@ impl Event {
     }
 
     /// A command that is to signal it is about to be enqueued: a counter-based event begins anew. Gives the command's number.
-    pub fn begin_anew(&self) -> u64 {
+    pub fn begin_signal(&self) -> u64 {
         if !self.counter_based() {
             return 0;
         }
@@ -304,7 +304,7 @@ impl Wait {
     ///
     /// # Errors
     /// If what it waited for failed.
-    pub fn here(&self) -> Result<()> {
+    pub fn wait_now(&self) -> Result<()> {
         let checking = report::is_checking();
         match self {
             Wait::Signal(event) => {

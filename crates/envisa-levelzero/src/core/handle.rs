@@ -51,7 +51,7 @@ pub fn get<T: Any + Send + Sync>(handle: Handle) -> Result<Arc<T>> {
 ///
 /// # Errors
 /// If it is not null and there is no object of this kind.
-pub fn maybe<T: Any + Send + Sync>(handle: Handle) -> Result<Option<Arc<T>>> {
+pub fn get_optional<T: Any + Send + Sync>(handle: Handle) -> Result<Option<Arc<T>>> {
     if handle == 0 { Ok(None) } else { get(handle).map(Some) }
 }
 
@@ -67,7 +67,7 @@ pub fn destroy<T: Any + Send + Sync>(handle: Handle) -> Result<Arc<T>> {
 }
 
 /// All objects of a kind that applications hold.
-pub fn held() -> Vec<Object> {
+pub fn live_objects() -> Vec<Object> {
     (0..SHARDS)
         .flat_map(|n| shard_of_handle(n * STEP).read().unwrap().values().cloned().collect::<Vec<_>>())
         .collect()
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(*get::<u32>(h).unwrap(), 7);
         assert_eq!(get::<u64>(h).unwrap_err(), Error::INVALID_ARGUMENT);
         assert_eq!(get::<u32>(0).unwrap_err(), Error::INVALID_NULL_HANDLE);
-        assert!(maybe::<u32>(0).unwrap().is_none());
+        assert!(get_optional::<u32>(0).unwrap().is_none());
         assert_eq!(destroy::<u64>(h).unwrap_err(), Error::INVALID_ARGUMENT);
         assert!(destroy::<u32>(h).is_ok() && destroy::<u32>(h).is_err() && get::<u32>(h).is_err());
         assert_ne!(publish(&Arc::new(7u32)), h);

@@ -26,7 +26,7 @@ pub struct SamplerObject(pub Sampler);
 
 /// What an image is to be, as the interface numbers it.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct ImageRequest {
     /// `ZE_IMAGE_TYPE_*`.
     pub kind: u32,
     /// `ZE_IMAGE_FORMAT_LAYOUT_*`.
@@ -45,7 +45,7 @@ pub struct Wanted {
 pub const MOST_BUFFER: u64 = 1 << 27;
 
 /// The format.
-fn image_format(w: &Wanted) -> Result<ImageFormat> {
+fn image_format(w: &ImageRequest) -> Result<ImageFormat> {
     use ChannelType as T;
     // Bits of a channel, and channels, by the number of the layout.
     let (bits, channels) = match w.layout {
@@ -87,7 +87,7 @@ fn image_format(w: &Wanted) -> Result<ImageFormat> {
 }
 
 /// What an image is to be, if the device can have it.
-fn checked(device: &Device, wanted: &Wanted) -> Result<(ImageShape, ImageFormat, [usize; 3])> {
+fn checked(device: &Device, wanted: &ImageRequest) -> Result<(ImageShape, ImageFormat, [usize; 3])> {
     if !device.spec.images {
         return Err(Error::UNSUPPORTED_FEATURE);
     }
@@ -115,7 +115,7 @@ impl Image {
     ///
     /// # Errors
     /// If the device has none, or not of this format or size; if memory is exhausted.
-    pub fn new(device: &Device, wanted: &Wanted) -> Result<Arc<Image>> {
+    pub fn new(device: &Device, wanted: &ImageRequest) -> Result<Arc<Image>> {
         let (shape, format, size) = checked(device, wanted)?;
         let bytes = size.iter().try_fold(format.texel_bytes(), |a, n| a.checked_mul(*n));
         let bytes = bytes.filter(|b| *b as u64 <= device.memory).ok_or(Error::UNSUPPORTED_SIZE)?;
@@ -127,7 +127,7 @@ impl Image {
     ///
     /// # Errors
     /// If it is of another size, or its texels have other sizes.
-    pub fn view(&self, device: &Device, wanted: &Wanted) -> Result<Arc<Image>> {
+    pub fn view(&self, device: &Device, wanted: &ImageRequest) -> Result<Arc<Image>> {
         let (shape, format, size) = checked(device, wanted)?;
         if format.texel_bytes() != self.format.texel_bytes() {
             return Err(Error::UNSUPPORTED_IMAGE_FORMAT);
@@ -193,7 +193,7 @@ impl Image {
     }
 
     /// Whether texels of the one are those of the other.
-    pub fn is_like(&self, other: &Image) -> bool {
+    pub fn has_same_texels(&self, other: &Image) -> bool {
         self.format == other.format
     }
 }
@@ -204,8 +204,14 @@ mod tests {
 
     #[test]
     fn formats_are_those_of_the_machine_or_refused() {
-        let wanted =
-            |layout, channel, swizzle| Wanted { kind: 2, layout, channel, swizzle, size: [1; 3], layers: 0 };
+        let wanted = |layout, channel, swizzle| ImageRequest {
+            kind: 2,
+            layout,
+            channel,
+            swizzle,
+            size: [1; 3],
+            layers: 0,
+        };
         let rgba = [0, 1, 2, 3];
         let f = image_format(&wanted(4, 2, rgba)).unwrap();
         assert_eq!((f.order(), f.channel_type()), (ChannelOrder::Rgba, ChannelType::Unorm8));

@@ -26,7 +26,7 @@ type Identity = (u64, u64);
 
 /// What a handle is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum SharedKind {
     /// Memory.
     Memory = 1,
     /// Events.
@@ -53,7 +53,7 @@ type Given = HashMap<Identity, (Arc<Pages>, usize)>;
 static GIVEN: LazyLock<Mutex<Given>> = LazyLock::new(Mutex::default);
 
 impl Said {
-    fn encode(&self, what: What) -> Bytes {
+    fn encode(&self, what: SharedKind) -> Bytes {
         let mut bytes = [0; 64];
         bytes[0..4].copy_from_slice(&self.descriptor.to_le_bytes());
         bytes[4..8].copy_from_slice(&(MARK | what as u32).to_le_bytes());
@@ -65,7 +65,7 @@ impl Said {
         bytes
     }
 
-    fn decode(bytes: &Bytes, what: What) -> Result<Said> {
+    fn decode(bytes: &Bytes, what: SharedKind) -> Result<Said> {
         let number =
             |at: usize, n: usize| bytes[at..at + n].iter().rev().fold(0, |a, b| a << 8 | u64::from(*b));
         if number(4, 4) as u32 != MARK | what as u32 {
@@ -91,7 +91,7 @@ impl Said {
         for process in [own, self.process] {
             let path = format!("/proc/{process}/fd/{}", self.descriptor);
             let file = File::options().read(true).write(true).open(path);
-            let Ok(pages) = file.and_then(|file| Pages::of_file(file, least)) else { continue };
+            let Ok(pages) = file.and_then(|file| Pages::from_file(file, least)) else { continue };
             if pages.identity().is_ok_and(|i| i == self.identity) {
                 return Ok(pages);
             }
@@ -101,7 +101,7 @@ impl Said {
 }
 
 /// A handle of pages, which it holds until it is given back.
-fn give(what: What, pages: Arc<Pages>, offset: usize, size: usize) -> Result<Bytes> {
+fn export_handle(what: SharedKind, pages: Arc<Pages>, offset: usize, size: usize) -> Result<Bytes> {
     let identity = pages.identity().map_err(|_| Error::OUT_OF_HOST_MEMORY)?;
     let said = Said {
         descriptor: pages.descriptor() as u32,
@@ -118,7 +118,7 @@ fn give(what: What, pages: Arc<Pages>, offset: usize, size: usize) -> Result<Byt
 ///
 /// # Errors
 /// If there is none such.
-pub fn give_back(handle: &Bytes, what: What) -> Result<()> {
+pub fn give_back(handle: &Bytes, what: SharedKind) -> Result<()> {
     let identity = Said::decode(handle, what)?.identity;
     let mut given = GIVEN.lock().unwrap();
     let (_, n) = given.get_mut(&identity).ok_or(Error::INVALID_ARGUMENT)?;
@@ -134,7 +134,7 @@ pub fn give_back(handle: &Bytes, what: What) -> Result<()> {
 /// # Errors
 /// If there is no such file in this process.
 pub fn descriptor(handle: &Bytes) -> Result<u32> {
-    let said = Said::decode(handle, What::Memory)?;
+    let said = Said::decode(handle, SharedKind::Memory)?;
     said.pages()?;
     Ok(said.descriptor)
 }
@@ -146,9 +146,9 @@ pub fn descriptor(handle: &Bytes) -> Result<u32> {
 pub fn of_descriptor(descriptor: u64) -> Result<Bytes> {
     let path = format!("/proc/self/fd/{descriptor}");
     let file = File::options().read(true).write(true).open(path).map_err(|_| Error::INVALID_ARGUMENT)?;
-    let pages = Pages::of_file(file, 0).map_err(|_| Error::INVALID_ARGUMENT)?;
+    let pages = Pages::from_file(file, 0).map_err(|_| Error::INVALID_ARGUMENT)?;
     let size = pages.len();
-    give(What::Memory, pages, 0, size)
+    export_handle(SharedKind::Memory, pages, 0, size)
 }
 
 /// A handle of physical memory.
@@ -156,7 +156,7 @@ pub fn of_descriptor(descriptor: u64) -> Result<Bytes> {
 /// # Errors
 /// The system's.
 pub fn of_physical(physical: &Physical) -> Result<Bytes> {
-    give(What::Memory, physical.pages.clone(), 0, physical.size)
+    export_handle(SharedKind::Memory, physical.pages.clone(), 0, physical.size)
 }
 
 impl Context {
@@ -169,14 +169,14 @@ impl Context {
         if pointer.origin == Origin::Mapped {
             let start = pointer.backing.address();
             let (pages, offset, _) = self.mapped_pages(start).ok_or(Error::INVALID_ARGUMENT)?;
-            return give(What::Memory, pages, offset, pointer.size);
+            return export_handle(SharedKind::Memory, pages, offset, pointer.size);
         }
         let shared = between_commands(|| pointer.backing.shared_pages())?;
         let (pages, offset) = shared.map_err(|e| match e.kind() {
             std::io::ErrorKind::Unsupported => Error::INVALID_ARGUMENT,
             _ => Error::OUT_OF_HOST_MEMORY,
         })?;
-        give(What::Memory, pages, offset, pointer.size)
+        export_handle(SharedKind::Memory, pages, offset, pointer.size)
     }
 
     /// Opens a handle: gives the address of the memory.
@@ -184,7 +184,7 @@ impl Context {
     /// # Errors
     /// If nothing is behind it (any more).
     pub fn open(&self, device: Arc<Device>, handle: &Bytes) -> Result<usize> {
-        let said = Said::decode(handle, What::Memory)?;
+        let said = Said::decode(handle, SharedKind::Memory)?;
         let pages = said.pages()?;
         let (offset, size) = (said.offset as usize, said.size as usize);
         let first = offset & !(PAGE - 1);
@@ -223,7 +223,7 @@ pub fn words(count: u32, flags: u32) -> Result<Words> {
 pub fn of_pool(pool: &Pool) -> Result<Bytes> {
     let pages = pool.shared.as_ref().ok_or(Error::INVALID_ARGUMENT)?.pages().clone();
     let size = pages.len();
-    give(What::Events, pages, 0, size)
+    export_handle(SharedKind::Events, pages, 0, size)
 }
 
 /// Opens a handle of a pool.
@@ -231,7 +231,7 @@ pub fn of_pool(pool: &Pool) -> Result<Bytes> {
 /// # Errors
 /// If nothing is behind it (any more).
 pub fn open_pool(context: Arc<Context>, handle: &Bytes) -> Result<Pool> {
-    let pages = Said::decode(handle, What::Events)?.pages()?;
+    let pages = Said::decode(handle, SharedKind::Events)?.pages()?;
     let words = Words::of(&pages).map_err(|_| Error::OUT_OF_HOST_MEMORY)?;
     let word = |i: usize| words.get(i).map_or(0, |w| w.load(std::sync::atomic::Ordering::Relaxed)) as u32;
     let (count, flags) = (word(0), word(1));
@@ -248,10 +248,10 @@ mod tests {
     #[test]
     fn a_handle_says_what_it_is_of() {
         let said = Said { descriptor: 7, process: 8, identity: (9, u64::MAX), offset: 10, size: 11 };
-        let bytes = said.encode(What::Memory);
-        assert_eq!(Said::decode(&bytes, What::Memory), Ok(said));
-        assert_eq!(Said::decode(&bytes, What::Events), Err(Error::INVALID_ARGUMENT));
-        assert_eq!(Said::decode(&[0; 64], What::Memory), Err(Error::INVALID_ARGUMENT));
+        let bytes = said.encode(SharedKind::Memory);
+        assert_eq!(Said::decode(&bytes, SharedKind::Memory), Ok(said));
+        assert_eq!(Said::decode(&bytes, SharedKind::Events), Err(Error::INVALID_ARGUMENT));
+        assert_eq!(Said::decode(&[0; 64], SharedKind::Memory), Err(Error::INVALID_ARGUMENT));
         assert_eq!(said.pages().unwrap_err(), Error::INVALID_ARGUMENT);
     }
 
@@ -259,13 +259,13 @@ mod tests {
     fn pages_are_held_until_their_handles_are_given_back() {
         let pages = Pages::new(1).unwrap();
         let weak = Arc::downgrade(&pages);
-        let handle = give(What::Memory, pages.clone(), 0, 1).unwrap();
-        let again = give(What::Memory, pages, 0, 1).unwrap();
+        let handle = export_handle(SharedKind::Memory, pages.clone(), 0, 1).unwrap();
+        let again = export_handle(SharedKind::Memory, pages, 0, 1).unwrap();
         assert_eq!(handle, again);
-        give_back(&handle, What::Memory).unwrap();
+        give_back(&handle, SharedKind::Memory).unwrap();
         assert!(weak.upgrade().is_some());
-        give_back(&handle, What::Memory).unwrap();
+        give_back(&handle, SharedKind::Memory).unwrap();
         assert!(weak.upgrade().is_none());
-        assert_eq!(give_back(&handle, What::Memory), Err(Error::INVALID_ARGUMENT));
+        assert_eq!(give_back(&handle, SharedKind::Memory), Err(Error::INVALID_ARGUMENT));
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use envisa_runtime::device::{self, ArgKind, KernelInfo, Module as Built, Range, Trouble, Value};
+use envisa_runtime::device::{self, ArgKind, KernelInfo, LaunchProblem, Module as Built, Range, Value};
 use envisa_runtime::device_properties::{EUS_PER_SUB_SLICE, MAX_GROUP, sub_slices};
 use envisa_runtime::host_memory::Backing;
 use envisa_runtime::launch;
@@ -278,10 +278,10 @@ fn word(bytes: Vec<u8>) -> Result<usize> {
 }
 
 /// What the interface calls it.
-pub fn error_of_trouble(e: &Trouble) -> Error {
+pub fn error_of_trouble(e: &LaunchProblem) -> Error {
     match e {
-        Trouble::Memory(_) => Error::OUT_OF_DEVICE_MEMORY,
-        Trouble::Other(_) => Error::INVALID_ARGUMENT,
+        LaunchProblem::Memory(_) => Error::OUT_OF_DEVICE_MEMORY,
+        LaunchProblem::Other(_) => Error::INVALID_ARGUMENT,
     }
 }
 
@@ -290,7 +290,7 @@ impl Launch {
     ///
     /// # Errors
     /// If the device has no room for so many.
-    pub fn at_once(self, groups: [u32; 3]) -> Result<Launch> {
+    pub fn cooperative(self, groups: [u32; 3]) -> Result<Launch> {
         let n = groups.iter().map(|n| u128::from(*n)).product::<u128>();
         if n > self.kernel.most_of(&self.settings).into() {
             return Err(Error::INVALID_ARGUMENT);
@@ -298,7 +298,7 @@ impl Launch {
         Ok(Launch { all_at_once: n > 1, ..self })
     }
 
-    /// Changes an argument; [`Launch::renew`] follows.
+    /// Changes an argument; [`Launch::resolve_arguments_again`] follows.
     ///
     /// # Errors
     /// As of [`Kernel::set`].
@@ -323,7 +323,7 @@ impl Launch {
         self.settings.offset = offset.map(u64::from);
     }
 
-    /// It is of another kernel, with that one's settings; [`Launch::renew`] follows.
+    /// It is of another kernel, with that one's settings; [`Launch::resolve_arguments_again`] follows.
     pub fn change_kernel(&mut self, kernel: &Arc<Kernel>) {
         *self.settings = kernel.settings.lock().unwrap().clone();
         self.kernel = kernel.clone();
@@ -333,7 +333,7 @@ impl Launch {
     ///
     /// # Errors
     /// As of [`Kernel::launch`].
-    pub fn renew(&mut self) -> Result<()> {
+    pub fn resolve_arguments_again(&mut self) -> Result<()> {
         self.kernel.loaded()?;
         self.values = self.kernel.values(&self.settings)?;
         Ok(())

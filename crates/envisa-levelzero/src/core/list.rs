@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use envisa_runtime::queue::{self, Order};
 use envisa_runtime::report::{is_checking, report_host_mistake};
 
-use super::command::{Command, Flight, Numbers, name_of, run_all};
+use super::command::{Command, InFlight, Numbers, name_of, run_all};
 use super::device::Device;
 use super::error::{Error, Result};
 use super::event::{BETWEEN_LOOKS, Done, Event, TO_LOOK, Wait};
@@ -19,7 +19,7 @@ type Worker = queue::Queue<Error>;
 
 /// What a list or a queue was asked to be.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct About {
+pub struct ListOptions {
     /// The group of queues that it is of.
     pub ordinal: u32,
     /// Which queue of that.
@@ -39,7 +39,7 @@ pub struct List {
     /// Its device.
     pub device: Arc<Device>,
     /// What it was asked to be.
-    pub about: About,
+    pub about: ListOptions,
     kind: ListKind,
 }
 
@@ -62,7 +62,7 @@ pub struct Queue {
     /// Its device.
     pub device: Arc<Device>,
     /// What it was asked to be.
-    pub about: About,
+    pub about: ListOptions,
     worker: Arc<Worker>,
     synchronous: bool,
 }
@@ -80,7 +80,12 @@ const SYNCHRONOUS: u32 = 1;
 
 impl List {
     /// A list that is recorded, closed and executed.
-    pub fn regular(context: Arc<Context>, device: Arc<Device>, about: About, mutable: bool) -> Arc<List> {
+    pub fn regular(
+        context: Arc<Context>,
+        device: Arc<Device>,
+        about: ListOptions,
+        mutable: bool,
+    ) -> Arc<List> {
         let recorded = Recorded { mutable: mutable.then(Mutable::default), ..Recorded::default() };
         Arc::new(List { context, device, about, kind: ListKind::Regular(Mutex::new(recorded)) })
     }
@@ -163,7 +168,7 @@ impl List {
     }
 
     /// A list whose commands run as they come.
-    pub fn immediate(context: Arc<Context>, device: Arc<Device>, about: About) -> Arc<List> {
+    pub fn immediate(context: Arc<Context>, device: Arc<Device>, about: ListOptions) -> Arc<List> {
         let kind = ListKind::Immediate { worker: Worker::new(false), synchronous: about.mode == SYNCHRONOUS };
         Arc::new(List { context, device, about, kind })
     }
@@ -179,7 +184,7 @@ impl List {
     /// If the list is closed; of a synchronous list, if the command fails.
     pub fn append(&self, command: Command) -> Result<()> {
         if let Some(event) = &command.signals {
-            event.promise();
+            event.note_signal_appended();
         }
         match &self.kind {
             ListKind::Regular(recorded) => {
@@ -216,9 +221,9 @@ impl List {
             return Err(Error::INVALID_COMMAND_LIST_TYPE);
         };
         let all = closed(lists)?;
-        let before = Command { does: super::command::Does::Nothing, waits, signals: None };
-        let after = Command { does: super::command::Does::Nothing, waits: Vec::new(), signals };
-        after.signals.iter().for_each(|e| e.promise());
+        let before = Command { does: super::command::Action::Nothing, waits, signals: None };
+        let after = Command { does: super::command::Action::Nothing, waits: Vec::new(), signals };
+        after.signals.iter().for_each(|e| e.note_signal_appended());
         let done = enqueue_commands(worker, Commands::Lists(Some(before), all, Some(after)), None)?;
         if *synchronous { result_of_done(&done) } else { Ok(()) }
     }
@@ -302,9 +307,9 @@ fn enqueue_commands(
     let mut numbers = Numbers::new(&signals);
     let slices = commands.slices();
     let what = if let [one] = slices[..] { name_of(one) } else { "a command list" };
-    let mut flights: Vec<Vec<Flight>> = Vec::new();
+    let mut flights: Vec<Vec<InFlight>> = Vec::new();
     if is_checking() {
-        flights.extend(slices.into_iter().map(|slice| slice.iter().map(Flight::of).collect()));
+        flights.extend(slices.into_iter().map(|slice| slice.iter().map(InFlight::of).collect()));
     }
     let tells = fence.clone();
     let work = Box::new(move || {
@@ -382,7 +387,7 @@ fn finish(worker: &Arc<Worker>, nanoseconds: u64) -> Result<()> {
 /// If a command failed.
 pub fn finish_all(device: &Arc<Device>) -> Result<()> {
     let mut result = Ok(());
-    for object in handle::held() {
+    for object in handle::live_objects() {
         let worker = if let Some(queue) = object.downcast_ref::<Queue>() {
             Some(&queue.worker).filter(|_| Arc::ptr_eq(&queue.device, device))
         } else if let Some(List { kind: ListKind::Immediate { worker, .. }, device: of, .. }) =
@@ -401,7 +406,7 @@ pub fn finish_all(device: &Arc<Device>) -> Result<()> {
 
 impl Queue {
     /// A queue.
-    pub fn new(device: Arc<Device>, about: About) -> Arc<Queue> {
+    pub fn new(device: Arc<Device>, about: ListOptions) -> Arc<Queue> {
         Arc::new(Queue { device, about, worker: Worker::new(false), synchronous: about.mode == SYNCHRONOUS })
     }
 

@@ -34,6 +34,6 @@ fn describe(object: &(dyn std::any::Any + Send + Sync)) -> Option<(&'static str,
 }
 
 /// What the application holds.
-pub fn held() -> Vec<(&'static str, String)> {
-    handle::held().iter().filter_map(|object| describe(&**object)).collect()
+pub fn unreleased_objects() -> Vec<(&'static str, String)> {
+    handle::live_objects().iter().filter_map(|object| describe(&**object)).collect()
 }

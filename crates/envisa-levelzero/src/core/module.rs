@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, RwLock};
 
-use envisa_runtime::build::{Input, NotBuilt, Why, build};
+use envisa_runtime::build::{BuildFailure, Input, NotBuilt, build};
 use envisa_runtime::device::{Module as Built, spirv_of};
 use envisa_runtime::spirv;
 
@@ -234,15 +234,17 @@ fn compile_module(
         several => Input::Link(several),
     };
     build(device.spec, &input, options, Vec::new()).map_err(|NotBuilt { why, log }| {
-        if why == Why::Crashed {
+        if why == BuildFailure::Crashed {
             envisa_runtime::log::print_warning(&format!(
                 "the compiler broke down on a module for {}: another one may take it (ENVISA_OCLOC)",
                 device.spec.name
             ));
         }
         let error = match why {
-            Why::NoCompiler => Error::DEPENDENCY_UNAVAILABLE,
-            Why::Options | Why::Refused | Why::Crashed => Error::MODULE_BUILD_FAILURE,
+            BuildFailure::NoCompiler => Error::DEPENDENCY_UNAVAILABLE,
+            BuildFailure::Options | BuildFailure::Refused | BuildFailure::Crashed => {
+                Error::MODULE_BUILD_FAILURE
+            }
         };
         (error, log)
     })

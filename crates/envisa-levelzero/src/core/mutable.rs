@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::command::{Command, Does};
+use super::command::{Action, Command};
 use super::error::{Error, Result};
 use super::event::Event;
 use super::kernel::{Kernel, Launch};
@@ -135,8 +135,8 @@ impl Mutable {
         }
         let command = Arc::make_mut(list).get_mut(place).ok_or(Error::INVALID_ARGUMENT)?;
         let (launch, groups): (&mut Launch, _) = match &mut command.does {
-            Does::Launch(launch, groups) => (launch, Some(groups)),
-            Does::LaunchIndirect(launch, ..) => (launch, None),
+            Action::Launch(launch, groups) => (launch, Some(groups)),
+            Action::LaunchIndirect(launch, ..) => (launch, None),
             _ => return Err(Error::INVALID_ARGUMENT),
         };
         match change {
@@ -168,7 +168,7 @@ impl Mutable {
     ) -> Result<()> {
         let (_, place, _) = self.find(number, flag::SIGNAL)?;
         let command = Arc::make_mut(list).get_mut(place).ok_or(Error::INVALID_ARGUMENT)?;
-        event.iter().for_each(|e| e.promise());
+        event.iter().for_each(|e| e.note_signal_appended());
         command.signals = event;
         self.changed = true;
         Ok(())
@@ -203,15 +203,15 @@ impl Mutable {
         for found in self.commands.values_mut().filter(|c| c.stale) {
             let Some((place, _)) = found.place else { continue };
             if let Some(command) = Arc::make_mut(list).get_mut(place)
-                && let Does::Launch(launch, _) | Does::LaunchIndirect(launch, ..) = &mut command.does
+                && let Action::Launch(launch, _) | Action::LaunchIndirect(launch, ..) = &mut command.does
             {
-                launch.renew()?;
+                launch.resolve_arguments_again()?;
             }
             found.stale = false;
         }
         if std::mem::take(&mut self.changed) {
             for command in list.iter() {
-                if let Does::Launch(launch, groups) = &command.does {
+                if let Action::Launch(launch, groups) = &command.does {
                     launch.range(*groups)?;
                 }
             }

@@ -136,7 +136,7 @@ impl Reserved {
         for (start, piece) in pieces.range_mut(at.clone()) {
             if piece.is_seen() {
                 context.forget(*start);
-                self.room.hide(&(*start..piece.end));
+                self.room.hide_from_devices(&(*start..piece.end));
             }
             result = result.and(change(*start, piece));
             if piece.is_seen() {

@@ -14,7 +14,7 @@ mod cells;
 mod flow;
 mod global_ids;
 mod lane_words;
-mod live;
+mod liveness;
 mod ranges;
 mod unwritten;
 
@@ -22,5 +22,5 @@ pub use cells::{Access, Cell, CellId, CellKind, Cells};
 pub use flow::{Flow, NotAnalysed};
 pub use global_ids::{IdPlaces, multiplies_ids, takes_global_ids_alone};
 pub use lane_words::lane_words;
-pub use live::Liveness;
+pub use liveness::Liveness;
 pub use unwritten::{Unwritten, unwritten};

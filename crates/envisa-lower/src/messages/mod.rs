@@ -7,8 +7,8 @@
 
 mod atomic;
 mod graphics;
-mod inside;
 pub(crate) mod raw;
+mod register_bounds;
 mod registers;
 mod sampler;
 mod typed;
@@ -328,7 +328,7 @@ pub(crate) fn decode(kind: Kind, p: &Parts, r: &mut dyn Resolver) -> Result<Mess
         Kind::LscBlock2d(access) => typed::lower_block2d(access, p, r),
         Kind::LscTexels(access) => typed::lsc_texels(access, p, r),
         Kind::LscSamples(access) => typed::lsc_samples(access, p, r),
-        Kind::LscTexelsCounted => typed::lsc_texels_counted(p, r),
+        Kind::LscTexelsCounted => typed::lsc_store_uncompressed(p, r),
         Kind::LscTexelStatus => typed::lsc_status(p, r),
         Kind::LscTexelStatuses => typed::lsc_statuses(p, r),
         Kind::LscTexelAtomic => typed::lsc_atomic(p, r),

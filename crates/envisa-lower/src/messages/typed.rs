@@ -249,7 +249,7 @@ pub(super) fn lsc_samples(access: Access, p: &Parts, r: &mut dyn Resolver) -> Re
 }
 
 /// LSC_TYPED_STORE_UNCOMPRESSED: a number of channels takes the place of their mask.
-pub(super) fn lsc_texels_counted(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lsc_store_uncompressed(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let place = lsc_place(p, r)?;
     let channels = match lsc::elements(p.int(6)?) {
         Some(n @ 1..=4) => Ok((1 << n) - 1),

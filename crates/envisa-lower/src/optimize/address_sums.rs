@@ -246,12 +246,12 @@ impl Search<'_> {
 
     /// That of eight quads at a place, the first of which is this channel's; and where it begins.
     fn piece(&self, quads: RegOffset, channel: u32) -> Option<(Sum, usize)> {
-        if let Some(base) = bases::of_quads(self.bases, channel, quads) {
+        if let Some(base) = bases::find_by_quads(self.bases, channel, quads) {
             return Some((base.sum, self.pc));
         }
         let [low, high] = [0, 4].map(|half| self.moved(quads + half, channel));
         let ((low, at), (high, above)) = (low?, high?);
-        if let Some(base) = bases::of_halves(self.bases, channel, low, high) {
+        if let Some(base) = bases::find_by_halves(self.bases, channel, low, high) {
             return Some((base.sum, at.min(above)));
         }
         // The lower half, and the carry.
@@ -268,7 +268,7 @@ impl Search<'_> {
         let mut first = d.pc;
         let mut left = self.vector(&self.p.code[u.pc], &one, u.lane).map_or(Ok(one), Err);
         if let Err(vector) = left
-            && let Some(base) = bases::of_halves(self.bases, channel, offsets, vector)
+            && let Some(base) = bases::find_by_halves(self.bases, channel, offsets, vector)
         {
             return Some((Sum { plus: Some(scalar(&below)?), ..base.sum }, first));
         }

@@ -17,7 +17,7 @@ struct Known {
 }
 
 /// Does what is described above, block by block.
-pub(super) fn read(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn read_constants(p: &mut ProgramParts, blocks: &Blocks) {
     let mut known: Vec<Known> = Vec::new();
     for pc in 0..p.code.len() {
         if pc > 0 && !blocks.same(pc as Pc - 1, pc as Pc) {

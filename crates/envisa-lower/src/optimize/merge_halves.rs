@@ -39,7 +39,7 @@ struct Pair {
 }
 
 /// Does what is described above.
-pub(super) fn join(p: &mut ProgramParts) {
+pub(super) fn merge_halves(p: &mut ProgramParts) {
     let calls = |i: &Inst| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp);
     let halves = p.code.iter().any(|i| i.channels > 1 && i.first != 0);
     if !halves || p.functions.len() != 1 || p.code.iter().any(calls) {

@@ -83,10 +83,10 @@ pub fn optimize(program: &Program) -> Result<Program, BadProgram> {
 
 fn improved(program: &ProgramParts) -> ProgramParts {
     let mut p = program.clone();
-    scattered_moves::join(&mut p);
+    scattered_moves::join_scattered_moves(&mut p);
     split_quads::split_products(&mut p);
     let blocks = Blocks::new(&p);
-    immediates::read(&mut p, &blocks);
+    immediates::read_constants(&mut p, &blocks);
     scalar_copies::read_sources(&mut p, &blocks);
     rename::rename_values_apart(&mut p, &blocks);
     let before = p.code.len();
@@ -101,8 +101,8 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     fold_addresses::of_blocks(&mut p, &uses, &blocks);
     fold_addresses::fold_constant_surfaces(&mut p, &uses, &blocks);
     let before = p.code.len();
-    quad_moves::join(&mut p, &blocks);
-    merge_halves::join(&mut p);
+    quad_moves::join_quad_moves(&mut p, &blocks);
+    merge_halves::merge_halves(&mut p);
     let (mut blocks, mut uses) = (blocks, uses);
     if p.code.len() != before {
         // What was a message for each half has addresses of all channels now.
@@ -115,7 +115,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
         (blocks, uses) = (Blocks::new(&p), Uses::new(&p));
     }
     let before = p.code.len();
-    quad_halves::work_out(&mut p, &uses, &blocks);
+    quad_halves::narrow_quad_halves(&mut p, &uses, &blocks);
     let extended = if p.code.len() == before { None } else { Some(Blocks::new(&p)) };
     wide_indices::extend_by_dwords(&mut p, extended.as_ref().unwrap_or(&blocks));
     if p.code.len() != before {
@@ -125,10 +125,10 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     wide_indices::add(&mut p, &uses, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
-    quad_products::join(&mut p, &blocks);
+    quad_products::join_quad_products(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
-    quad_logic::join(&mut p, &blocks);
+    quad_logic::join_quad_logic(&mut p, &blocks);
     split_quads::into_dwords(&mut p);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     uniform_branches::make_branches_uniform(&mut p, &blocks);

@@ -25,7 +25,7 @@ struct Half {
 }
 
 /// Does what is described above.
-pub(super) fn work_out(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
+pub(super) fn narrow_quad_halves(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
     let halves: Vec<Half> =
         (0..p.code.len() as Pc).filter_map(|pc| Half::of(p, uses, blocks, pc)).take(MOST).collect();
     let mut room = p.registers.bytes.saturating_sub(REGISTER_PADDING).next_multiple_of(CHUNK);

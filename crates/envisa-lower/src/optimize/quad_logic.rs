@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use envisa_isa::{Modifier, Type};
 
-use super::quad_products::{Dwords, Joint, View};
+use super::quad_products::{Dwords, JoinedQuads, View};
 use super::{Blocks, fold_addresses::constant};
 use crate::Message;
 use crate::program::*;
@@ -29,7 +29,7 @@ struct Logic {
 }
 
 /// Does what is described above.
-pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn join_quad_logic(p: &mut ProgramParts, blocks: &Blocks) {
     let whole = read_whole(p);
     let mut found: Vec<Logic> = Vec::new();
     for pc in 0..p.code.len() as Pc {
@@ -84,18 +84,18 @@ impl Logic {
     /// The quads whose upper half an instruction joins to the lower one.
     fn of(p: &ProgramParts, blocks: &Blocks, pc: Pc, before: &[Logic]) -> Option<Logic> {
         let view = View { p, blocks, at: pc };
-        let Joint { lower, to, halves: [low, high] } = view.joint()?;
+        let JoinedQuads { lower, to, halves: [low, high] } = view.joined_quads()?;
         let none = [Src::None; 3];
         let made = |op, aux, src, makers| Some(Logic { pc, lower, to, op, aux, src, makers });
         if let Some(quads) = quads_of_halves(&view, low, high, before) {
             return made(Op::Mov, 0, [quads, Src::None, Src::None], None);
         }
-        let lowest = view.maker(low, DEEPEST)?;
+        let lowest = view.definition_past_moves(low, DEEPEST)?;
         let l = &p.code[lowest as usize];
         let count = sources(l.op).filter(|_| is_plain_dword_logic(l))?;
         let mut src = none;
         let half = |k: usize| Dwords { src: l.src[k], reader: lowest };
-        if let Some(highest) = view.maker(high, DEEPEST) {
+        if let Some(highest) = view.definition_past_moves(high, DEEPEST) {
             let h = &p.code[highest as usize];
             if (h.op, h.aux) == (l.op, l.aux) && is_plain_dword_logic(h) {
                 for (k, s) in src.iter_mut().enumerate().take(count) {
@@ -146,9 +146,9 @@ fn quads_of_halves(view: &View<'_>, low: Dwords, high: Dwords, before: &[Logic])
         return Some(quads);
     }
     // What was joined before, of the same halves.
-    let makers = [view.maker(low, DEEPEST)?, view.maker(high, DEEPEST)?];
+    let makers = [view.definition_past_moves(low, DEEPEST)?, view.definition_past_moves(high, DEEPEST)?];
     let joined = before.iter().rev().find(|j| j.makers == Some(makers))?;
     let n = u32::from(view.p.code[view.at as usize].channels);
     let there = view.writer(joined.to..joined.to + 8 * n, view.at) == Some(joined.pc);
-    (there && view.alike(joined.pc)).then(|| view.quad(joined.to))
+    (there && view.writes_same_channels(joined.pc)).then(|| view.quad(joined.to))
 }

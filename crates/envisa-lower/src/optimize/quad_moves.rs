@@ -30,7 +30,7 @@ struct Halves {
 }
 
 /// Does what is described above.
-pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn join_quad_moves(p: &mut ProgramParts, blocks: &Blocks) {
     let messages: Vec<usize> = (0..p.code.len()).filter(|pc| Halves::of(p, *pc).is_some()).collect();
     if messages.is_empty() {
         return;

@@ -16,7 +16,7 @@ const FAR: u32 = 64;
 const DEEPEST: u32 = 6;
 
 /// Does what is described above.
-pub(super) fn join(p: &mut ProgramParts, blocks: &Blocks) {
+pub(super) fn join_quad_products(p: &mut ProgramParts, blocks: &Blocks) {
     let products: Vec<(Pc, Product)> =
         (0..p.code.len() as Pc).filter_map(|pc| Some((pc, Product::of(p, blocks, pc)?))).collect();
     let mut keep = vec![true; p.code.len()];
@@ -45,7 +45,7 @@ pub(super) struct Dwords {
 }
 
 /// Quads whose upper half an instruction joins to the lower one.
-pub(super) struct Joint {
+pub(super) struct JoinedQuads {
     /// What joins the lower half.
     pub lower: Pc,
     pub to: RegOffset,
@@ -64,8 +64,8 @@ impl Product {
     /// The product whose upper half an instruction joins to the lower one.
     fn of(p: &ProgramParts, blocks: &Blocks, pc: Pc) -> Option<Product> {
         let view = View { p, blocks, at: pc };
-        let Joint { lower, to, halves: [low, high] } = view.joint()?;
-        let product = view.maker(low, DEEPEST)?;
+        let JoinedQuads { lower, to, halves: [low, high] } = view.joined_quads()?;
+        let product = view.definition_past_moves(low, DEEPEST)?;
         let mut upper = Upper::default();
         view.add_up(high, DEEPEST, &mut upper)?;
         let mulh = upper.mulh?;
@@ -120,7 +120,7 @@ pub(super) struct View<'a> {
 
 impl View<'_> {
     /// The quads whose upper half the last instruction joins to the lower one, which nobody reads in between.
-    pub fn joint(&self) -> Option<Joint> {
+    pub fn joined_quads(&self) -> Option<JoinedQuads> {
         let i = &self.p.code[self.at as usize];
         let stride = if i.channels == 1 { 1 } else { 2 };
         let half = |i: &Inst| match i.dst {
@@ -136,14 +136,15 @@ impl View<'_> {
         }
         let to = half(i)?.checked_sub(4).filter(|to| to.is_multiple_of(8))?;
         let quads = to..to + 8 * u32::from(i.channels);
-        let lower =
-            self.writer(quads.clone(), self.at).filter(|l| self.alike(*l) && !self.reads(quads, *l))?;
+        let lower = self
+            .writer(quads.clone(), self.at)
+            .filter(|l| self.writes_same_channels(*l) && !self.reads(quads, *l))?;
         let l = &self.p.code[lower as usize];
         if l.op != Op::Mov || half(l) != Some(to) {
             return None;
         }
         let halves = [(l, lower), (i, self.at)].map(|(i, reader)| Dwords { src: i.src[0], reader });
-        Some(Joint { lower, to, halves })
+        Some(JoinedQuads { lower, to, halves })
     }
 
     /// The last instruction before another one that writes any of these bytes.
@@ -175,7 +176,7 @@ impl View<'_> {
     }
 
     /// Does an instruction write for the channels that the last one writes for?
-    pub fn alike(&self, pc: Pc) -> bool {
+    pub fn writes_same_channels(&self, pc: Pc) -> bool {
         let (i, last) = (&self.p.code[pc as usize], &self.p.code[self.at as usize]);
         (i.channels, i.first, i.no_mask, i.function)
             == (last.channels, last.first, last.no_mask, last.function)
@@ -209,7 +210,7 @@ impl View<'_> {
     /// The instruction that makes dwords, one for each channel of the last one.
     fn made(&self, d: Dwords) -> Option<Pc> {
         let bytes = self.bytes(&d.src)?;
-        let pc = self.writer(bytes.clone(), d.reader).filter(|pc| self.alike(*pc))?;
+        let pc = self.writer(bytes.clone(), d.reader).filter(|pc| self.writes_same_channels(*pc))?;
         let Dst::Reg { offset, ty: Type::D | Type::Ud, stride: 1, sat: false } = self.p.code[pc as usize].dst
         else {
             return None;
@@ -219,17 +220,19 @@ impl View<'_> {
     }
 
     /// The same, past moves.
-    pub fn maker(&self, d: Dwords, depth: u32) -> Option<Pc> {
+    pub fn definition_past_moves(&self, d: Dwords, depth: u32) -> Option<Pc> {
         let pc = self.made(d)?;
         let i = &self.p.code[pc as usize];
         match i.op {
-            Op::Mov if depth > 0 => self.maker(Dwords { src: i.src[0], reader: pc }, depth - 1),
+            Op::Mov if depth > 0 => {
+                self.definition_past_moves(Dwords { src: i.src[0], reader: pc }, depth - 1)
+            }
             _ => Some(pc),
         }
     }
 
     fn add_up(&self, d: Dwords, depth: u32, all: &mut Upper) -> Option<()> {
-        let pc = self.maker(d, DEEPEST)?;
+        let pc = self.definition_past_moves(d, DEEPEST)?;
         let i = &self.p.code[pc as usize];
         match i.op {
             Op::Add if depth > 0 && matches!(i.exec, ExecType::I32 | ExecType::U32) => {

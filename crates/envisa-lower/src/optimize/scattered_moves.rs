@@ -20,7 +20,7 @@ struct One {
 }
 
 /// Joins such moves of all channels, one after the other.
-pub(super) fn join(p: &mut ProgramParts) {
+pub(super) fn join_scattered_moves(p: &mut ProgramParts) {
     let indirect = |i: &Inst| matches!(i.dst, Dst::Indirect { .. });
     if !p.code.iter().any(indirect) {
         return;

@@ -113,12 +113,12 @@ pub fn prepare_launch(
     prepare_from(kernel, launch, with, None)
 }
 
-/// The same from a launch of the kernel with the same sizes, which is not run again ([`Remembered::spent`]).
+/// The same from a launch of the kernel with the same sizes, which is not run again ([`RecentLaunches::take_reusable`]).
 ///
 /// # Errors
 /// As [`prepare_launch`].
 ///
-/// [`Remembered::spent`]: super::Remembered::spent
+/// [`RecentLaunches::take_reusable`]: super::Remembered::take_reusable
 pub fn prepare_from(
     kernel: &Kernel,
     launch: &Launch,
@@ -180,7 +180,7 @@ pub fn prepare_from(
         local_regions: Vec::new(),
         local_memory: with.local_memory,
         own: Vec::new(),
-        spare: spent.as_mut().map_or_else(Default::default, Prepared::take_own),
+        spare: spent.as_mut().map_or_else(Default::default, Prepared::take_private_memory),
         printf: None,
         private: None,
         private_range: None,
@@ -750,7 +750,7 @@ impl Building<'_> {
             reach: number(),
             reached_before: None,
         };
-        let became = |p: &Prepared| p.window.is_empty() && p.reaches_as(&prepared);
+        let became = |p: &Prepared| p.window.is_empty() && p.reaches_same_memory(&prepared);
         prepared.reached_before = spent.filter(became).map(|p| p.reach);
         Ok(prepared)
     }

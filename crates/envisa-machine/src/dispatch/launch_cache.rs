@@ -14,7 +14,7 @@ const REMEMBERED: usize = 4;
 
 /// What a prepared launch depends on, beside the kernel and the memory.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Asked {
+pub struct LaunchKey {
     /// Sizes and arguments.
     pub launch: Launch,
     /// See [`Resources`](super::Resources).
@@ -25,23 +25,23 @@ pub struct Asked {
 
 /// A launch of a compiled kernel, ready to run, and what was asked for.
 #[derive(Debug)]
-pub struct Ready {
-    asked: Asked,
+pub struct ReadyLaunch {
+    asked: LaunchKey,
     /// It.
     pub prepared: Prepared,
 }
 
-impl Ready {
+impl ReadyLaunch {
     /// A launch that was prepared just now, as this asks.
-    pub fn new(asked: Asked, prepared: Prepared) -> Box<Ready> {
-        Box::new(Ready { asked, prepared })
+    pub fn new(asked: LaunchKey, prepared: Prepared) -> Box<ReadyLaunch> {
+        Box::new(ReadyLaunch { asked, prepared })
     }
 }
 
 /// The last launches of one kernel in one memory, without the memory that they reached: that goes when its owners
 /// free it.
 #[derive(Debug)]
-pub struct Remembered {
+pub struct RecentLaunches {
     /// Which surfaces messages go to no argument says: where they go depends on addresses, surfaces, the address space
     /// and the launch's general-state window alone.
     fixed: bool,
@@ -51,12 +51,12 @@ pub struct Remembered {
     /// out where a message goes.
     origins: Vec<Range<usize>>,
     #[allow(clippy::vec_box, reason = "they come and go with every launch, and are large")]
-    all: Mutex<Vec<Box<Ready>>>,
+    all: Mutex<Vec<Box<ReadyLaunch>>>,
 }
 
-impl Remembered {
+impl RecentLaunches {
     /// None yet of a kernel whose launches run this program.
-    pub fn new(p: &Program) -> Remembered {
+    pub fn new(p: &Program) -> RecentLaunches {
         let space = |m: &Message| match m {
             Message::Simt(s) => Some(s.space),
             Message::Block(b) => Some(b.space),
@@ -68,7 +68,7 @@ impl Remembered {
         let spaces = || p.messages().iter().filter_map(space);
         let (fixed, windowless) = (!spaces().any(varies), !spaces().any(own));
         let origins = p.messages().iter().filter_map(|m| input_of_origin(p, m)).collect();
-        Remembered { fixed, windowless, origins, all: Mutex::default() }
+        RecentLaunches { fixed, windowless, origins, all: Mutex::default() }
     }
 
     /// Can launches reach the same that have other arguments ([`Prepared::reach`])?
@@ -77,14 +77,14 @@ impl Remembered {
     }
 
     #[allow(clippy::vec_box, reason = "as above")]
-    fn lock(&self) -> MutexGuard<'_, Vec<Box<Ready>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Box<ReadyLaunch>>> {
         // What a panic left behind is whole: nothing in between can panic.
         self.all.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// A launch that was as this asks, ready to run again, if the address space is as it was then. Nobody else gets it
     /// meanwhile.
-    pub fn take(&self, asked: &Asked, memory: &Memory) -> Option<Box<Ready>> {
+    pub fn take(&self, asked: &LaunchKey, memory: &Memory) -> Option<Box<ReadyLaunch>> {
         let mut all = self.lock();
         let at = all.iter().position(|r| r.asked == *asked)?;
         let mut ready = all.remove(at);
@@ -94,14 +94,14 @@ impl Remembered {
 
     /// A launch of these sizes that nobody is likely to ask for again, for [`prepare_from`](super::prepare_from): one of
     /// the kernel's last launches whose sizes were the same, and something else was not.
-    pub fn spent(&self, asked: &Asked) -> Option<Prepared> {
+    pub fn take_reusable(&self, asked: &LaunchKey) -> Option<Prepared> {
         let mut all = self.lock();
-        let alike = |a: &Asked| {
+        let alike = |a: &LaunchKey| {
             let sizes = |l: &Launch| (l.dims, l.global, l.local, l.offset);
             sizes(&a.launch) == sizes(&asked.launch) && (a.slots, a.red_zone) == (asked.slots, asked.red_zone)
         };
         // While there is room, all may come again. Where messages to a launch's own memory went is known of the last one.
-        let own = !self.windowless || all.first().is_some_and(|r| r.prepared.has_own());
+        let own = !self.windowless || all.first().is_some_and(|r| r.prepared.has_private_memory());
         let mut found = (0..all.len()).filter(|at| all.len() == REMEMBERED && alike(&all[*at].asked));
         let at = if own { found.next() } else { found.next_back() }?;
         Some(all.remove(at).prepared)
@@ -119,13 +119,14 @@ impl Remembered {
         }
         let same =
             |a: &Prepared, at: &Range<usize>| a.image.get(at.clone()) == prepared.image.get(at.clone());
-        let alike = |a: &Prepared| a.reaches_as(prepared) && self.origins.iter().all(|at| same(a, at));
+        let alike =
+            |a: &Prepared| a.reaches_same_memory(prepared) && self.origins.iter().all(|at| same(a, at));
         let found = self.lock().iter().find(|r| alike(&r.prepared)).map(|r| r.prepared.reach);
         prepared.reach = found.unwrap_or(prepared.reach);
     }
 
     /// Remembers a launch that ended without a fault, if it can run again.
-    pub fn keep(&self, mut ready: Box<Ready>) {
+    pub fn remember(&self, mut ready: Box<ReadyLaunch>) {
         if !ready.prepared.release_memory() {
             return;
         }
@@ -173,21 +174,26 @@ kernels:
       - { bti_value: 0, arg_index: 0 }
 ";
 
-    fn remembered() -> Remembered {
-        Remembered { fixed: true, windowless: true, origins: Vec::new(), all: Mutex::default() }
+    fn remembered() -> RecentLaunches {
+        RecentLaunches { fixed: true, windowless: true, origins: Vec::new(), all: Mutex::default() }
     }
 
-    fn asked(a: AllocationId, value: u8) -> Asked {
+    fn asked(a: AllocationId, value: u8) -> LaunchKey {
         let args = vec![Arg::Part(a, 0, 64), Arg::Value(vec![value, 0, 0, 0])];
         let launch = Launch { dims: 1, global: [64, 1, 1], local: [32, 1, 1], offset: [0; 3], args };
-        Asked { launch, slots: 2, red_zone: 0 }
+        LaunchKey { launch, slots: 2, red_zone: 0 }
     }
 
-    fn ready(info: &str, memory: &Memory, asked: Asked) -> Box<Ready> {
+    fn ready(info: &str, memory: &Memory, asked: LaunchKey) -> Box<ReadyLaunch> {
         ready_from(info, memory, asked, None)
     }
 
-    fn ready_from(info: &str, memory: &Memory, asked: Asked, spent: Option<Prepared>) -> Box<Ready> {
+    fn ready_from(
+        info: &str,
+        memory: &Memory,
+        asked: LaunchKey,
+        spent: Option<Prepared>,
+    ) -> Box<ReadyLaunch> {
         let (info, _) = ZeInfo::parse(info).unwrap();
         let with = Resources {
             memory,
@@ -204,7 +210,7 @@ kernels:
             red_zone: asked.red_zone,
         };
         let prepared = prepare_from(&info.kernels[0], &asked.launch, with, spent).unwrap();
-        Ready::new(asked, prepared)
+        ReadyLaunch::new(asked, prepared)
     }
 
     #[test]
@@ -216,12 +222,12 @@ kernels:
         let first = ready(SHIFT, &memory, asked(a, 1));
         let (number, image) = (first.prepared.number(), first.prepared.image.clone());
         assert!(first.prepared.window.write(8, [7]));
-        remembered.keep(first);
+        remembered.remember(first);
         let others = [
-            Asked { slots: 3, ..asked(a, 1) },
-            Asked { red_zone: 64, ..asked(a, 1) },
-            Asked { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) },
-            Asked { launch: Launch { global: [65, 1, 1], ..asked(a, 1).launch }, ..asked(a, 1) },
+            LaunchKey { slots: 3, ..asked(a, 1) },
+            LaunchKey { red_zone: 64, ..asked(a, 1) },
+            LaunchKey { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) },
+            LaunchKey { launch: Launch { global: [65, 1, 1], ..asked(a, 1).launch }, ..asked(a, 1) },
             asked(a, 2),
         ];
         for other in others {
@@ -238,11 +244,11 @@ kernels:
         assert!(Arc::ptr_eq(&p.map, &memory.map()));
         // Who runs it has it alone.
         assert!(remembered.take(&asked(a, 1), &memory).is_none());
-        remembered.keep(again);
+        remembered.remember(again);
         // Other memory: sites of messages may lead elsewhere.
         let b = memory.allocate("b", 100).unwrap();
         assert!(remembered.take(&asked(a, 1), &memory).is_none());
-        remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
+        remembered.remember(ready(SHIFT, &memory, asked(a, 1)));
         assert!(memory.free(b));
         assert!(remembered.take(&asked(a, 1), &memory).is_none());
     }
@@ -253,7 +259,7 @@ kernels:
         let a = memory.allocate("a", 100).unwrap();
         let held = Arc::downgrade(&memory.get(a).unwrap());
         let remembered = remembered();
-        remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
+        remembered.remember(ready(SHIFT, &memory, asked(a, 1)));
         assert!(held.upgrade().is_some());
         assert!(memory.free(a));
         assert!(held.upgrade().is_none(), "the bytes are gone with their owner");
@@ -265,7 +271,7 @@ kernels:
         let memory = Memory::new(1 << 20);
         let a = memory.allocate("a", 100).unwrap();
         let remembered = remembered();
-        (0..=REMEMBERED as u8).for_each(|k| remembered.keep(ready(SHIFT, &memory, asked(a, k))));
+        (0..=REMEMBERED as u8).for_each(|k| remembered.remember(ready(SHIFT, &memory, asked(a, k))));
         let known = |k| remembered.take(&asked(a, k), &memory).is_some();
         assert!(!known(0) && (1..=REMEMBERED as u8).all(known));
     }
@@ -275,18 +281,18 @@ kernels:
         let memory = Memory::new(1 << 20);
         let [a, b] = ["a", "b"].map(|name| memory.allocate(name, 100).unwrap());
         let remembered = remembered();
-        let keep = |asked: Asked| remembered.keep(ready(SHIFT, &memory, asked));
+        let keep = |asked: LaunchKey| remembered.remember(ready(SHIFT, &memory, asked));
         let all = REMEMBERED as u8;
         for k in 0..all - 1 {
             keep(asked(a, k));
         }
-        assert!(remembered.spent(&asked(a, 99)).is_none(), "there is room");
+        assert!(remembered.take_reusable(&asked(a, 99)).is_none(), "there is room");
         keep(asked(a, all - 1));
-        let other = Asked { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) };
-        assert!(remembered.spent(&other).is_none(), "other sizes");
-        assert!(remembered.spent(&Asked { slots: 3, ..asked(a, 1) }).is_none());
+        let other = LaunchKey { launch: Launch { offset: [4, 0, 0], ..asked(a, 1).launch }, ..asked(a, 1) };
+        assert!(remembered.take_reusable(&other).is_none(), "other sizes");
+        assert!(remembered.take_reusable(&LaunchKey { slots: 3, ..asked(a, 1) }).is_none());
         // Only a value is another one: the oldest becomes it.
-        let spent = remembered.spent(&asked(a, 99)).expect("one is spent");
+        let spent = remembered.take_reusable(&asked(a, 99)).expect("one is spent");
         let made = ready_from(SHIFT, &memory, asked(a, 99), Some(spent));
         let anew = ready(SHIFT, &memory, asked(a, 99));
         assert_eq!(
@@ -295,9 +301,9 @@ kernels:
         );
         assert_eq!(made.prepared.surfaces.get(0).surface, anew.prepared.surfaces.get(0).surface);
         assert_ne!(made.prepared.number(), anew.prepared.number());
-        remembered.keep(made);
+        remembered.remember(made);
         // So does one with another buffer.
-        let spent = remembered.spent(&asked(b, 1)).expect("one is spent");
+        let spent = remembered.take_reusable(&asked(b, 1)).expect("one is spent");
         let made = ready_from(SHIFT, &memory, asked(b, 1), Some(spent));
         assert!(made.prepared.surfaces.get(0).allocation.as_ref().is_some_and(|held| held.id == b));
     }
@@ -311,8 +317,8 @@ kernels:
         let at = images.position(|(a, b)| a != b).expect("the value is in the image");
         let reach = first.prepared.reach();
         for (origins, same) in [(at + 4..at + 8, true), (at..at + 4, false)] {
-            let remembered = Remembered { origins: vec![origins], ..remembered() };
-            remembered.keep(ready(SHIFT, &memory, asked(a, 1)));
+            let remembered = RecentLaunches { origins: vec![origins], ..remembered() };
+            remembered.remember(ready(SHIFT, &memory, asked(a, 1)));
             let kept = remembered.lock()[0].prepared.reach();
             assert_ne!(kept, reach);
             remembered.reuse_reach(&mut other.prepared);
@@ -325,10 +331,10 @@ kernels:
         let memory = Memory::new(1 << 20);
         let [a, b] = ["a", "b"].map(|name| memory.allocate(name, 100).unwrap());
         for (fixed, windowless) in [(false, true), (true, false), (true, true)] {
-            let remembered = Remembered { fixed, windowless, ..remembered() };
+            let remembered = RecentLaunches { fixed, windowless, ..remembered() };
             let first = ready(SHIFT, &memory, asked(a, 1));
             let reach = first.prepared.reach();
-            remembered.keep(first);
+            remembered.remember(first);
             let known = |asked| {
                 let mut other = ready(SHIFT, &memory, asked);
                 remembered.reuse_reach(&mut other.prepared);
@@ -368,7 +374,7 @@ kernels:
         assert_eq!(bytes, 64 * 32 * 2);
         let own = |p: &Prepared| Arc::clone(p.own[0].allocation());
         assert!(own(&first.prepared).block.write(8, [7]) && first.prepared.window.write(2048, [7]));
-        remembered.keep(first);
+        remembered.remember(first);
         let again = remembered.take(&asked(a, 1), &memory).expect("it is remembered");
         assert_eq!(own(&again.prepared).block.read::<1>(8), Some([0]));
         assert_eq!(again.prepared.window.read::<1>(2048), Some([0]));
@@ -381,7 +387,7 @@ kernels:
         let first = ready(&with_own(0, 0), &memory, asked(a, 1));
         assert_eq!((first.prepared.private, &first.prepared.image[16..24]), (None, &[0; 8][..]));
         let remembered = remembered();
-        remembered.keep(first);
+        remembered.remember(first);
         assert!(remembered.take(&asked(a, 1), &memory).is_some());
     }
 
@@ -391,7 +397,7 @@ kernels:
         let a = memory.allocate("a", 100).unwrap();
         for info in [with_own(1 << 14, 0), with_own(0, 1 << 18)] {
             let remembered = remembered();
-            remembered.keep(ready(&info, &memory, asked(a, 1)));
+            remembered.remember(ready(&info, &memory, asked(a, 1)));
             assert!(remembered.take(&asked(a, 1), &memory).is_none(), "{info}");
         }
     }
@@ -403,11 +409,11 @@ kernels:
         let prints = "    payload_arguments:\n      - { arg_type: printf_buffer, offset: 16, size: 8 }\n";
         let info = SHIFT.replace("    payload_arguments:\n", prints);
         let remembered = remembered();
-        remembered.keep(ready(&info, &memory, asked(a, 1)));
+        remembered.remember(ready(&info, &memory, asked(a, 1)));
         let again = remembered.take(&asked(a, 1), &memory).expect("it is remembered");
         let buffer = again.prepared.printf.clone().expect("there is a buffer");
         buffer.block.write(0, 12u32.to_le_bytes());
-        remembered.keep(again);
+        remembered.remember(again);
         assert!(remembered.take(&asked(a, 1), &memory).is_none());
     }
 
@@ -417,10 +423,10 @@ kernels:
         let a = memory.allocate("a", 100).unwrap();
         let info = with_own(64, 2048);
         for (fixed, private) in [(true, 64), (false, 64), (true, 0)] {
-            let remembered = Remembered { fixed, windowless: private == 0, ..remembered() };
+            let remembered = RecentLaunches { fixed, windowless: private == 0, ..remembered() };
             let last = REMEMBERED as u8 - 1;
-            (0..=last).for_each(|k| remembered.keep(ready(&info, &memory, asked(a, k))));
-            let spent = remembered.spent(&asked(a, 99)).expect("one is spent");
+            (0..=last).for_each(|k| remembered.remember(ready(&info, &memory, asked(a, k))));
+            let spent = remembered.take_reusable(&asked(a, 99)).expect("one is spent");
             assert!(remembered.take(&asked(a, last), &memory).is_none(), "the last one is");
             let (base, reach) = (spent.own[0].base, spent.reach());
             assert!(spent.own[0].block.write(8, [7]) && spent.window.write(2048, [7]));

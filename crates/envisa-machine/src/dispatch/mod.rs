@@ -18,11 +18,11 @@ mod threads;
 pub use crate::sampler::{Mip, Sampler};
 pub use build::{prepare_from, prepare_launch};
 pub use launch::{Arg, Launch, LaunchError, Resources};
-pub use launch_cache::{Asked, Ready, Remembered};
+pub use launch_cache::{LaunchKey, ReadyLaunch, RecentLaunches};
 pub use payload_layout::PayloadLayout;
 pub use prepared::{Prepared, prepare_bare};
 pub use printf::{Printed, decode as decode_printf};
-pub use regroup::{better_groups, other_groups};
+pub use regroup::{any_other_groups, better_groups};
 pub use threads::{GroupClass, Threads};
 
 /// Largest capacity of the printf buffer: what IGC's code assumes, in bytes.

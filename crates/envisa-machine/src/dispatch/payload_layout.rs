@@ -8,7 +8,7 @@ use envisa_zebin::ze_info::{
 
 use super::threads::Threads;
 use super::{LaunchError, MAX_PAYLOAD};
-use crate::inputs::GROUP_IDS;
+use crate::thread_inputs::GROUP_IDS;
 
 /// Where the parts of the image are.
 #[derive(Clone, Copy, Debug)]

@@ -4,13 +4,13 @@ use super::launch::LaunchError;
 use super::threads::GroupClass;
 use super::*;
 use crate::dropped_accesses::Dropped;
-use crate::fallback_counts::Asked;
-use crate::inputs::Inputs;
+use crate::fallback_counts::FallbackCounts;
 use crate::memory::{
-    AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable, for_reports,
+    AddressMap, Allocation, Block, Memory, MemoryError, Names, Private, SurfaceTable, allocate_report_buffer,
 };
 use crate::regrouped::Regrouped;
 use crate::thread::LocalRegion;
+use crate::thread_inputs::Inputs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -58,7 +58,7 @@ pub struct Prepared {
     /// The groups that were asked for, where it runs in others.
     pub regrouped: Option<Regrouped>,
     /// Counts what an engine asks for, where somebody wants to know.
-    pub asked: Option<Arc<Asked>>,
+    pub asked: Option<Arc<FallbackCounts>>,
     /// What shared local memory is divided into, where that is known.
     pub local_regions: Vec<LocalRegion>,
     /// Start and bytes of the allocation that work-items have their private data in.
@@ -105,17 +105,17 @@ impl Prepared {
     }
 
     /// Does it reach what another one does, but for its own window?
-    pub(super) fn reaches_as(&self, other: &Prepared) -> bool {
+    pub(super) fn reaches_same_memory(&self, other: &Prepared) -> bool {
         let printf = |p: &Prepared| p.printf.as_ref().map(|a| a.base);
         (self.version, self.slm_bytes, self.private) == (other.version, other.slm_bytes, other.private)
             && printf(self) == printf(other)
             && other.knows_its_own()
-            && self.surfaces.is_as(&other.surfaces)
+            && self.surfaces.has_same_bindings(&other.surfaces)
             && self.samplers == other.samplers
     }
 
     /// Has it memory that no other launch reaches, beside its window?
-    pub(super) fn has_own(&self) -> bool {
+    pub(super) fn has_private_memory(&self) -> bool {
         !self.own.is_empty()
     }
 
@@ -133,7 +133,7 @@ impl Prepared {
     }
 
     /// Its private memory and what it printed to, as they were at first, for another launch.
-    pub(super) fn take_own(&mut self) -> [Option<Private>; 2] {
+    pub(super) fn take_private_memory(&mut self) -> [Option<Private>; 2] {
         let mut found = [None, None];
         if self.knows_its_own() && self.clear_own() {
             let printf = self.printf.as_ref().map(|a| a.base);
@@ -314,7 +314,7 @@ pub(super) fn too_much_local_memory(bytes: u64, most: u64) -> LaunchError {
 /// The memory, with what a launch has for itself, and which state of it that is.
 pub(super) fn reachable_memory(memory: &Memory, own: &[Private], checked: bool) -> (Arc<AddressMap>, u64) {
     let (map, version) = memory.map_and_version();
-    let reports = if checked { for_reports() } else { None };
+    let reports = if checked { allocate_report_buffer() } else { None };
     if own.is_empty() && reports.is_none() {
         return (map, version);
     }

@@ -32,7 +32,7 @@ pub fn better_groups(launch: &Launch, simd: u32, walk: [u8; 3]) -> Option<Regrou
 }
 
 /// Any groups but its own for a launch, for tests: of several work-items in two dimensions, if there are.
-pub fn other_groups(launch: &Launch, simd: u32, walk: [u8; 3]) -> Option<Regrouped> {
+pub fn any_other_groups(launch: &Launch, simd: u32, walk: [u8; 3]) -> Option<Regrouped> {
     if simd < 8 || !can_change(launch, simd) {
         return None;
     }

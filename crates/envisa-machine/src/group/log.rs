@@ -25,7 +25,7 @@ pub enum Place {
 impl Place {
     /// So many bytes further.
     #[must_use]
-    pub fn behind(self, n: u64) -> Place {
+    pub fn plus(self, n: u64) -> Place {
         match self {
             Place::Register(at) => Place::Register(at.wrapping_add(n as u32)),
             Place::Flat(at) => Place::Flat(at.wrapping_add(n)),
@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Which kind, and where in it.
-    pub fn parts(self) -> (u8, u64) {
+    pub fn kind_and_offset(self) -> (u8, u64) {
         match self {
             Place::Register(at) => (0, at.into()),
             Place::Flat(at) => (1, at),
@@ -78,7 +78,7 @@ impl Place {
 
 /// What an instruction can change besides registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum StateKind {
     /// Nothing.
     Plain,
     /// Memory.
@@ -95,11 +95,11 @@ pub struct Entry {
     /// Where its records end among those of its part of the log.
     end: u32,
     thread: u16,
-    what: What,
+    what: StateKind,
 }
 
 impl Entry {
-    pub(super) fn new(pc: u32, thread: usize, mask: Mask, what: What) -> Entry {
+    pub(super) fn new(pc: u32, thread: usize, mask: Mask, what: StateKind) -> Entry {
         Entry { pc, mask, end: 0, thread: thread as u16, what }
     }
 
@@ -172,13 +172,13 @@ pub(super) struct GroupState {
 }
 
 /// What happens between two instructions.
-pub(super) enum Between {
+pub(super) enum BetweenInstructions {
     Turns(Turns),
     Group(Box<GroupState>),
 }
 
 /// What an instruction that governs its thread changes.
-pub(super) struct Kept {
+pub(super) struct ThreadChange {
     pub control: Control,
     pub named: Named,
     pub fused: Option<Vec<Fused>>,
@@ -189,9 +189,9 @@ pub(super) struct Kept {
 struct Part {
     entries: Vec<Entry>,
     records: Vec<u8>,
-    controls: Vec<Kept>,
+    controls: Vec<ThreadChange>,
     /// Each with how many entries stand before it.
-    between: Vec<(usize, Between)>,
+    between: Vec<(usize, BetweenInstructions)>,
     bytes: u64,
 }
 
@@ -272,7 +272,7 @@ impl Log {
     }
 
     pub(super) fn push_record(&mut self, r: Record<'_>) {
-        let (kind, at) = r.place.parts();
+        let (kind, at) = r.place.kind_and_offset();
         let part = self.part_for_append();
         part.records.extend_from_slice(r.old);
         part.records.extend_from_slice(&[kind, r.channel, r.read.into(), 0]);
@@ -290,20 +290,20 @@ impl Log {
         let more =
             fused.iter().flatten().map(|f| f.operands[0].1.len() + f.operands[1].1.len()).sum::<usize>();
         self.account_bytes(control.bytes() + size_of::<Named>() + more);
-        self.part_for_append().controls.push(Kept { control, named, fused });
+        self.part_for_append().controls.push(ThreadChange { control, named, fused });
     }
 
     pub(super) fn turns(&mut self, turns: Turns) {
         self.account_bytes(size_of::<Turns>() + 16 * turns.threads.len() + size_of::<Named>());
         let part = self.part_for_append();
-        part.between.push((part.entries.len(), Between::Turns(turns)));
+        part.between.push((part.entries.len(), BetweenInstructions::Turns(turns)));
     }
 
     pub(super) fn push_group_state(&mut self, state: GroupState) {
         let registers = state.threads.iter().map(|t| t.0.bytes() + t.2.len()).sum::<usize>();
         self.account_bytes(state.slm.len() + registers + size_of::<GroupState>());
         let part = self.part_for_append();
-        part.between.push((part.entries.len(), Between::Group(Box::new(state))));
+        part.between.push((part.entries.len(), BetweenInstructions::Group(Box::new(state))));
     }
 
     /// The latest entry.
@@ -314,19 +314,24 @@ impl Log {
     /// The program counter of a thread's latest entry in this group, as far as it is near.
     pub(super) fn last_of(&self, thread: usize) -> Option<u32> {
         let part = self.parts.back()?;
-        let from = part.between.iter().rev().find(|b| matches!(b.1, Between::Group(_))).map_or(0, |b| b.0);
+        let from = part
+            .between
+            .iter()
+            .rev()
+            .find(|b| matches!(b.1, BetweenInstructions::Group(_)))
+            .map_or(0, |b| b.0);
         part.entries[from..].iter().rev().find(|e| e.thread() == thread).map(|e| e.pc)
     }
 
     /// What happened after the latest entry.
-    pub(super) fn pop_between(&mut self) -> Option<Between> {
+    pub(super) fn pop_between(&mut self) -> Option<BetweenInstructions> {
         self.trim_empty_parts();
         let part = self.part_for_append();
         let n = part.entries.len();
         let (_, between) = part.between.pop_if(|b| b.0 == n)?;
         let bytes = match &between {
-            Between::Turns(t) => size_of::<Turns>() + 16 * t.threads.len() + size_of::<Named>(),
-            Between::Group(s) => {
+            BetweenInstructions::Turns(t) => size_of::<Turns>() + 16 * t.threads.len() + size_of::<Named>(),
+            BetweenInstructions::Group(s) => {
                 let registers = s.threads.iter().map(|t| t.0.bytes() + t.2.len()).sum::<usize>();
                 s.slm.len() + registers + size_of::<GroupState>()
             }
@@ -357,9 +362,9 @@ impl Log {
         self.bytes = self.bytes.saturating_sub(gone);
     }
 
-    pub(super) fn pop_control(&mut self) -> Option<Kept> {
+    pub(super) fn pop_control(&mut self) -> Option<ThreadChange> {
         let part = self.part_for_append();
-        if part.entries.last()?.what != What::Control {
+        if part.entries.last()?.what != StateKind::Control {
             return None;
         }
         let kept = part.controls.pop()?;
@@ -382,7 +387,7 @@ impl Log {
 
     /// The entries with their records, the latest first: how far each is back (1: the latest), whether its group is
     /// the current one.
-    pub fn entries(&self) -> impl Iterator<Item = Past<'_>> {
+    pub fn entries(&self) -> impl Iterator<Item = PastEntry<'_>> {
         let mut back = 0;
         let mut groups = 0u64;
         self.parts.iter().rev().flat_map(|p| (0..p.entries.len()).rev().map(move |i| (p, i))).map(
@@ -390,9 +395,9 @@ impl Log {
                 back += 1;
                 let from = p.between.partition_point(|b| b.0 <= i);
                 let here = p.between[from..].iter().take_while(|b| b.0 == i + 1);
-                groups += here.filter(|b| matches!(b.1, Between::Group(_))).count() as u64;
+                groups += here.filter(|b| matches!(b.1, BetweenInstructions::Group(_))).count() as u64;
                 let start = i.checked_sub(1).map_or(0, |i| p.entries[i].end);
-                Past { back, groups, entry: p.entries[i], records: &p.records, start: start as usize }
+                PastEntry { back, groups, entry: p.entries[i], records: &p.records, start: start as usize }
             },
         )
     }
@@ -400,7 +405,7 @@ impl Log {
 
 /// An entry of the log, seen from now.
 #[derive(Clone, Copy)]
-pub struct Past<'a> {
+pub struct PastEntry<'a> {
     /// How many instructions ago it began.
     pub back: u64,
     /// How many groups ago.
@@ -411,7 +416,7 @@ pub struct Past<'a> {
     start: usize,
 }
 
-impl<'a> Past<'a> {
+impl<'a> PastEntry<'a> {
     /// What it accessed, the latest first.
     pub fn records_latest_first(&self) -> impl Iterator<Item = Record<'a>> + use<'a> {
         Records { bytes: self.records, start: self.start, end: self.entry.end as usize }
@@ -496,8 +501,8 @@ impl Journal<'_, '_> {
         // Partly outside: as much as there is.
         for n in 0..bytes {
             let mut byte = [0];
-            if place.behind(n.into()).get(self.env, self.slm, &mut byte) {
-                let place = place.behind(n.into());
+            if place.plus(n.into()).get(self.env, self.slm, &mut byte) {
+                let place = place.plus(n.into());
                 self.log.push_record(Record { place, bytes: 1, old: &byte, ..record });
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use envisa_lower::{Op, Touched};
 
-use super::log::{Entry, GroupState, Journal, Log, Place, Turns, What};
+use super::log::{Entry, GroupState, Journal, Log, Place, StateKind, Turns};
 use super::{Groups, TURN, Thread, make_machine, release_waiting_threads, thread_states};
 use crate::dispatch::GroupClass;
 use crate::engine::{Instructions, LaunchView, Stop, flag};
@@ -64,7 +64,7 @@ pub struct Paused<'a> {
 /// What an instruction can change.
 struct Kind {
     registers: Vec<(u32, u32)>,
-    what: What,
+    what: StateKind,
 }
 
 /// Does an instruction change more of a thread than registers, memory and the program counter?
@@ -330,12 +330,12 @@ impl<'a> Paused<'a> {
         let mut m = make_machine(&launch.env, &mut g.group, slm, &mut g.threads[k], &mut g.hints);
         let (inst, kind) = (program.code().get(pc as usize), kinds.get(pc as usize).and_then(Option::as_ref));
         let mask = inst.map_or(0, |i| m.channels(i));
-        let what = kind.map_or(What::Control, |k| k.what);
+        let what = kind.map_or(StateKind::Control, |k| k.what);
         log.begin(Entry::new(pc, k, mask, what));
         for (at, bytes) in kind.iter().flat_map(|k| &k.registers) {
             log.keep(Place::Register(*at), m.t.regs.slice(*at, *bytes));
         }
-        if what == What::Control {
+        if what == StateKind::Control {
             let saved = m.t.saved_variables().and_then(|f| program.functions().get(f as usize));
             for r in saved.iter().flat_map(|f| &f.locals) {
                 log.keep(Place::Register(r.start), m.t.regs.slice(r.start, r.end - r.start));
@@ -344,11 +344,11 @@ impl<'a> Paused<'a> {
             log.control(m.t.control(), m.group.named, fused);
         }
         let next = match (what, inst) {
-            (What::Message, Some(i)) => {
+            (StateKind::Message, Some(i)) => {
                 let message = program.messages().get(i.aux as usize);
                 let mut journal = Journal { log, env: m.env, slm, message, drops: Drops::default() };
                 let channels = (i.channels.into(), i.first.into());
-                let next = m.message_told((pc, i.aux), mask, channels, &mut journal);
+                let next = m.message_observed((pc, i.aux), mask, channels, &mut journal);
                 let drops = journal.drops;
                 if drops.first.is_some() {
                     m.dropped(pc, i.first.into(), &drops);
@@ -399,9 +399,9 @@ impl<'a> Paused<'a> {
         let cr0 = r.predefined[envisa_isa::predefined::var::CR0 as usize];
         let mode = registers.iter().any(|(at, bytes)| *at < cr0 + 64 && cr0 < at + bytes);
         let what = match inst.op {
-            Op::Message => What::Message,
-            op if is_control(op) || mode => What::Control,
-            _ => What::Plain,
+            Op::Message => StateKind::Message,
+            op if is_control(op) || mode => StateKind::Control,
+            _ => StateKind::Plain,
         };
         *slot = Some(Kind { registers, what });
     }
@@ -414,8 +414,8 @@ impl<'a> Paused<'a> {
         self.last = None;
         while let Some(between) = self.log.pop_between() {
             match between {
-                super::log::Between::Turns(turns) => self.restore_turns(turns),
-                super::log::Between::Group(state) => self.restore_group(*state),
+                super::log::BetweenInstructions::Turns(turns) => self.restore_turns(turns),
+                super::log::BetweenInstructions::Group(state) => self.restore_group(*state),
             }
         }
         let g = &mut self.groups;

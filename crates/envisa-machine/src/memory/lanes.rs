@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::raw::{Block, Element};
 use crate::cpu::Isa;
-use crate::register_file::{Un, all_channels};
+use crate::register_file::{Unaligned, all_channels};
 
 /// Offsets are kept in 32 bits, and are signed to some instructions: longer windows are looked at up to here.
 const REACH: usize = 1 << 31;
 
 /// Which lanes are on.
 #[derive(Clone, Copy)]
-pub struct On<'a> {
+pub struct EnabledLanes<'a> {
     /// Bit i is lane i.
     pub mask: u32,
     /// [`crate::register_file::Registers::channel_bits`].
     pub bits: &'a [u32; 32],
 }
 
-impl On<'_> {
+impl EnabledLanes<'_> {
     /// The first of `G` lanes that is on.
     #[inline(always)]
     fn first_lane_on<const G: usize>(self) -> usize {
@@ -29,7 +29,7 @@ impl On<'_> {
 
     /// A value for a lane that is on, else 0.
     #[inline(always)]
-    pub fn keep(self, i: usize, x: u32) -> u32 {
+    pub fn value_or_zero(self, i: usize, x: u32) -> u32 {
         if self.bits[i] & self.mask != 0 { x } else { 0 }
     }
 
@@ -73,8 +73,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
     pub fn wide(
         block: &'a Block,
         (base, shift): (u64, u32),
-        at: &[Un<u64>; N],
-        on: On<'_>,
+        at: &[Unaligned<u64>; N],
+        on: EnabledLanes<'_>,
         span: usize,
     ) -> Option<Self> {
         let last = Self::last_valid_offset(block, 0, block.len(), span)? as u64;
@@ -102,8 +102,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
     pub fn at_indices(
         block: &'a Block,
         (delta, shift, signed): (i64, u32, bool),
-        index: &[Un<u32>; N],
-        on: On<'_>,
+        index: &[Unaligned<u32>; N],
+        on: EnabledLanes<'_>,
         span: usize,
     ) -> Option<Self> {
         let last = Self::last_valid_offset(block, 0, block.len(), span)? as i64;
@@ -130,9 +130,9 @@ impl<'a, const N: usize> Lanes<'a, N> {
             }
         } else {
             for i in 0..N {
-                let o = on.keep(i, index[i].get().wrapping_sub(low));
+                let o = on.value_or_zero(i, index[i].get().wrapping_sub(low));
                 over |= o | range.wrapping_sub(o);
-                offsets[i] = on.keep(i, (index[i].get() << shift).wrapping_add(delta));
+                offsets[i] = on.value_or_zero(i, (index[i].get() << shift).wrapping_add(delta));
             }
         }
         (over >> 31 == 0).then_some(Lanes { block, start: 0, offsets: Offsets(offsets), span })
@@ -144,8 +144,8 @@ impl<'a, const N: usize> Lanes<'a, N> {
         block: &'a Block,
         (start, len): (usize, usize),
         (shift, add, and): (u32, u32, u32),
-        index: &[Un<u32>; N],
-        on: On<'_>,
+        index: &[Unaligned<u32>; N],
+        on: EnabledLanes<'_>,
         span: usize,
     ) -> Option<Self> {
         let last = Self::last_valid_offset(block, start, len, span)?;
@@ -153,7 +153,7 @@ impl<'a, const N: usize> Lanes<'a, N> {
         let mut over = 0u32;
         for i in 0..N {
             let o = (index[i].get() << (shift & 31)).wrapping_add(add) & and;
-            offsets[i] = if on.mask == all_channels(N) { o } else { on.keep(i, o) };
+            offsets[i] = if on.mask == all_channels(N) { o } else { on.value_or_zero(i, o) };
             over |= offsets[i] | last.wrapping_sub(offsets[i]);
         }
         (over >> 31 == 0).then_some(Lanes { block, start, offsets: Offsets(offsets), span })
@@ -179,27 +179,32 @@ impl<'a, const N: usize> Lanes<'a, N> {
     /// Offset of lane 0 of part `h`, if the offsets of those lanes of it that are on, one at least, lie `step`
     /// apart. It may be negative if lane 0 is off.
     #[inline(always)]
-    pub fn offset_if_adjacent<const G: usize>(&self, h: usize, step: u32, on: On<'_>) -> Option<u32> {
+    pub fn offset_if_adjacent<const G: usize>(
+        &self,
+        h: usize,
+        step: u32,
+        on: EnabledLanes<'_>,
+    ) -> Option<u32> {
         let at = self.part::<G>(h);
         let first = on.first_lane_on::<G>();
         let origin = at[first].wrapping_sub(first as u32 * step);
         let mut apart = 0;
         for i in 0..G {
             let x = at[i].wrapping_sub(origin) ^ (i as u32 * step);
-            apart |= if on.mask == all_channels(G) { x } else { on.keep(i, x) };
+            apart |= if on.mask == all_channels(G) { x } else { on.value_or_zero(i, x) };
         }
         (apart == 0).then_some(origin)
     }
 
     /// The offset of all lanes of part `h` that are on (at least one is), if they have the same.
     #[inline(always)]
-    pub fn uniform_offset<const G: usize>(&self, h: usize, on: On<'_>) -> Option<u32> {
+    pub fn uniform_offset<const G: usize>(&self, h: usize, on: EnabledLanes<'_>) -> Option<u32> {
         let at = self.part::<G>(h);
         let first = at[on.first_lane_on::<G>()];
         let mut other = 0;
         for i in 0..G {
             let x = at[i] ^ first;
-            other |= if on.mask == all_channels(G) { x } else { on.keep(i, x) };
+            other |= if on.mask == all_channels(G) { x } else { on.value_or_zero(i, x) };
         }
         (other == 0).then_some(first)
     }

@@ -18,7 +18,7 @@ mod surface;
 pub use address_map::{AddressMap, Allocation, AllocationId, Entry, Hint, Located, Permission};
 pub use allocation_names::Names;
 pub use image::{Image, ImageShape};
-pub(crate) use lanes::{Lanes, On};
+pub(crate) use lanes::{EnabledLanes, Lanes};
 pub use raw::{Block, Element as LaneElement, place_of};
 pub use surface::{Bound, BufferSurface, Surface, SurfaceTable};
 
@@ -192,7 +192,7 @@ impl State {
 }
 
 /// Where a kernel that was compiled for checks stores its [reports], of one launch; `None` if the host has no memory.
-pub(crate) fn for_reports() -> Option<Arc<Allocation>> {
+pub(crate) fn allocate_report_buffer() -> Option<Arc<Allocation>> {
     let addresses = check_reports::addresses();
     let block = Block::zeroed((addresses.end - addresses.start) as usize)?;
     let (permission, name) = (Permission::ReadWrite, "reports".to_owned());

@@ -138,7 +138,7 @@ impl SurfaceTable {
     }
 
     /// Is the same bound to every index, and nothing else known?
-    pub(crate) fn is_as(&self, other: &SurfaceTable) -> bool {
+    pub(crate) fn has_same_bindings(&self, other: &SurfaceTable) -> bool {
         let plain = |t: &SurfaceTable| t.counters.is_empty() && t.urb.is_none();
         let surfaces = |t: &SurfaceTable| t.entries.len();
         plain(self)

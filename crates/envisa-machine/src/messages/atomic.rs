@@ -1,7 +1,7 @@
 //! Atomics on untyped memory: each channel reads, modifies and writes, lowest channel first.
 
 use envisa_lower::{Atomic, Extend, RegOffset, Space};
-use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
+use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned_value};
 
 use super::channel_addresses::{Addresses, Addressing, Reach, Site};
 use super::element;
@@ -31,7 +31,7 @@ pub fn compares(a: &Atomic) -> bool {
 
 /// Did an atomic leave what is there, for this channel of it: a load, `old | 0` as which compilers write one, or a compare
 /// that failed? `true` too where the result has taken the place of the operand of the second, and it can no longer be told.
-pub fn leaves(a: &Atomic, regs: &Registers, channel: u32) -> bool {
+pub fn left_memory_unchanged(a: &Atomic, regs: &Registers, channel: u32) -> bool {
     let Ok((op, width)) = decode_operator(a.code, a.lsc, a.element) else { return false };
     let neutral = match op {
         AtomicOp::Load => return true,
@@ -83,7 +83,7 @@ pub(super) fn update_datum(
         (AtomicWidth::W32, _) => block.update_u32(place, |old| f(old as u64) as u32)? as u64,
         (AtomicWidth::W64, _) => block.update_u64(place, f)?,
     };
-    Some(returned(op, old, f(old)))
+    Some(returned_value(op, old, f(old)))
 }
 
 /// Executes it. Outside of a surface nothing is changed and zero returned.

@@ -7,7 +7,7 @@ use envisa_lower::{Addend, Extend, Modifier, RegOffset, Space, Src};
 use super::Ports;
 use super::target::{SLM_MASK, Target, resolve_target};
 use crate::cpu::{Isa, PerLevel};
-use crate::memory::{AddressMap, Block, Hint, Lanes, On};
+use crate::memory::{AddressMap, Block, EnabledLanes, Hint, Lanes};
 use crate::register_file::Registers;
 
 /// How a message's descriptor makes addresses; see `envisa_lower::Simt` for what the fields are.
@@ -195,7 +195,7 @@ impl Addresses {
         let add = (self.base.get(regs) << (self.shift & 31))
             .wrapping_add(self.origin.get(regs))
             .wrapping_add(self.offset as u64);
-        let (span, on) = (self.span as usize, On { mask, bits: regs.channel_bits() });
+        let (span, on) = (self.span as usize, EnabledLanes { mask, bits: regs.channel_bits() });
         let lanes = match self.form {
             Form::Wide => {
                 let a = near.memory.hinted_allocation(hint)?;

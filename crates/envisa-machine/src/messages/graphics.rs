@@ -38,7 +38,7 @@ pub(super) fn write_pixels<O: MemoryObserver>(
         for sample in (0..image.samples.min(16)).filter(|s| covered >> s & 1 != 0) {
             let at = [x.into(), y.into(), 0, 0];
             let place = if rows || y == 0 { texels.sample(at, sample) } else { None };
-            texels.tell((place, at), AccessKind::Write, i, obs);
+            texels.report_texel((place, at), AccessKind::Write, i, obs);
             if let Some(place) = place {
                 texels.write(place, colours, written);
             }

@@ -25,7 +25,7 @@ mod typed;
 #[cfg(test)]
 mod tests;
 
-pub use atomic::{compares, leaves};
+pub use atomic::{compares, left_memory_unchanged};
 
 use envisa_lower::{Decoded, Message, Raw, decode_raw};
 

@@ -7,7 +7,7 @@ use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, SamplerState, TexelSlot};
 use envisa_sem::Hf;
 use envisa_sem::sampler::{
-    Addressing, Axis, Compare, Pair, Reduction, cube_face, interpolate, level_of_detail, nearest_layer,
+    Addressing, Axis, Compare, Reduction, TexelPair, cube_face, interpolate, level_of_detail, nearest_layer,
     of_bytes, reduce_texels,
 };
 
@@ -242,7 +242,7 @@ impl<'a> Filter<'a> {
         };
         if place.is_some() || self.tell_outside && O::ACTIVE {
             let at = self.coordinates(index, layer, first);
-            self.texels.tell((place, at), AccessKind::Read, channel, obs);
+            self.texels.report_texel((place, at), AccessKind::Read, channel, obs);
         }
         let mut texel = place.map_or(self.border, |p| self.texels.read(p));
         if let Some(compare) = self.compare {
@@ -252,10 +252,10 @@ impl<'a> Filter<'a> {
         texel
     }
 
-    fn neighbour_pairs(&self, at: [f64; 3], offsets: [i32; 3]) -> [Pair; 3] {
+    fn neighbour_pairs(&self, at: [f64; 3], offsets: [i32; 3]) -> [TexelPair; 3] {
         std::array::from_fn(|k| match k < self.count {
             true => self.axes[k].linear(at[k] as f32, offsets[k]),
-            false => Pair { texels: [Some(0), None], weight: 0.0 },
+            false => TexelPair { texels: [Some(0), None], weight: 0.0 },
         })
     }
 
@@ -308,7 +308,7 @@ impl<'a> Filter<'a> {
     /// The mean of bytes: one direction after the other.
     fn interpolate_bytes<O: MemoryObserver>(
         &self,
-        pairs: &[Pair; 3],
+        pairs: &[TexelPair; 3],
         layer: u32,
         who: Asker,
         obs: &mut O,

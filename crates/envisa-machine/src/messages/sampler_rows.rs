@@ -4,7 +4,7 @@
 
 use envisa_sem::Hf;
 use envisa_sem::image::{ChannelOrder, ChannelType, unorm8};
-use envisa_sem::sampler::{Axis, Reduction, interpolate, of_bytes, of_sum};
+use envisa_sem::sampler::{Axis, Reduction, interpolate, of_bytes, single_of_sum};
 
 use super::sampler::Filter;
 use super::typed::Texels;
@@ -210,7 +210,7 @@ impl<D: Decode> Channels<'_, D> {
         let mut sum = [0f64; 4];
         self.add_weighted_corners(&mut sum, first, (1.0 - u, u), 1.0 - v, 1.0);
         self.add_weighted_corners(&mut sum, first + self.layout.row, (1.0 - u, u), v, 1.0);
-        Some(sum.map(|x| of_sum(x).to_bits()))
+        Some(sum.map(|x| single_of_sum(x).to_bits()))
     }
 
     #[inline(always)]
@@ -232,7 +232,7 @@ impl<D: Decode> Channels<'_, D> {
             }
             first += self.layout.slice;
         }
-        Some(sum.map(|x| of_sum(x).to_bits()))
+        Some(sum.map(|x| single_of_sum(x).to_bits()))
     }
 
     /// The mean of the bytes of two neighbours in each of two rows.

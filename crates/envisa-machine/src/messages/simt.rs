@@ -14,7 +14,7 @@ use super::{Access, AccessKind, AccessSpace, Fault, MemoryObserver, Ports};
 use crate::cpu::Isa;
 #[cfg(doc)]
 use crate::memory::AddressMap;
-use crate::memory::{Block, Hint, Lanes, On};
+use crate::memory::{Block, EnabledLanes, Hint, Lanes};
 use crate::register_file::{Registers, all_channels};
 
 /// Executes it with the instructions of a level, as handlers do.
@@ -301,7 +301,7 @@ fn run_by_parts<
             continue;
         }
         let full = mask == all_channels(G);
-        let on = On { mask, bits: regs.channel_bits() };
+        let on = EnabledLanes { mask, bits: regs.channel_bits() };
         let data = p.data + (h * G * size_of::<S>()) as u32;
         if let Some(origin) = w.offset_if_adjacent::<G>(h, step as u32, on)
             && (full || w.reaches(origin, G * step))

@@ -106,7 +106,7 @@ impl<'a> Target<'a> {
             },
             Target::Nothing(_) => (None, None),
         };
-        if found.is_none() && self.strict() {
+        if found.is_none() && self.faults_outside() {
             return Err(self.outside_fault(address, bytes, kind, channel));
         }
         if O::ACTIVE || found.is_none() {
@@ -130,7 +130,7 @@ impl<'a> Target<'a> {
 
     /// Is what lies outside a fault?
     #[inline(always)]
-    pub fn strict(&self) -> bool {
+    pub fn faults_outside(&self) -> bool {
         match self {
             Target::Flat => true,
             Target::Window(w) => w.strict,

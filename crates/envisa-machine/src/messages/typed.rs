@@ -81,7 +81,7 @@ impl<'a> Texels<'a> {
     }
 
     /// Tells the observer of the texel at these coordinates; `place` is `None` outside.
-    pub fn tell<O: MemoryObserver>(
+    pub fn report_texel<O: MemoryObserver>(
         &self,
         (place, [u, v, r, _]): (Option<usize>, [i64; 4]),
         kind: AccessKind,
@@ -282,7 +282,7 @@ pub(super) fn execute<O: MemoryObserver>(
             texels.as_ref().and_then(|texels| texels.sample(at, sample_index(t, &texels.image, regs, i)?));
         if let Some(texels) = &texels {
             let kind = if t.write { AccessKind::Write } else { AccessKind::Read };
-            texels.tell((place, at), kind, i, obs);
+            texels.report_texel((place, at), kind, i, obs);
         }
         let mut register = data;
         let mut each = |f: &mut dyn FnMut(usize, u32)| {
@@ -335,7 +335,7 @@ pub(super) fn atomic<O: MemoryObserver>(
         let mut result = 0;
         if let Some(texels) = &texels {
             let place = texels.place(at);
-            texels.tell((place, at), AccessKind::Atomic, i, obs);
+            texels.report_texel((place, at), AccessKind::Atomic, i, obs);
             if let Some(place) = place {
                 result = atomic::update_datum(texels.block, place, op, x).ok_or(Fault {
                     kind: FaultKind::Misaligned(a.element as u32),

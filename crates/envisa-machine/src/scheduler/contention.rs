@@ -40,7 +40,7 @@ pub(super) struct Contention {
 
 impl Contention {
     /// Comes back when others than the first host thread may go on.
-    pub fn pass(&self) {
+    pub fn wait_for_turn(&self) {
         if !self.alone.load(Ordering::Relaxed) {
             return;
         }
@@ -67,18 +67,18 @@ pub(super) fn claim(most: u64, groups: u64, took: Duration) -> u64 {
 
 /// What the launches of a kernel found out about host threads in each other's way, for the next ones to begin with.
 #[derive(Default, Debug)]
-pub struct Learnt(Mutex<Decision>);
+pub struct ContentionHistory(Mutex<Decision>);
 
-impl Learnt {
+impl ContentionHistory {
     fn get(&self) -> MutexGuard<'_, Decision> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
 
 /// What the first host thread sees, and decides by.
-pub(super) struct Watch<'a> {
+pub(super) struct ContentionMonitor<'a> {
     of: &'a Contention,
-    learnt: Option<&'a Learnt>,
+    learnt: Option<&'a ContentionHistory>,
     /// Host threads of the launch, which are taken to be as fast as the first one.
     workers: f64,
     decision: Decision,
@@ -86,14 +86,18 @@ pub(super) struct Watch<'a> {
     ran: (u64, Duration),
 }
 
-impl<'a> Watch<'a> {
-    pub fn new(of: &'a Contention, workers: u64, learnt: Option<&'a Learnt>) -> Watch<'a> {
+impl<'a> ContentionMonitor<'a> {
+    pub fn new(
+        of: &'a Contention,
+        workers: u64,
+        learnt: Option<&'a ContentionHistory>,
+    ) -> ContentionMonitor<'a> {
         let decision = learnt.map_or_else(Decision::default, |l| l.get().at_the_start());
-        Watch { of, learnt, workers: workers as f64, decision, ran: (0, Duration::ZERO) }
+        ContentionMonitor { of, learnt, workers: workers as f64, decision, ran: (0, Duration::ZERO) }
     }
 
     /// The first host thread has run so many groups in that time, and so many are left.
-    pub fn look(&mut self, groups: u64, took: Duration, left: u64) {
+    pub fn note_progress(&mut self, groups: u64, took: Duration, left: u64) {
         self.ran = (self.ran.0 + groups, self.ran.1 + took);
         if self.ran.1 < WINDOW {
             return;
@@ -108,7 +112,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Drop for Watch<'_> {
+impl Drop for ContentionMonitor<'_> {
     /// Nobody waits for one who is gone.
     fn drop(&mut self) {
         self.of.set_single_worker(false);
@@ -243,21 +247,21 @@ mod tests {
         let c = Contention::default();
         c.set_single_worker(true);
         std::thread::scope(|s| {
-            let waiting = s.spawn(|| c.pass());
-            drop(Watch::new(&c, 2, None));
+            let waiting = s.spawn(|| c.wait_for_turn());
+            drop(ContentionMonitor::new(&c, 2, None));
             waiting.join().expect("it goes on");
         });
     }
 
     /// How often one was alone in each of many short launches.
     fn launches(rate: impl Fn(bool) -> f64) -> Vec<usize> {
-        let (c, learnt) = (Contention::default(), Learnt::default());
+        let (c, learnt) = (Contention::default(), ContentionHistory::default());
         (0..40)
             .map(|_| {
-                let mut w = Watch::new(&c, 1, Some(&learnt));
-                let alone = |w: &mut Watch<'_>| {
+                let mut w = ContentionMonitor::new(&c, 1, Some(&learnt));
+                let alone = |w: &mut ContentionMonitor<'_>| {
                     let alone = w.decision.runs_single_worker();
-                    w.look((1e6 * rate(alone)) as u64, WINDOW, u64::MAX);
+                    w.note_progress((1e6 * rate(alone)) as u64, WINDOW, u64::MAX);
                     usize::from(alone)
                 };
                 (0..20).map(|_| alone(&mut w)).sum()

@@ -34,7 +34,7 @@ mod whole_values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use envisa_zebin::check_reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Kind, ReportHeader, ReportedAccess};
 
 use super::{Instruction, Rewriting, string_operands};
 use arithmetic::Arithmetic;
@@ -148,7 +148,7 @@ pub fn with_checks(
             op::FUNCTION_END => checking.end(),
             _ => {}
         }
-        if checking.variables.is_told_of(&checking.module, i) {
+        if checking.variables.is_debug_value(&checking.module, i) {
             checking.module.remove(i);
             continue;
         }
@@ -160,8 +160,8 @@ pub fn with_checks(
         checking.whole_values(i);
         checking.changes(i);
         checking.fences(i);
-        checking.of_sub_group(i);
-        checking.of_image(i);
+        checking.check_sub_group_operation(i);
+        checking.check_image_access(i);
         checking.arithmetic(i);
         if let Some(access) = checking.access(i) {
             let types = &checking.types;
@@ -170,9 +170,9 @@ pub fn with_checks(
                 checking.check(i.at, &access, path);
             }
             checking.stays(i, &access, path.map(|p| p.root));
-            checking.by_all(i, &access);
+            checking.make_store_unconditional(i, &access);
         }
-        checking.vectors_by_all(i);
+        checking.make_vector_store_unconditional(i);
     }
     if checking.used {
         checking.function();
@@ -183,7 +183,7 @@ pub fn with_checks(
 /// An access to memory.
 struct Access {
     pointer: u32,
-    does: Does,
+    does: ReportedAccess,
     bytes: u64,
     /// What the address is a multiple of; 1 if nothing is asked for.
     align: u64,
@@ -309,10 +309,10 @@ impl Checking {
     fn access(&self, i: &Instruction) -> Option<Access> {
         let operands = self.module.operands(i);
         let (pointer, does, bits) = match i.op {
-            op::LOAD => (*operands.get(2)?, Does::Reads, Some(i.at + 4)),
-            op::STORE => (*operands.first()?, Does::Writes, Some(i.at + 3)),
-            op::ATOMIC_STORE => (*operands.first()?, Does::Changes, None),
-            op::ATOMIC_LOAD..=op::ATOMIC_XOR => (*operands.get(2)?, Does::Changes, None),
+            op::LOAD => (*operands.get(2)?, ReportedAccess::Reads, Some(i.at + 4)),
+            op::STORE => (*operands.first()?, ReportedAccess::Writes, Some(i.at + 3)),
+            op::ATOMIC_STORE => (*operands.first()?, ReportedAccess::Changes, None),
+            op::ATOMIC_LOAD..=op::ATOMIC_XOR => (*operands.get(2)?, ReportedAccess::Changes, None),
             op::EXT_INST => return self.vector(operands),
             _ => return None,
         };
@@ -331,7 +331,7 @@ impl Checking {
     fn copies(&mut self, i: &Instruction) {
         let (op::COPY_MEMORY_SIZED, &[to, from, size, ..]) = (i.op, self.module.operands(i)) else { return };
         let Some(bytes) = self.types.constant(size).and_then(|n| u64::try_from(n).ok()) else { return };
-        for (pointer, does) in [(from, Does::Reads), (to, Does::Writes)] {
+        for (pointer, does) in [(from, ReportedAccess::Reads), (to, ReportedAccess::Writes)] {
             let access = Access { pointer, does, bytes, align: 1, bits: None, times: None };
             if let Some(path) = Path::of(&self.module, &self.types, &self.variables, pointer) {
                 self.check(i.at, &access, &path);
@@ -346,7 +346,7 @@ impl Checking {
             [ty, _, set, function @ (VLOADN | VLOAD_HALFN | VLOADA_HALFN), offset, pointer, ..]
                 if self.types.is_opencl(*set) =>
             {
-                (*pointer, Does::Reads, *offset, *ty, *function)
+                (*pointer, ReportedAccess::Reads, *offset, *ty, *function)
             }
             [
                 _,
@@ -358,7 +358,7 @@ impl Checking {
                 pointer,
                 ..,
             ] if self.types.is_opencl(*set) => {
-                (*pointer, Does::Writes, *offset, self.types.type_of(*data)?, *function)
+                (*pointer, ReportedAccess::Writes, *offset, self.types.type_of(*data)?, *function)
             }
             _ => return None,
         };
@@ -397,7 +397,7 @@ impl Checking {
         let data = self.types.get(pointee).is_some_and(|t| !matches!(t.shape, Shape::Other));
         let matters = match class {
             WORKGROUP | CROSS_WORKGROUP | GENERIC => data,
-            FUNCTION => data && !root.is_some_and(|variable| self.variables.is_settled(variable)),
+            FUNCTION => data && !root.is_some_and(|variable| self.variables.is_always_assigned(variable)),
             _ => false,
         };
         let Some(at) = access.bits.filter(|_| matters) else { return };
@@ -410,7 +410,7 @@ impl Checking {
 
     /// Puts what an access is held against in front of it.
     fn check(&mut self, at: usize, access: &Access, path: &Path) {
-        let what = |kind, bound: u64| What {
+        let what = |kind, bound: u64| ReportHeader {
             kind,
             does: access.does,
             bytes: u16::try_from(access.bytes).unwrap_or(u16::MAX),
@@ -559,21 +559,24 @@ impl Checking {
         let memories =
             [(WORKGROUP_MEMORY, check_reports::LOCAL), (CROSS_WORKGROUP_MEMORY, check_reports::GLOBAL)];
         let bound = memories.iter().filter(|m| semantics & m.0 != 0).fold(0, |all, m| all | m.1);
-        self.note(i.at, What { kind: Kind::Together, does: Does::Reads, bytes: 0, bound });
+        self.note(i.at, ReportHeader { kind: Kind::Together, does: ReportedAccess::Reads, bytes: 0, bound });
     }
 
     /// Notes an atomic of 64 bits in local memory: most devices have none, and the compiler makes several accesses of it.
     fn changes(&mut self, i: &Instruction) {
-        let Some(access) = self.access(i).filter(|a| a.does == Does::Changes && a.bytes == 8) else { return };
+        let Some(access) = self.access(i).filter(|a| a.does == ReportedAccess::Changes && a.bytes == 8)
+        else {
+            return;
+        };
         if self.types.pointer(access.pointer).is_some_and(|(class, _)| matches!(class, WORKGROUP | GENERIC)) {
             for (at, kind) in [(i.at, Kind::Changes), (i.end, Kind::Changed)] {
-                self.note(at, What { kind, does: Does::Changes, bytes: 8, bound: 0 });
+                self.note(at, ReportHeader { kind, does: ReportedAccess::Changes, bytes: 8, bound: 0 });
             }
         }
     }
 
     /// Reports a value that is not below a limit.
-    fn call(&mut self, at: usize, value: u32, limit: u64, what: What, text: &str) {
+    fn call(&mut self, at: usize, value: u32, limit: u64, what: ReportHeader, text: &str) {
         if !self.known.insert((value, limit, what.pack())) {
             return;
         }
@@ -583,7 +586,7 @@ impl Checking {
     }
 
     /// Reports a value in any case, with these in place of a name.
-    fn report(&mut self, at: usize, value: u32, what: What, others: &[u32]) {
+    fn report(&mut self, at: usize, value: u32, what: ReportHeader, others: &[u32]) {
         let mut fields = [self.constant(0); check_reports::NAME_WORDS];
         fields.iter_mut().zip(others).for_each(|(to, id)| *to = *id);
         let (none, what) = (self.constant(0), self.constant(what.pack()));
@@ -635,7 +638,7 @@ impl Checking {
     }
 
     /// Notes something.
-    fn note(&mut self, at: usize, what: What) {
+    fn note(&mut self, at: usize, what: ReportHeader) {
         self.used = true;
         let (pointer, to) = (self.pointer_type(), self.module.id());
         let (address, what) = (self.constant(check_reports::NOTE), self.constant(what.pack()));

@@ -43,7 +43,7 @@ const DONT_INLINE: u32 = 2;
 const NAME: &str = "envisa.frame";
 
 /// Where the call goes in a function that begins at this instruction: behind its variables; `None` of a declaration.
-pub(super) fn behind_variables(all: &[Instruction], function: usize) -> Option<usize> {
+pub(super) fn after_variables(all: &[Instruction], function: usize) -> Option<usize> {
     let body = &all[function + 1..];
     let label = body.iter().take_while(|i| i.op != op::FUNCTION_END).position(|i| i.op == op::LABEL)?;
     let mut at = body[label].end;
@@ -58,7 +58,7 @@ pub(super) fn behind_variables(all: &[Instruction], function: usize) -> Option<u
 }
 
 /// The module with such calls; `None` if it is not a module of little-endian SPIR-V, or has no functions.
-pub fn with_calls(spirv: &[u8]) -> Option<Vec<u8>> {
+pub fn with_frame_calls(spirv: &[u8]) -> Option<Vec<u8>> {
     let mut module = Rewriting::of(spirv)?;
     let all = module.all.clone();
     let operands = |i: &Instruction| module.operands(i).to_vec();
@@ -80,7 +80,7 @@ pub fn with_calls(spirv: &[u8]) -> Option<Vec<u8>> {
     let by_value = with_own_ids(&mut module, &all);
     for (i, _) in all.iter().enumerate().filter(|(_, i)| i.op == op::FUNCTION) {
         copy_parameters(&mut module, &all, i, &by_value);
-        if let Some(at) = behind_variables(&all, i) {
+        if let Some(at) = after_variables(&all, i) {
             let id = module.id();
             module.put(at, op::FUNCTION_CALL, &[void, id, frame]);
         }
@@ -115,7 +115,7 @@ fn with_own_ids(module: &mut Rewriting, all: &[Instruction]) -> BTreeMap<u32, u3
 
 /// Copies what a function is given by value into variables that have the parameters' old ids.
 fn copy_parameters(module: &mut Rewriting, all: &[Instruction], function: usize, new: &BTreeMap<u32, u32>) {
-    let Some(at) = behind_variables(all, function) else { return };
+    let Some(at) = after_variables(all, function) else { return };
     let body = &all[function + 1..];
     let Some(label) = body.iter().find(|i| i.op == op::LABEL) else { return };
     for i in body.iter().take_while(|i| i.op == op::FUNCTION_PARAMETER) {
@@ -159,7 +159,7 @@ mod tests {
         let types = [instruction(op::TYPE_VOID, &[1]), instruction(op::TYPE_FUNCTION, &[2, 1, 3])];
         let old =
             [types.concat(), function(4, &[line.clone(), variable.clone(), line.clone()]), function(5, &[])];
-        let new = with_calls(&module(&old)).expect("a module");
+        let new = with_frame_calls(&module(&old)).expect("a module");
         let call = |id| instruction(op::FUNCTION_CALL, &[1, id, 10]);
         let kind = instruction(op::TYPE_FUNCTION, &[11, 1]);
         let mut frame = instruction(op::FUNCTION, &[1, 10, DONT_INLINE, 11]);
@@ -206,19 +206,19 @@ mod tests {
         ];
         let mut expected = with(13, 13, &[own, variable, copied, call], &frame);
         expected[4 * BOUND] = 16;
-        assert_eq!(with_calls(&old), Some(expected));
+        assert_eq!(with_frame_calls(&old), Some(expected));
     }
 
     #[test]
     fn what_is_no_module_is_left_alone() {
         let all = module(&[instruction(op::TYPE_VOID, &[1]), function(4, &[])]);
         for n in 0..all.len() {
-            let _ = with_calls(&all[..n]);
+            let _ = with_frame_calls(&all[..n]);
             let mut changed = all.clone();
             changed[n] ^= 0xff;
-            let _ = with_calls(&changed);
+            let _ = with_frame_calls(&changed);
         }
-        assert_eq!(with_calls(b"no module at all"), None);
-        assert_eq!(with_calls(&module(&[])), None);
+        assert_eq!(with_frame_calls(b"no module at all"), None);
+        assert_eq!(with_frame_calls(&module(&[])), None);
     }
 }

@@ -157,7 +157,7 @@ pub enum Rewrite {
 
 impl Rewrite {
     /// Options of the compiler's first half, so that its SPIR-V is as that wants it.
-    pub fn first_options(self) -> &'static str {
+    pub fn frontend_options(self) -> &'static str {
         match self {
             Rewrite::Frames => "",
             Rewrite::Checks | Rewrite::Hints => " -cl-opt-disable",
@@ -173,7 +173,7 @@ impl Rewrite {
     /// as far as they are known, `options` those of the compiler.
     pub fn of(self, spirv: &[u8], texts: &[(&str, &[u8])], options: &str) -> Option<Vec<u8>> {
         match self {
-            Rewrite::Frames => debugger_frames::with_calls(spirv),
+            Rewrite::Frames => debugger_frames::with_frame_calls(spirv),
             Rewrite::Checks => checks::with_checks(spirv, texts, options, false),
             Rewrite::Hints => checks::with_checks(spirv, texts, options, true),
         }

@@ -401,7 +401,9 @@ command! {
 fn report_mapped_use(mem: &Arc<Mem>, bytes: &Region, writes: bool, what: &str) {
     // Reading and writing by the pointer of a mapping itself is how some programs synchronise lent memory.
     if crate::report::is_checking() && mem.flags & cl::CL_MEM_USE_HOST_PTR == 0 {
-        std::iter::once(mem).chain(&mem.parent).for_each(|m| m.maps.keep_off(bytes, writes, what));
+        std::iter::once(mem)
+            .chain(&mem.parent)
+            .for_each(|m| m.maps.check_command_access(bytes, writes, what));
     }
 }
 
@@ -433,7 +435,7 @@ pub(super) fn begin_mapping(mem: &Arc<Mem>, place: &Region, reach: &Region, flag
     let writes = flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0;
     // Of an image it is not only the texels that are mapped.
     let discards = flags & cl::CL_MAP_WRITE_INVALIDATE_REGION != 0 && mem.image.is_none();
-    mem.maps.begin(place.address(), reach, writes, discards);
+    mem.maps.note_map_enqueued(place.address(), reach, writes, discards);
     memory_in_use::release(&reach.range());
     memory_in_use::note(reach.range(), Use::Fills);
     if writes {
@@ -442,7 +444,7 @@ pub(super) fn begin_mapping(mem: &Arc<Mem>, place: &Region, reach: &Region, flag
     }
     let (mem, address) = (mem.clone(), place.address());
     Box::new(move || {
-        mem.maps.began(address, &mem.region);
+        mem.maps.note_map_started(address, &mem.region);
         Ok(())
     })
 }

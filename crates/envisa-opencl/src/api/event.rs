@@ -34,7 +34,7 @@ query! {
             cl::CL_EVENT_COMMAND_TYPE => event.command.into(),
             cl::CL_EVENT_COMMAND_EXECUTION_STATUS => {
                 let status = event.status();
-                event.seen();
+                event.note_status_seen();
                 status.into()
             }
             cl::CL_EVENT_REFERENCE_COUNT => handle::references(&*event).into(),
@@ -52,7 +52,7 @@ query! {
             cl::CL_PROFILING_COMMAND_END | cl::CL_PROFILING_COMMAND_COMPLETE => 3,
             _ => return Err(Error::INVALID_VALUE),
         };
-        event.seen();
+        event.note_status_seen();
         Ok(event.time(which)?.into())
     }
 }

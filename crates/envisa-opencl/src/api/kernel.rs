@@ -202,7 +202,7 @@ fn sub_group_info(
     input: *const c_void,
     output_size: usize,
 ) -> Result<Answer> {
-    let info = kernel.info_on(device)?;
+    let info = kernel.info_for_device(device)?;
     let simd = info.simd as usize;
     let input = || -> Result<Vec<usize>> {
         let n = input_size / size_of::<usize>();
@@ -249,7 +249,7 @@ query! {
     fn clGetKernelWorkGroupInfo(_c, kernel: cl_kernel, device: cl_device_id; param_name) {
         let kernel = handle::get::<Kernel>(kernel)?;
         let device = device_of(&kernel, device)?;
-        let info = kernel.info_on(&device)?;
+        let info = kernel.info_for_device(&device)?;
         Ok(match param_name {
             cl::CL_KERNEL_WORK_GROUP_SIZE => {
                 info.required_group.map_or(MAX_GROUP, |r| r.iter().product()).into()

@@ -102,7 +102,7 @@ macro_rules! command {
                 let work = || -> $crate::core::error::Result<$crate::core::queue::Work> { $body };
                 let order = $crate::core::queue::Order::Normal;
                 let blocking = [$($blocking != 0)?].contains(&true);
-                let work = $crate::api::keep_content(stringify!($name), blocking, work()?);
+                let work = $crate::api::check_content_kept(stringify!($name), blocking, work()?);
                 let done = $queue.enqueue($kind, order, after, work)?;
                 $crate::api::finish_enqueue($c, done, event, blocking)
             }
@@ -266,7 +266,7 @@ pub(crate) fn wait_list(
 }
 
 /// The work of a command, which looks first whether memory that it reads is as it was, if the call does not block.
-pub(crate) fn keep_content(command: &'static str, blocking: bool, work: Work) -> Work {
+pub(crate) fn check_content_kept(command: &'static str, blocking: bool, work: Work) -> Work {
     if blocking || !crate::report::is_checking() {
         return work;
     }

@@ -221,7 +221,7 @@ query! {
         Ok(match param_name {
             cl::CL_PROGRAM_BUILD_STATUS => build.status.into(),
             cl::CL_PROGRAM_BUILD_OPTIONS => build.options.into(),
-            cl::CL_PROGRAM_BUILD_LOG => build.log_on(&device).into(),
+            cl::CL_PROGRAM_BUILD_LOG => build.log_for_device(&device).into(),
             cl::CL_PROGRAM_BINARY_TYPE => build.kind.into(),
             cl::CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE => {
                 (build.module.map_or(0, |m| m.global_bytes) as usize).into()

@@ -52,7 +52,7 @@ pub(super) fn forget_svm(context: &Context, address: usize) -> Option<Arc<Pointe
 }
 
 /// Tells of shared memory that the application has freed while a command may use it.
-pub(super) fn told_if_used(pointer: Option<&Pointer>) {
+pub(super) fn report_if_freed_in_use(pointer: Option<&Pointer>) {
     if let Some(p) = pointer
         && crate::report::is_checking()
     {
@@ -114,7 +114,7 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, svm_pointer: *mut
     let arguments = || format!("context = {context:?}, svm_pointer = {svm_pointer:?}");
     let _ = run_guarded("clSVMFree", &arguments, || {
         let context = handle::get::<Context>(context)?;
-        told_if_used(forget_svm(&context, svm_pointer as usize).as_deref());
+        report_if_freed_in_use(forget_svm(&context, svm_pointer as usize).as_deref());
         Ok(())
     });
 }

@@ -7,7 +7,9 @@ use opencl_sys::{
     self as cl, cl_bitfield, cl_bool, cl_context, cl_device_id, cl_kernel, cl_mem_migration_flags, cl_uint,
 };
 
-use super::svm::{allocate_svm, enqueue_svm_copy, enqueue_svm_fill, forget_svm, set_pointer, told_if_used};
+use super::svm::{
+    allocate_svm, enqueue_svm_copy, enqueue_svm_fill, forget_svm, report_if_freed_in_use, set_pointer,
+};
 use super::{Caller, command, create, entry, query};
 use crate::core::context::{Context, PointerKind};
 use crate::core::error::{Error, Result};
@@ -139,7 +141,7 @@ fn enqueue_no_op(pointer: *const c_void) -> Result<Work> {
 entry! {
     fn clMemFreeINTEL(_c, context: cl_context, ptr: *mut c_void) {
         let context = handle::get::<Context>(context)?;
-        told_if_used(context.pointer(ptr as usize).as_deref());
+        report_if_freed_in_use(context.pointer(ptr as usize).as_deref());
         free_pointer(&context, ptr)
     }
 

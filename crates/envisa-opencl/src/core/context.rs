@@ -63,7 +63,7 @@ impl PointerKind {
 
 impl Pointer {
     /// The command that the call on this thread enqueues uses the memory.
-    pub fn note(&self) {
+    pub fn note_use(&self) {
         let uses = if self.kind == PointerKind::Svm { Use::Shared } else { Use::Unified };
         memory_in_use::note(self.backing.region().range(), uses);
     }

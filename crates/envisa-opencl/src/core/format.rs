@@ -95,14 +95,14 @@ impl Format {
     /// # Errors
     /// If the machine does not know the format.
     pub fn encode(self, colour: [u32; 4]) -> Result<Vec<u8>> {
-        device::texel(self.of_machine()?, colour).ok_or(Error::IMAGE_FORMAT_NOT_SUPPORTED)
+        device::texel(self.to_machine_format()?, colour).ok_or(Error::IMAGE_FORMAT_NOT_SUPPORTED)
     }
 
     /// As the machine has it.
     ///
     /// # Errors
     /// If the machine does not know the format.
-    pub fn of_machine(self) -> Result<ImageFormat> {
+    pub fn to_machine_format(self) -> Result<ImageFormat> {
         device::image_format(self.order, self.channel).ok_or(Error::IMAGE_FORMAT_NOT_SUPPORTED)
     }
 }

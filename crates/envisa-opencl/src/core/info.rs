@@ -74,7 +74,7 @@ pub const fn version(major: u32, minor: u32, patch: u32) -> u32 {
 }
 
 /// Pairs of version and name: `cl_name_version`.
-pub fn named(pairs: &[(u32, &str)]) -> Answer {
+pub fn name_version_pairs(pairs: &[(u32, &str)]) -> Answer {
     let mut bytes = Vec::with_capacity(pairs.len() * 68);
     for (version, name) in pairs {
         bytes.extend(version.to_ne_bytes());

@@ -19,7 +19,8 @@ use super::program::Program;
 use super::queue::{Order, Queue};
 use crate::api::note_reason;
 use crate::device::{
-    self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, Module, Range, Trouble, Value,
+    self, Addresses, Addressing, ArgKind, ImageShape, ImageValue, KernelInfo, LaunchProblem, Module, Range,
+    Value,
 };
 use envisa_runtime::guarded_host_memory;
 use envisa_runtime::launch::{self, Launch};
@@ -169,7 +170,7 @@ impl Kernel {
     ///
     /// # Errors
     /// If it was not built for it.
-    pub fn info_on(&self, device: &Arc<Device>) -> Result<&KernelInfo> {
+    pub fn info_for_device(&self, device: &Arc<Device>) -> Result<&KernelInfo> {
         let built = self.built(device)?;
         let info = built.at.and_then(|at| built.module.kernels.get(at));
         info.ok_or(Error::INVALID_PROGRAM_EXECUTABLE)
@@ -185,8 +186,8 @@ impl Kernel {
         let loaded = device.machine.kernel(&built.module, name).map_err(|e| {
             crate::log::print_warning(&format!("kernel `{name}` cannot be run: {e}"));
             match e {
-                Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
-                Trouble::Other(_) => Error::OUT_OF_RESOURCES,
+                LaunchProblem::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
+                LaunchProblem::Other(_) => Error::OUT_OF_RESOURCES,
             }
         })?;
         Ok(built.loaded.get_or_init(|| loaded))
@@ -221,8 +222,8 @@ impl Kernel {
 
     /// Sizes of groups for a range, where the application gives none.
     pub fn suggest(&self, device: &Arc<Device>, dims: usize, global: [u64; 3]) -> [u32; 3] {
-        let info = self.info_on(device).unwrap_or(&self.info);
-        let mut local = launch::suggest(info, dims, global);
+        let info = self.info_for_device(device).unwrap_or(&self.info);
+        let mut local = launch::suggest_group_size(info, dims, global);
         // A prime width: better an incomplete last group than groups of one.
         if info.required_group.is_none() && self.non_uniform(device) && local[0] < 16 && global[0] > 64 {
             local = [64, 1, 1];
@@ -242,7 +243,7 @@ impl Kernel {
         global: [u64; 3],
         local: Option<[u64; 3]>,
     ) -> Result<Range> {
-        let info = self.info_on(device)?;
+        let info = self.info_for_device(device)?;
         let n = dims as usize;
         let offset = offset.unwrap_or_default();
         for d in 0..n {
@@ -280,7 +281,7 @@ impl Kernel {
 
     /// The arguments as they are now, and what keeps them alive.
     fn capture(&self, device: &Arc<Device>) -> Result<Captured> {
-        let info = self.info_on(device)?;
+        let info = self.info_for_device(device)?;
         let context = &self.program.context;
         let mut captured = Captured::default();
         let mut slm = info.slm;
@@ -317,7 +318,7 @@ impl Kernel {
                     Some(pointer) => {
                         let offset = address - pointer.backing.address();
                         let value = Value::Shared(pointer.backing.clone(), offset);
-                        pointer.note();
+                        pointer.note_use();
                         if pointer.mapped.lock().unwrap().iter().any(|part| part.contains(address)) {
                             report_mapped_launch(info, at);
                         }
@@ -361,7 +362,7 @@ impl Kernel {
         let context = &self.program.context;
         for address in self.named.lock().unwrap().iter() {
             captured.shared.extend(context.pointer(*address).map(|p| {
-                p.note();
+                p.note_use();
                 p.backing.clone()
             }));
         }
@@ -467,7 +468,7 @@ impl Lent {
         if !crate::report::is_checking() || !captured.mems.iter().any(|m| is_lent(&m)) {
             return None;
         }
-        let begun = command_order::begun_if_idle()?;
+        let begun = command_order::started_count_if_idle()?;
         let regions = captured.mems.iter().filter(is_lent).map(|m| (m.region.clone(), m.region.digest()));
         Some(Lent { regions: regions.collect(), begun })
     }
@@ -479,7 +480,7 @@ impl Lent {
             let now = region.digest();
             // This one has begun.
             if now != *then && command_order::commands_begun() == self.begun + 1 {
-                memory_in_use::is_told(&region.range());
+                memory_in_use::note_reported(&region.range());
                 guarded_host_memory::forget_range(&region.range());
                 crate::report::report_host_mistake(
                     "host memory",
@@ -520,7 +521,7 @@ fn value_of(mem: &Arc<Mem>, kind: ArgKind) -> Result<Value> {
         size: [width as u32, height as u32, depth as u32],
         row_pitch: image.row_pitch as u32,
         slice_pitch: image.slice_pitch as u64,
-        format: image.format.of_machine()?,
+        format: image.format.to_machine_format()?,
         texels: mem.region.clone(),
     })))
 }
@@ -560,7 +561,7 @@ fn check_declared_access(info: &KernelInfo, captured: &Captured, accessed: &[Add
             overlaps(mem, range) && !captured.mems.iter().any(|m| other(&m))
         };
         // Of what is mapped for writing it was told before.
-        let mapped = writes && mem.maps.only_reads();
+        let mapped = writes && mem.maps.all_read_only();
         if mem.flags & flag != 0 && accessed.iter().any(|range| hit(&range)) {
             let does = if writes { "writes" } else { "reads" };
             let made = if writes { "CL_MEM_READ_ONLY" } else { "CL_MEM_WRITE_ONLY" };
@@ -617,8 +618,8 @@ fn run(kernel: &Kernel, device: &Arc<Device>, range: &Range, captured: &Captured
         source: kernel.program.text_for(device),
     };
     let report = launch.run(&device.machine, kernel.loaded(device)?).map_err(|e| match e {
-        Trouble::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
-        Trouble::Other(_) => Error::OUT_OF_RESOURCES,
+        LaunchProblem::Memory(_) => Error::MEM_OBJECT_ALLOCATION_FAILURE,
+        LaunchProblem::Other(_) => Error::OUT_OF_RESOURCES,
     })?;
     if let Some(footprint) = &report.footprint {
         check_declared_access(info, captured, &footprint.written, true);

@@ -56,12 +56,12 @@ pub struct Maps {
 
 impl Maps {
     /// A mapping at an address is enqueued; whether it is for writing, and discards what is there.
-    pub fn begin(&self, address: usize, region: &Region, writes: bool, discards: bool) {
+    pub fn note_map_enqueued(&self, address: usize, region: &Region, writes: bool, discards: bool) {
         if is_checking() {
             OPEN.lock().unwrap().push(region.range());
         }
         if is_checking() && writes {
-            guarded_host_memory::open(region.range());
+            guarded_host_memory::allow_writes(region.range());
         }
         let region = region.clone();
         let mapping = Mapping { address, writes, began: false, discards, before: None, region };
@@ -69,7 +69,7 @@ impl Maps {
     }
 
     /// The command of the mapping at an address runs, of an object with these bytes.
-    pub fn began(&self, address: usize, bytes: &Region) {
+    pub fn note_map_started(&self, address: usize, bytes: &Region) {
         let mut open = self.open.lock().unwrap();
         if let Some(mapping) = open.iter_mut().find(|m| m.address == address && !m.began) {
             mapping.began = true;
@@ -90,7 +90,7 @@ impl Maps {
     }
 
     /// Is something mapped for reading alone, by commands that ran?
-    pub fn only_reads(&self) -> bool {
+    pub fn all_read_only(&self) -> bool {
         let open = self.open.lock().unwrap();
         open.iter().any(|m| m.began) && !open.iter().any(|m| m.writes)
     }
@@ -167,7 +167,7 @@ impl Maps {
     }
 
     /// A command is enqueued that reads some of the bytes, or writes them.
-    pub fn keep_off(&self, bytes: &Region, writes: bool, what: &str) {
+    pub fn check_command_access(&self, bytes: &Region, writes: bool, what: &str) {
         let (a, open) = (bytes.range(), self.open.lock().unwrap());
         let meets = |m: &&Mapping| m.region.range().start < a.end && a.start < m.region.range().end;
         for mapping in open.iter().filter(meets).filter(|m| writes || m.writes) {
@@ -202,7 +202,7 @@ pub fn note_lent(bytes: &Region) {
 fn report_changes(range: &std::ops::Range<u64>) {
     for (region, why) in host_changes::take_changed(range) {
         report_host_mistake("map", &format!("{} {why}", name_region(&region)));
-        memory_in_use::is_told(&region.range());
+        memory_in_use::note_reported(&region.range());
     }
 }
 

@@ -15,7 +15,7 @@ pub mod queue;
 #[cfg(test)]
 mod tests;
 
-pub use envisa_runtime::{command_order, host_memory, lines, spirv};
+pub use envisa_runtime::{command_order, host_memory, source_lines, spirv};
 
 /// What an object is called in a report, and which it is; nothing of platforms and devices, which nobody has to
 /// release.

@@ -6,7 +6,7 @@ use opencl_sys as cl;
 
 use super::error::{Error, Result};
 use super::handle::{self, Object, Slot};
-use super::info::{Answer, named, version};
+use super::info::{Answer, name_version_pairs, version};
 use crate::device::Machine;
 pub use envisa_runtime::device_properties::{
     IMAGE_2D, IMAGE_ARGS, IMAGE_LAYERS, MAX_GROUP, MAX_PARAMETERS, SAMPLERS, Spec, devices_of_environment,
@@ -61,7 +61,7 @@ pub fn platform() -> &'static Arc<Platform> {
         let devices = devices_of_environment().into_iter().map(make).collect();
         let platform = Arc::new(Platform { slot: Slot::default(), devices });
         handle::publish(&platform);
-        crate::report::tell_what_is_held(super::held_objects);
+        crate::report::report_unreleased_at_exit(super::held_objects);
         platform
     })
 }
@@ -98,7 +98,7 @@ impl Platform {
             cl::CL_PLATFORM_EXTENSIONS_WITH_VERSION => {
                 let text = platform_extensions();
                 let pairs: Vec<(u32, &str)> = text.split(' ').map(|e| (version(1, 0, 0), e)).collect();
-                named(&pairs)
+                name_version_pairs(&pairs)
             }
             cl::CL_PLATFORM_HOST_TIMER_RESOLUTION => 1u64.into(),
             cl::CL_PLATFORM_ICD_SUFFIX_KHR => "ENVISA".into(),
@@ -224,7 +224,7 @@ impl Device {
             cl::CL_DEVICE_NUMERIC_VERSION => version(3, 0, 0).into(),
             cl::CL_DEVICE_OPENCL_C_VERSION => "OpenCL C 1.2 ".into(),
             cl::CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => version(1, 2, 0).into(),
-            cl::CL_DEVICE_OPENCL_C_ALL_VERSIONS => named(&[
+            cl::CL_DEVICE_OPENCL_C_ALL_VERSIONS => name_version_pairs(&[
                 (version(1, 0, 0), "OpenCL C"),
                 (version(1, 1, 0), "OpenCL C"),
                 (version(1, 2, 0), "OpenCL C"),
@@ -232,17 +232,17 @@ impl Device {
             ]),
             cl::CL_DEVICE_OPENCL_C_FEATURES => {
                 let pairs: Vec<_> = self.features().into_iter().map(|f| (version(3, 0, 0), f)).collect();
-                named(&pairs)
+                name_version_pairs(&pairs)
             }
             cl::CL_DEVICE_EXTENSIONS => self.extensions().join(" ").into(),
             cl::CL_DEVICE_EXTENSIONS_WITH_VERSION => {
                 let pairs: Vec<_> = self.extensions().into_iter().map(|e| (version(1, 0, 0), e)).collect();
-                named(&pairs)
+                name_version_pairs(&pairs)
             }
             cl::CL_DEVICE_IL_VERSION => "SPIR-V_1.2 ".into(),
-            cl::CL_DEVICE_ILS_WITH_VERSION => named(&[(version(1, 2, 0), "SPIR-V")]),
+            cl::CL_DEVICE_ILS_WITH_VERSION => name_version_pairs(&[(version(1, 2, 0), "SPIR-V")]),
             cl::CL_DEVICE_BUILT_IN_KERNELS => "".into(),
-            cl::CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => named(&[]),
+            cl::CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => name_version_pairs(&[]),
             // None was passed; there must be a date.
             cl::CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => "v0000-01-01-00".into(),
             cl::CL_DEVICE_PLATFORM => handle::of(&**platform()).into(),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use envisa_runtime::build::{Input, NotBuilt, Output, Why, build};
+use envisa_runtime::build::{BuildFailure, Input, NotBuilt, Output, build};
 use opencl_sys as cl;
 
 use super::context::Context;
 use super::error::{Error, Result};
 use super::handle::{Object, Slot};
-use super::lines::Told;
 use super::platform::Device;
+use super::source_lines::SourceWithLines;
 use super::spirv;
 use crate::device::{Module, SourceText, Written};
 
@@ -64,7 +64,7 @@ pub struct Build {
 
 impl Build {
     /// The log: what the compiler said, and what shows in its code (unless `-w` asks for no warnings).
-    pub fn log_on(&self, device: &Device) -> String {
+    pub fn log_for_device(&self, device: &Device) -> String {
         let quiet = self.options.split_whitespace().any(|o| o == "-w");
         let module = self.module.as_ref().filter(|_| !quiet);
         format!("{}{}", self.log, module.map_or("", |m| device.machine.unwritten(m)))
@@ -290,9 +290,10 @@ impl Program {
             let at = self.index(device)?;
             let told = match &self.source {
                 Source::Text(text)
-                    if crate::report::is_checking() || envisa_runtime::lines::is_debugged() =>
+                    if crate::report::is_checking()
+                        || envisa_runtime::source_lines::is_built_for_debugging() =>
                 {
-                    Some(Told::new(text, options))
+                    Some(SourceWithLines::new(text, options))
                 }
                 _ => None,
             };
@@ -332,7 +333,7 @@ impl Program {
                     module: None,
                 },
                 Err(e) => {
-                    result = Err(build_failure(Why::of(&e), Error::COMPILE_PROGRAM_FAILURE));
+                    result = Err(build_failure(BuildFailure::of(&e), Error::COMPILE_PROGRAM_FAILURE));
                     let log = shown(e.log());
                     Build { status: cl::CL_BUILD_ERROR, options: options.into(), log, ..Build::default() }
                 }
@@ -446,13 +447,13 @@ fn library_parts(bytes: &[u8]) -> Option<Result<Vec<Arc<Vec<u8>>>>> {
     Some(if parts.is_empty() { Err(Error::INVALID_BINARY) } else { Ok(parts) })
 }
 
-fn build_failure(why: Why, refused: Error) -> Error {
+fn build_failure(why: BuildFailure, refused: Error) -> Error {
     match why {
-        Why::NoCompiler => Error::COMPILER_NOT_AVAILABLE,
-        Why::Options if refused == Error::COMPILE_PROGRAM_FAILURE => Error::INVALID_COMPILER_OPTIONS,
-        Why::Options if refused == Error::LINK_PROGRAM_FAILURE => Error::INVALID_LINKER_OPTIONS,
-        Why::Options => Error::INVALID_BUILD_OPTIONS,
-        Why::Refused | Why::Crashed => refused,
+        BuildFailure::NoCompiler => Error::COMPILER_NOT_AVAILABLE,
+        BuildFailure::Options if refused == Error::COMPILE_PROGRAM_FAILURE => Error::INVALID_COMPILER_OPTIONS,
+        BuildFailure::Options if refused == Error::LINK_PROGRAM_FAILURE => Error::INVALID_LINKER_OPTIONS,
+        BuildFailure::Options => Error::INVALID_BUILD_OPTIONS,
+        BuildFailure::Refused | BuildFailure::Crashed => refused,
     }
 }
 
@@ -467,10 +468,10 @@ type Made = std::result::Result<(Arc<Module>, String), (Error, String)>;
 /// Compiles a text.
 fn build_text(device: &Device, text: &str, options: &str) -> Made {
     let input = Input::Source(text.as_bytes(), &[]);
-    if !crate::report::is_checking() && !envisa_runtime::lines::is_debugged() {
+    if !crate::report::is_checking() && !envisa_runtime::source_lines::is_built_for_debugging() {
         return run(device, &input, options, Vec::new());
     }
-    let told = Told::new(text, options);
+    let told = SourceWithLines::new(text, options);
     run(device, &input, &told.options, vec![told.source.clone()])
         .map(|(module, log)| (module, told.log(&log)))
         .map_err(|(e, log)| (e, told.log(&log)))

@@ -171,7 +171,7 @@ impl<E: Failure> Event<E> {
         if !due.is_empty() {
             let keep = self.clone();
             call_back(move || {
-                keep.seen();
+                keep.note_status_seen();
                 for (at, callback) in due {
                     callback(if status < 0 { status } else { at });
                 }
@@ -192,7 +192,7 @@ impl<E: Failure> Event<E> {
         drop(state);
         let keep = self.clone();
         call_back(move || {
-            keep.seen();
+            keep.note_status_seen();
             callback(status);
             drop(keep);
         });
@@ -233,12 +233,12 @@ impl<E: Failure> Event<E> {
                 state.asleep -= 1;
             }
         }
-        self.seen();
+        self.note_status_seen();
         self.last.load(Ordering::Acquire)
     }
 
     /// The application learns of its status.
-    pub fn seen(&self) {
+    pub fn note_status_seen(&self) {
         if crate::report::is_checking() {
             match self.is_over() {
                 true => command_order::completion_known(self.number),

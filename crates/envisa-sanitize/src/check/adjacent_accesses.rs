@@ -73,20 +73,20 @@ impl Row {
 /// Makes rows of the accesses of a message, of those that anything depends on.
 pub(super) fn of(m: &Machine<'_>, pc: u32, message: &Message, sites: &Sites, rows: &mut Vec<Row>) {
     rows.clear();
-    let all = sites.all_wanted(pc);
+    let all = sites.are_all_results_used(pc);
     for (from, row) in m.accesses.rows().iter().enumerate() {
         let AccessRow { first: access, count, parts, same, part } = *row;
         // Not all parts of each channel: each on its own.
         if !all && parts > 1 {
             for (n, access) in row.iter().enumerate() {
                 let part = part + n as u32 % parts;
-                if sites.wanted(message, &access, part) {
+                if sites.is_result_used(message, &access, part) {
                     rows.push(Row { access, from, count: 1, part, same, one: true, parts: 1 });
                 }
             }
             continue;
         }
-        if !all && !sites.wanted(message, &access, part) {
+        if !all && !sites.is_result_used(message, &access, part) {
             continue;
         }
         if count > 1 {

@@ -4,15 +4,15 @@
 use std::ops::Range;
 
 use envisa_lower::{Atomic, Extend, Inst, Message, Op, Space, Src};
-use envisa_machine::messages::{compares, leaves};
+use envisa_machine::messages::{compares, left_memory_unchanged};
 use envisa_machine::thread::{Machine, Mask};
 
 use super::Checks;
-use super::content::Home;
-use super::group::{Now, RaceAccess, SLM, THREAD};
+use super::group_races::{CurrentAccesses, RaceAccess, SLM, THREAD};
 use super::interest::Class;
-use super::launch::Who;
+use super::launch_races::Accessor;
 use super::local_messages::inside;
+use super::memory_content::ContentPlace;
 use super::report_places::LOCAL_OFFSET;
 
 /// What is known of a message before the program runs.
@@ -98,7 +98,7 @@ impl Checks {
         let i = m.env.program.code().get(pc as usize).map_or(0, |i| i.aux as usize);
         let Some(Message::Atomic(atomic)) = m.env.program.messages().get(i) else { return false };
         let (message, thread) = (message.clone(), m.t.index);
-        self.group.go_on(thread);
+        self.group.resume_thread(thread);
         if self.shadows.get(thread as usize).is_none_or(|s| s.spoilt) || self.group.is_apart(thread) {
             return false;
         }
@@ -108,12 +108,12 @@ impl Checks {
         if passes && !message.local {
             self.changed.clear();
             self.changed.extend(all.iter().filter(|a| !a.loads).map(|a| (a.key, a.channel)));
-            let who = Who::new(self.sites.number(m.group.id), thread, pc);
+            let who = Accessor::new(self.sites.number(m.group.id), thread, pc);
             if let Some(who) = who.filter(|_| !self.group.has_acquired()) {
                 self.launch.accesses(&self.changed, 4, who, RaceAccess::Atomic);
             }
             if message.gives && !all.is_empty() {
-                self.group.told();
+                self.group.note_atomic_result();
             }
         }
         self.atomics = all;
@@ -145,7 +145,7 @@ impl Checks {
                 return false;
             }
             let channel = if self.facts.in_step { THREAD } else { (message.first + lane) as u8 };
-            let loads = leaves(atomic, &m.t.regs, lane);
+            let loads = left_memory_unchanged(atomic, &m.t.regs, lane);
             all.push(OneAtomic { key: if message.local { SLM | at } else { at }, channel, loads });
         }
         true
@@ -161,10 +161,10 @@ impl Checks {
                 return false;
             }
         }
-        self.contents.all(m.t.index, Home::Local(at.into()), 4)
+        self.contents.all(m.t.index, ContentPlace::Local(at.into()), 4)
     }
 }
 
-fn now(thread: u32, pc: u32) -> Now {
-    Now { thread, pc, access: RaceAccess::Atomic, loads: false, compares: false }
+fn now(thread: u32, pc: u32) -> CurrentAccesses {
+    CurrentAccesses { thread, pc, access: RaceAccess::Atomic, loads: false, compares: false }
 }

@@ -31,13 +31,13 @@ impl Checks {
             self.short.remove(&m.t.index);
         }
         if i.op != Op::NamedBarrier && here != all && !told {
-            let subject = || not_all(here.count_ones(), all.count_ones());
+            let subject = || describe_missing(here.count_ones(), all.count_ones());
             self.note(m, pc, kind, (all & !here).trailing_zeros(), subject).absent = true;
         }
     }
 }
 
 /// What is said of a barrier that not all work-items of a thread come to.
-pub(super) fn not_all(came: u32, all: u32) -> String {
+pub(super) fn describe_missing(came: u32, all: u32) -> String {
     format!("only {came} of the {all} work-items of a sub-group come to a barrier of the group")
 }

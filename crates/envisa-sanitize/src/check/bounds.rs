@@ -9,7 +9,7 @@ use envisa_machine::sampler::Sampler;
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::{Checks, FindingKind, texels};
+use super::{Checks, FindingKind, texel_names};
 
 impl Checks {
     /// Is all that a message accesses where it is meant to be?
@@ -45,7 +45,7 @@ impl Checks {
         };
         for (a, part) in m.accesses.parts() {
             let a = &a;
-            if !self.sites.wanted(message, a, part) {
+            if !self.sites.is_result_used(message, a, part) {
                 continue;
             }
             let over = crossed.get(&a.address).filter(|_| a.space == AccessSpace::Slm);
@@ -79,7 +79,7 @@ impl Checks {
             _ => false,
         };
         let samplers = || m.env.samplers.iter().flatten();
-        loads && !self.facts.in_step && !samplers().any(Sampler::has_outside)
+        loads && !self.facts.in_step && !samplers().any(Sampler::defines_outside)
     }
 
     /// Does it begin in a buffer and read on behind it, in a kernel whose accesses the compiler did not widen?
@@ -157,7 +157,7 @@ impl Checks {
     fn beside_a_part(&self, a: &Access) -> Option<String> {
         let (part, name, offset) = self.sites.beside_parts(a.place?, a.bytes.into())?;
         let (has, element) = (part.end - part.start, self.sites.element(false, part.start, offset));
-        let place = beside(offset, has, name);
+        let place = describe_distance(offset, has, name);
         Some(format!("{place}{element}, in the buffer that it is a part of"))
     }
 
@@ -178,7 +178,7 @@ impl Checks {
                 x if x > u64::from(u32::MAX) - (1 << 24) && x <= u64::from(u32::MAX) => x as i64 - (1 << 32),
                 x => x as i64,
             };
-            format!("{does} {bytes} {}", beside(signed, has, name))
+            format!("{does} {bytes} {}", describe_distance(signed, has, name))
         };
         if let Some(beside) = self.beside_a_part(a) {
             return format!("{does} {bytes} {beside}");
@@ -198,7 +198,7 @@ impl Checks {
                         format!("{}{}", at(name, b.len as u64), self.sites.element(false, start, offset))
                     }
                     Surface::Image(i) => {
-                        format!("{does} {}", texels::outside(i, name, a.address, message))
+                        format!("{does} {}", texel_names::describe_outside_texel(i, name, a.address, message))
                     }
                     Surface::None => format!("{does} {bytes} {}", self.where_nothing_is_bound(bti)),
                 }
@@ -220,7 +220,10 @@ impl Checks {
                         let element = last.map_or(String::new(), |(range, _)| {
                             self.sites.element(true, range.start, a.address as i64 - range.start as i64)
                         });
-                        format!("{does} {bytes} {}{element}", beside(relative as i64, r.bytes, &name))
+                        format!(
+                            "{does} {bytes} {}{element}",
+                            describe_distance(relative as i64, r.bytes, &name)
+                        )
                     }
                     None => at("shared local memory", m.slm.len() as u64),
                 }
@@ -253,7 +256,7 @@ impl Checks {
 
 /// Where an access begins, so many bytes behind the start of what has so many bytes: `right past the end of x, which has 256`,
 /// `that begin 4 bytes before the start of x`.
-pub(super) fn beside(offset: i64, has: u64, name: &str) -> String {
+pub(super) fn describe_distance(offset: i64, has: u64, name: &str) -> String {
     let bytes = |n: u64| if n == 1 { "1 byte".to_owned() } else { format!("{n} bytes") };
     match offset {
         n if n < 0 => format!("that begin {} before the start of {name}", bytes(n.unsigned_abs())),

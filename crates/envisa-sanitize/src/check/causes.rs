@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::content::Home;
-use super::group::SLM;
+use super::group_races::SLM;
+use super::memory_content::ContentPlace;
 use super::{Finding, FindingKind, Key, RaceAccess};
 
 /// Dwords that are remembered of a group, at most.
@@ -22,17 +22,17 @@ pub(super) struct EarlyReads {
 }
 
 /// What tells memory apart whose content is followed; `None` of a thread's own.
-pub(super) fn memory_key(home: Home) -> Option<u64> {
+pub(super) fn memory_key(home: ContentPlace) -> Option<u64> {
     match home {
-        Home::Local(at) => Some(SLM | at),
-        Home::Fresh(at) => Some(at),
-        Home::Thread(_) => None,
+        ContentPlace::Local(at) => Some(SLM | at),
+        ContentPlace::Fresh(at) => Some(at),
+        ContentPlace::Thread(_) => None,
     }
 }
 
 impl EarlyReads {
     /// Something depends on memory that nothing has written.
-    pub fn read(&mut self, key: Key, home: Home) {
+    pub fn read(&mut self, key: Key, home: ContentPlace) {
         match memory_key(home).filter(|_| self.read.len() < MOST) {
             Some(at) => {
                 self.read.insert((key, at & !3));
@@ -70,7 +70,7 @@ impl EarlyReads {
     }
 
     /// Puts uses of what nothing has written to the races that are their cause.
-    pub fn put_to_races(&self, all: &mut HashMap<Key, Finding>) {
+    pub fn merge_into_races(&self, all: &mut HashMap<Key, Finding>) {
         if !all.keys().any(|k| k.1 == FindingKind::UninitialisedMemory) {
             return;
         }

@@ -1,16 +1,17 @@
 //! A page of memory: of each dword, or byte where bytes are accessed, the last write, the last atomics, and the last read of
 //! each thread.
 //!
-//! They are words ([`Past`]), whose highest bits are a clock, in arrays, so that a message is held against all of its
+//! They are words ([`PastAccess`]), whose highest bits are a clock, in arrays, so that a message is held against all of its
 //! places at once. What is older than all that a thread may not know of, it races with nothing of; that, what its own
 //! channel did, and what its own instruction did is passed over there ([`Rules`]). All others are looked at one by one.
 //! Nothing is ever cleared: what is older than the group is nothing.
 
 use envisa_machine::cpu::{Isa, PerLevel, at_best_level};
 
-use super::group::RaceAccess;
-use super::past::{
-    CHANNEL_BITS, CLOCK, MOST_CLOCK, Making, PC_BITS, Past, SEVERAL, THREAD_BITS, WHOLE, is_several,
+use super::group_races::RaceAccess;
+use super::past_accesses::{
+    CHANNEL_BITS, CLOCK, CurrentAccess, MOST_CLOCK, PC_BITS, PastAccess, SEVERAL, THREAD_BITS, WHOLE,
+    is_several,
 };
 
 /// Bytes of memory of a page.
@@ -63,7 +64,7 @@ pub(super) struct Rules {
 impl Rules {
     /// Of accesses by channels from that of `making` to the last one; `base`: the clock at which the group began.
     #[inline]
-    pub fn of(making: &Making<'_>, last: u8, base: u32) -> Rules {
+    pub fn of(making: &CurrentAccess<'_>, last: u8, base: u32) -> Rules {
         let at = |clock: u32| match base.checked_add(clock) {
             Some(clock) if clock < MOST_CLOCK => u64::from(clock) << CLOCK,
             _ => u64::MAX,
@@ -323,7 +324,7 @@ impl Page {
     /// The instruction of a thread's own read of a cell.
     pub fn own_read(&self, thread: u32, cell: usize, rules: Rules) -> Option<u32> {
         let word = *self.readers.get(self.slot(thread)?)?.get(cell)?;
-        (word >= rules.origin).then(|| Past::unpack(word).pc)
+        (word >= rules.origin).then(|| PastAccess::unpack(word).pc)
     }
 
     /// There is room for atomics; gives how much more memory that takes.
@@ -340,11 +341,11 @@ impl Page {
     pub fn one(
         &mut self,
         cell: usize,
-        (making, rules): (&Making<'_>, Rules),
+        (making, rules): (&CurrentAccess<'_>, Rules),
         (mine, value): (u64, u32),
-    ) -> Option<(Past, RaceAccess)> {
+    ) -> Option<(PastAccess, RaceAccess)> {
         let base = mine - making.word;
-        let there = |word: u64| (word >= rules.origin).then(|| Past::unpack(word - base));
+        let there = |word: u64| (word >= rules.origin).then(|| PastAccess::unpack(word - base));
         let racing = |word: u64| there(word).filter(|p| making.races(p));
         let old = self.write[cell];
         let written = racing(old).map(|p| (p, RaceAccess::Write));

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use envisa_isa::Span;
 
-use super::elements::Elements;
-use super::group::RaceAccess;
+use super::element_names::Elements;
+use super::group_races::RaceAccess;
 use super::report_places::ProgramFacts;
-use super::texels::ImagePlace;
+use super::texel_names::ImagePlace;
 
 /// What a check found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -109,7 +109,7 @@ pub struct Related {
 
 /// The other side of a race.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Other {
+pub struct OtherAccess {
     /// What it does.
     pub access: RaceAccess,
     /// Index of the instruction in its function's source.
@@ -163,7 +163,7 @@ pub struct Finding {
     /// How often; of a race between groups, at how many places.
     pub count: u64,
     /// Of a race: what the instruction does, and with what it races.
-    pub race: Option<(RaceAccess, Other)>,
+    pub race: Option<(RaceAccess, OtherAccess)>,
     /// Of a race within a group: how often what the thread did had been put in order by then.
     pub orderings: Option<u32>,
     /// Of a race: this side is of an asynchronous copy of the group.

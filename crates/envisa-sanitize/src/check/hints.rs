@@ -188,7 +188,7 @@ impl Checks {
 
 impl Checks {
     /// Looks whether an instruction accesses more than one of the kernel's variables in shared local memory.
-    pub(super) fn neighbours(&mut self, m: &Machine<'_>, pc: u32) {
+    pub(super) fn check_local_variable_bounds(&mut self, m: &Machine<'_>, pc: u32) {
         if self.sites.local_variables.is_empty() {
             return;
         }

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::cells::{By, Cells, Making, Past, Run, WHOLE};
-use super::group::RaceAccess;
-use super::launch::{LINE, Launch, Who};
-use super::past::SEVERAL;
+use super::access_cells::{Cells, ChannelRange, CurrentAccess, PastAccess, Run, WHOLE};
+use super::group_races::RaceAccess;
+use super::launch_races::{Accessor, LINE, Launch};
+use super::past_accesses::SEVERAL;
 
 /// Numbers that follow from a seed.
 struct Numbers(u64);
@@ -33,7 +33,7 @@ struct Step {
     access: RaceAccess,
     key: u64,
     bytes: u32,
-    by: By,
+    by: ChannelRange,
     values: Vec<u8>,
     known: Vec<u32>,
     since: u32,
@@ -72,10 +72,10 @@ fn steps(seed: u64, of: u32) -> Vec<Step> {
         let element = 1 << (if numbers.below(4) > 0 { 2 } else { numbers.below(5) });
         let access = if numbers.below(2) == 0 { RaceAccess::Read } else { RaceAccess::Write };
         let by = match numbers.below(6) {
-            0 => By::one(numbers.below(3) as u8),
-            1 if of > 0 => By::one([SEVERAL, WHOLE][numbers.below(2) as usize]),
-            1 if access == RaceAccess::Read => By::one(SEVERAL),
-            _ => By::each(numbers.below(3) as u8, element).expect("a power of two"),
+            0 => ChannelRange::single(numbers.below(3) as u8),
+            1 if of > 0 => ChannelRange::single([SEVERAL, WHOLE][numbers.below(2) as usize]),
+            1 if access == RaceAccess::Read => ChannelRange::single(SEVERAL),
+            _ => ChannelRange::equal_parts(numbers.below(3) as u8, element).expect("a power of two"),
         };
         let (key, bytes) = match numbers.below(4) {
             0 => (numbers.below(24) * 4, 4 * (numbers.below(8) + 1)),
@@ -100,18 +100,18 @@ fn steps(seed: u64, of: u32) -> Vec<Step> {
     out
 }
 
-type Race = (usize, u64, u8, Past, RaceAccess);
+type Race = (usize, u64, u8, PastAccess, RaceAccess);
 
 /// The races that cells tell of, by step; `split`: each dword, or byte, on its own.
 fn told(cells: &mut Cells, steps: &[Step], split: bool) -> Vec<Race> {
     let mut out = Vec::new();
     for (n, s) in steps.iter().enumerate() {
         let clock = s.known[s.thread as usize];
-        let past = Past { thread: s.thread, pc: s.pc, clock, channel: 0 };
+        let past = PastAccess { thread: s.thread, pc: s.pc, clock, channel: 0 };
         let others = s.known.iter().enumerate().filter(|(t, _)| *t != s.thread as usize);
         let floor = others.fold(s.since, |floor, (_, known)| floor.min(known + 1));
-        let mut making = Making::new(past, s.access, &s.known, (s.since, floor)).expect("small");
-        let mut run = |from: u32, bytes: u32, by: By| {
+        let mut making = CurrentAccess::new(past, s.access, &s.known, (s.since, floor)).expect("small");
+        let mut run = |from: u32, bytes: u32, by: ChannelRange| {
             let values = s.values.get(from as usize..(from + bytes) as usize).unwrap_or_default();
             let run = Run { key: s.key + u64::from(from), bytes, by, values };
             let mut tell = |key, channel, (past, with)| out.push((n, key, channel, past, with));
@@ -121,7 +121,7 @@ fn told(cells: &mut Cells, steps: &[Step], split: bool) -> Vec<Race> {
             run(0, s.bytes, s.by);
             continue;
         }
-        each(s, |from, bytes, _| run(from, bytes, By::one(s.by.channel(from))));
+        each(s, |from, bytes, _| run(from, bytes, ChannelRange::single(s.by.channel(from))));
     }
     out
 }
@@ -221,14 +221,18 @@ fn groups_are_noted_by_lines_as_by_dwords() {
         let (whole, split, back) = (Launch::default(), Launch::default(), Launch::default());
         let steps = steps(seed, 2);
         let note = |launch: &Launch, s: &Step, split: bool| {
-            let who = Who::new(u64::from(s.thread / 2), s.thread, s.pc).expect("small");
+            let who = Accessor::new(u64::from(s.thread / 2), s.thread, s.pc).expect("small");
             if !split {
                 let values = &s.values;
                 return launch.access(&Run { key: s.key, bytes: s.bytes, by: s.by, values }, who, s.access);
             }
             each(s, |at, bytes, dword| {
                 let values = s.values.get(at as usize..(at + bytes) as usize).unwrap_or_default();
-                let by = if dword { By::one(s.by.channel(at)) } else { s.by.from(at).unwrap_or(s.by) };
+                let by = if dword {
+                    ChannelRange::single(s.by.channel(at))
+                } else {
+                    s.by.from(at).unwrap_or(s.by)
+                };
                 launch.access(&Run { key: s.key + u64::from(at), bytes, by, values }, who, s.access);
             });
         };

@@ -11,9 +11,9 @@ use envisa_machine::interest::{Interest, Reads, Tell};
 use envisa_machine::thread::Machine;
 
 use super::Checks;
+use super::id_sums::Sums;
 use super::own_places::OwnPlaces;
-use super::sums::Sums;
-use super::untold::Untold;
+use super::unobserved_accesses::Unobserved;
 
 /// What memory is looked at for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,7 @@ pub(super) enum Class {
 
 /// What reached memory that its address was not computed for.
 #[derive(Debug, Default)]
-pub(super) struct Elsewhere {
+pub(super) struct UnexpectedAccesses {
     /// The allocation that was accessed by a message of which that was not expected.
     stored: OnceLock<String>,
     /// A load brought content from there that is followed, but its thread could not be.
@@ -40,14 +40,14 @@ pub(super) struct Elsewhere {
     own: OnceLock<OwnPlaces>,
 }
 
-impl Elsewhere {
+impl UnexpectedAccesses {
     /// Does a message access an allocation in which each work-item has a place of its own, which is found once?
-    pub fn is_own(&self, message: usize) -> bool {
+    pub fn has_own_places(&self, message: usize) -> bool {
         self.own.get().is_some_and(|own| own.messages.get(message).is_some_and(Option::is_some))
     }
 
     /// What the launch accesses without telling of it.
-    pub fn untold(&self) -> Option<&Untold> {
+    pub fn unobserved(&self) -> Option<&Unobserved> {
         Some(&self.own.get()?.untold)
     }
 
@@ -99,11 +99,13 @@ impl Checks {
                 true => OwnPlaces::default(),
                 false => self.own_places(m, &sums, (&excluded, &content)),
             };
-            OwnPlaces { untold: self.untold(m, (&sums, &own), &quiet), ..own }
+            OwnPlaces { untold: self.find_unobserved(m, (&sums, &own), &quiet), ..own }
         });
         let messages = p.messages().iter().enumerate().map(|(n, message)| match message {
             _ if own.untold.told.get(n) == Some(&true) => Reads::Told,
-            Message::Simt(s) if own.is_never(n) || own.messages.get(n).is_some_and(Option::is_some) => {
+            Message::Simt(s)
+                if own.is_never_reached(n) || own.messages.get(n).is_some_and(Option::is_some) =>
+            {
                 match s.space {
                     Space::Flat => Reads::In(own.messages[n].unwrap_or(usize::MAX)),
                     _ => Reads::Outside,
@@ -137,14 +139,14 @@ impl Checks {
     }
 
     /// Is there nothing to be told of, whatever happens, in a launch that has said what is wanted?
-    pub(super) fn is_idle(&self, m: &Machine<'_>) -> bool {
+    pub(super) fn wants_nothing(&self, m: &Machine<'_>) -> bool {
         let (Some(interest), Some(own)) = (m.env.interest.get(), self.elsewhere.own.get()) else {
             return false;
         };
         let is_certain = |(pc, message): (u32, usize)| {
             let at = own.place(pc);
-            self.elsewhere.is_own(message)
-                || own.is_never(message)
+            self.elsewhere.has_own_places(message)
+                || own.is_never_reached(message)
                 || at.is_some_and(|at| interest.quiet.get(at) == Some(&true))
         };
         self.selects
@@ -180,7 +182,7 @@ impl Checks {
 
     /// An access went to memory that none was expected to go to.
     #[cold]
-    pub(super) fn surprise(&mut self, m: &Machine<'_>, place: u64) {
+    pub(super) fn note_unexpected_access(&mut self, m: &Machine<'_>, place: u64) {
         let name = m.env.memory.nearest(place).map_or(String::new(), |(a, _)| m.env.names.of(a).to_owned());
         let _ = self.elsewhere.stored.set(name);
         if let Some(interest) = m.env.interest.get() {

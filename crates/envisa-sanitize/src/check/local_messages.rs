@@ -7,8 +7,8 @@ use envisa_lower::{Extend, Inst, Message, Op, Space, Src};
 use envisa_machine::thread::{Machine, Mask};
 
 use super::Checks;
-use super::content::Home;
-use super::group::{By, Now, RaceAccess, Run, SLM, THREAD, several_with};
+use super::group_races::{ChannelRange, CurrentAccesses, RaceAccess, Run, SLM, THREAD, several_channels};
+use super::memory_content::ContentPlace;
 use super::report_places::LOCAL_OFFSET;
 
 /// What is known of a message before the program runs.
@@ -134,7 +134,7 @@ impl Checks {
         }
         let proof = &self.sites.program.proof;
         let of = |(i, pc): (&Inst, u32)| {
-            let known = proof.is_proven(pc) && !proof.touches(pc) && self.sites.all_wanted(pc);
+            let known = proof.is_proven(pc) && !proof.touches(pc) && self.sites.are_all_results_used(pc);
             LocalMessage::of(i, p.messages().get(i.aux as usize), p.simd()).filter(|_| known)
         };
         self.local_messages = p.code().iter().zip(0..).map(of).collect();
@@ -144,7 +144,7 @@ impl Checks {
     pub(super) fn local_message_passes(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) -> bool {
         let Some(Some(message)) = self.local_messages.get_mut(pc as usize) else { return false };
         let thread = m.t.index;
-        self.group.go_on(thread);
+        self.group.resume_thread(thread);
         if self.shadows.get(thread as usize).is_none_or(|s| s.spoilt) || self.group.is_apart(thread) {
             return false;
         }
@@ -181,7 +181,7 @@ impl Checks {
     fn runs_pass(&mut self, m: &Machine<'_>, pc: u32, message: &LocalMessage, lanes: &[Lanes]) -> bool {
         let (thread, span) = (m.t.index, message.span);
         let bytes = |r: &Lanes| if r.same { span } else { r.count * span };
-        let home = |r: &Lanes| Home::Local(u64::from(r.at));
+        let home = |r: &Lanes| ContentPlace::Local(u64::from(r.at));
         if message.write {
             if may_collide(lanes, span) {
                 return false;
@@ -190,20 +190,20 @@ impl Checks {
             return false;
         }
         let access = if message.write { RaceAccess::Write } else { RaceAccess::Read };
-        let now = Now { thread, pc, access, loads: false, compares: false };
+        let now = CurrentAccesses { thread, pc, access, loads: false, compares: false };
         let mut buffer = std::mem::take(&mut self.stored);
         let in_step = self.facts.in_step;
         let run = |r: &Lanes| -> Option<Run<'_>> {
             let channel = (message.first + r.from) as u8;
             let by = match () {
-                () if in_step => By::one(THREAD),
-                () if r.same => By::one(several_with(channel)),
-                () if r.count == 1 => By::one(channel),
-                () => By::each(channel, span)?,
+                () if in_step => ChannelRange::single(THREAD),
+                () if r.same => ChannelRange::single(several_channels(channel)),
+                () if r.count == 1 => ChannelRange::single(channel),
+                () => ChannelRange::equal_parts(channel, span)?,
             };
             Some(Run { key: SLM | u64::from(r.at), bytes: bytes(r), by, values: &[] })
         };
-        let passes = self.group.at_once(now, lanes, |r, make| {
+        let passes = self.group.access_at_once(now, lanes, |r, make| {
             let Some(run) = run(r) else { return false };
             let values = match message.write {
                 true => message.stored(m, r.from..r.from + r.count, &mut buffer),

@@ -9,11 +9,11 @@ use envisa_lower::{Extend, Inst, Message, Op, Space, Src};
 use envisa_machine::memory::Surface;
 use envisa_machine::thread::Machine;
 
-use super::flows::Allocations;
-use super::spread;
-use super::sums::{Sum, Sums};
-use super::truths::{Bound, Known};
-use super::untold::Untold;
+use super::access_ranges;
+use super::id_conditions::{Bound, Known};
+use super::id_sums::{Sum, Sums};
+use super::pointer_flows::Allocations;
+use super::unobserved_accesses::Unobserved;
 use super::{Checks, ProgramFacts};
 
 /// Where a message accesses memory.
@@ -42,12 +42,12 @@ pub(super) struct OwnPlaces {
     /// By message: it is known that no work-item comes to it.
     pub never: Vec<bool>,
     /// What the launch accesses without telling of it.
-    pub untold: Untold,
+    pub untold: Unobserved,
 }
 
 impl OwnPlaces {
     /// Does no work-item come to a message?
-    pub fn is_never(&self, message: usize) -> bool {
+    pub fn is_never_reached(&self, message: usize) -> bool {
         self.never.get(message) == Some(&true)
     }
 
@@ -78,8 +78,10 @@ impl Checks {
             OwnPlaces { messages: vec![None; count], never: vec![false; count], ..OwnPlaces::default() };
         let mut excluded = excluded.to_vec();
         for (pc, i) in (0u32..).zip(p.code()).filter(|(_, i)| i.op == Op::Message) {
-            let Some((allocations, writes)) = facts.flows.reached(m, i.aux as usize) else { continue };
-            if spread::parts(sums, &Sum::default(), &sums.bounds(pc).bounds, &[]).is_none() {
+            let Some((allocations, writes)) = facts.flows.reachable_allocations(m, i.aux as usize) else {
+                continue;
+            };
+            if access_ranges::parts(sums, &Sum::default(), &sums.bounds(pc).bounds, &[]).is_none() {
                 found.never[i.aux as usize] = true;
                 continue;
             }
@@ -146,7 +148,7 @@ impl ProgramFacts {
 
 /// The least and the most of an address, for the work-items of which this is known.
 fn range(sums: &Sums<'_>, at: &Sum, bounds: &[Bound]) -> Option<(i128, i128)> {
-    let parts = spread::parts(sums, at, bounds, &spread::known_sums(bounds.iter()))?;
+    let parts = access_ranges::parts(sums, at, bounds, &access_ranges::known_sums(bounds.iter()))?;
     parts.iter().try_fold((at.base, at.base), |(low, high), part| {
         let (least, most) = part.range()?;
         Some((low.checked_add(least)?, high.checked_add(most)?))
@@ -155,14 +157,15 @@ fn range(sums: &Sums<'_>, at: &Sum, bounds: &[Bound]) -> Option<(i128, i128)> {
 
 /// Has each work-item a place of its own, in which all of these are?
 fn are_apart(sums: &Sums<'_>, places: &[&Place]) -> bool {
-    let known = spread::known_sums(places.iter().flat_map(|place| &place.who.bounds));
-    let parts =
-        |place: &&Place| Some((place.at.base, spread::parts(sums, &place.at, &place.who.bounds, &known)?));
+    let known = access_ranges::known_sums(places.iter().flat_map(|place| &place.who.bounds));
+    let parts = |place: &&Place| {
+        Some((place.at.base, access_ranges::parts(sums, &place.at, &place.who.bounds, &known)?))
+    };
     let Some(mut all) = places.iter().map(parts).collect::<Option<Vec<_>>>() else { return false };
-    if !spread::same_steps(&mut all) {
+    if !access_ranges::same_steps(&mut all) {
         return false;
     }
     let start = all.iter().map(|(base, _)| *base).min().unwrap_or(0);
     let end = all.iter().zip(places).map(|((base, _), place)| base + place.bytes).max().unwrap_or(0);
-    spread::are_apart(sums, &all, end - start)
+    access_ranges::are_apart(sums, &all, end - start)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use envisa_machine::check_reports::{NAME_WORDS, name};
+use envisa_machine::check_reports::{NAME_WORDS, name_from_words};
 
 /// Variables of the threads of a group: by thread and address, their bytes, those of an element or 0, and their names.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +43,7 @@ impl PrivateNames {
         if offset >= v.bytes {
             return None;
         }
-        let name = name(&v.name);
+        let name = name_from_words(&v.name);
         Some(match v.element {
             n if n == v.bytes => format!("private variable {name}"),
             0 => format!("private variable {name} at byte {offset:#x}"),

@@ -2,17 +2,18 @@
 
 use envisa_lower::{Inst, Message};
 use envisa_machine::memory::Hint;
-use envisa_machine::messages::{compares, leaves};
+use envisa_machine::messages::{compares, left_memory_unchanged};
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::group::{
-    By, Now, Past, RaceAccess, Run, SLM, THREAD, is_copy, is_several, known_channel, several_with,
+use super::group_races::{
+    ChannelRange, CurrentAccesses, PastAccess, RaceAccess, Run, SLM, THREAD, is_copy, is_several,
+    known_channel, several_channels,
 };
-use super::handed::Accessing;
 use super::interest::Class;
-use super::launch::Who;
-use super::{Checks, FindingKind, Other};
+use super::launch_races::Accessor;
+use super::order_by_atomics::Accessing;
+use super::{Checks, FindingKind, OtherAccess};
 
 impl Checks {
     /// Looks at the accesses of a message for races.
@@ -28,25 +29,25 @@ impl Checks {
                     Class::Watched => place,
                     Class::Quiet if row.access.kind == AccessKind::Read => continue,
                     Class::Quiet => {
-                        self.surprise(m, place);
+                        self.note_unexpected_access(m, place);
                         place
                     }
                     // The launch's own allocations are a thread's own.
                     Class::Own => continue,
-                    Class::Apart if self.elsewhere.is_own(message_number(m, pc)) => continue,
+                    Class::Apart if self.elsewhere.has_own_places(message_number(m, pc)) => continue,
                     Class::Apart => {
-                        self.surprise(m, place);
+                        self.note_unexpected_access(m, place);
                         place
                     }
                 },
                 _ => continue,
             };
-            let who = Who::new(number, m.t.index, pc).filter(|_| key & SLM == 0);
+            let who = Accessor::new(number, m.t.index, pc).filter(|_| key & SLM == 0);
             self.race_row(m, (pc, message, first), (row, key), who, own);
         }
         // All atomics of a message are of one size.
         if let (Some(row), Some(who)) =
-            (rows.first().filter(|_| !self.changed.is_empty()), Who::new(number, m.t.index, pc))
+            (rows.first().filter(|_| !self.changed.is_empty()), Accessor::new(number, m.t.index, pc))
         {
             self.launch.accesses(&self.changed, row.access.bytes, who, RaceAccess::Atomic);
         }
@@ -54,7 +55,7 @@ impl Checks {
         let changes =
             |row: &AccessRow| row.first.kind == AccessKind::Atomic && row.first.space != AccessSpace::Slm;
         if m.accesses.rows().iter().any(changes) && gives(message) {
-            self.group.told();
+            self.group.note_atomic_result();
         }
     }
 }
@@ -80,7 +81,7 @@ impl Checks {
         Some(match (m.t.mask.count_ones(), writes) {
             (1, _) => m.t.mask.trailing_zeros() as u8,
             (_, true) => THREAD,
-            (_, false) => several_with(m.t.mask.trailing_zeros() as u8),
+            (_, false) => several_channels(m.t.mask.trailing_zeros() as u8),
         })
     }
 
@@ -90,7 +91,7 @@ impl Checks {
         m: &Machine<'_>,
         (pc, message, first): (u32, &Message, u32),
         (row, key): (&Row, u64),
-        who: Option<Who>,
+        who: Option<Accessor>,
         own: Option<u8>,
     ) {
         let access = match row.access.kind {
@@ -106,18 +107,21 @@ impl Checks {
         let handed = who.filter(|_| self.facts.program.hands_over());
         let who = who.filter(|_| !told);
         let compares = matches!(message, Message::Atomic(a) if compares(a));
-        let now = |loads| Now { thread: m.t.index, pc, access, loads, compares };
+        let now = |loads| CurrentAccesses { thread: m.t.index, pc, access, loads, compares };
         // What several channels read is read once.
         let count = if row.same { 1 } else { row.count };
         let accesses = &m.accesses.rows()[row.from..row.from + if row.one { 1 } else { count }];
         let bytes = row.access.bytes;
         let by = match (own, accesses) {
             _ if atomic => None,
-            (Some(channel), _) => Some(By::one(channel)),
-            _ if row.same && row.count > 1 => Some(By::one(several_with(row.access.channel))),
-            _ if row.one => By::each(row.access.channel, row.parts * bytes),
-            (_, [a]) => Some(By::one(a.first.channel)),
-            (_, all) => channels_of(all).and_then(|parts| By::each(row.access.channel, parts * bytes)),
+            (Some(channel), _) => Some(ChannelRange::single(channel)),
+            _ if row.same && row.count > 1 => {
+                Some(ChannelRange::single(several_channels(row.access.channel)))
+            }
+            _ if row.one => ChannelRange::equal_parts(row.access.channel, row.parts * bytes),
+            (_, [a]) => Some(ChannelRange::single(a.first.channel)),
+            (_, all) => channels_of(all)
+                .and_then(|parts| ChannelRange::equal_parts(row.access.channel, parts * bytes)),
         };
         let mut buffer = std::mem::take(&mut self.stored);
         if let Some(by) = by {
@@ -150,7 +154,7 @@ impl Checks {
                 _ => &[],
             };
             let loads = atomic && loads(m, message, a, first);
-            let by = By::one(own.unwrap_or(a.channel));
+            let by = ChannelRange::single(own.unwrap_or(a.channel));
             let run = Run { key, bytes, by, values };
             let who = who.filter(|_| !loads);
             if batch && who.is_some() {
@@ -179,8 +183,8 @@ impl Checks {
         m: &Machine<'_>,
         (pc, first): (u32, u8),
         run: &Run<'_>,
-        now: Now,
-        who: Option<Who>,
+        now: CurrentAccesses,
+        who: Option<Accessor>,
     ) {
         let mut found = Vec::new();
         self.group.access(run, now, |at, channel, race| found.push((at, channel, race)));
@@ -200,13 +204,13 @@ impl Checks {
         m: &Machine<'_>,
         (pc, access, channel): (u32, RaceAccess, u8),
         at: u64,
-        (past, with): (Past, RaceAccess),
+        (past, with): (PastAccess, RaceAccess),
     ) {
         let (instruction, function, span) = self.sites.at(past.pc);
         let (thread, group, copies) = (past.thread, m.group.id, is_copy(past.thread));
         let channel_there = known_channel(past.channel).map(u32::from);
         let orderings = Some(past.clock.saturating_sub(1));
-        let other = Other {
+        let other = OtherAccess {
             access: with,
             instruction,
             function,
@@ -305,7 +309,7 @@ fn gives(message: &Message) -> bool {
 /// Does an atomic leave what is there?
 fn loads(m: &Machine<'_>, message: &Message, a: &Access, first: u32) -> bool {
     let Message::Atomic(atomic) = message else { return false };
-    leaves(atomic, &m.t.regs, u32::from(a.channel).saturating_sub(first))
+    left_memory_unchanged(atomic, &m.t.regs, u32::from(a.channel).saturating_sub(first))
 }
 
 /// What a store wrote: from its registers, else as it is in memory now.

@@ -8,17 +8,17 @@ use envisa_isa::predefined::var;
 use envisa_lower::{Inst, Message, Op, Program, Simt, Space, Touched, fence};
 use envisa_machine::thread::{Access, AccessKind, LocalRegion, Machine};
 
-use super::content::Home;
-use super::elements::Elements;
+use super::element_names::Elements;
 use super::finding::{Call, LaunchFacts};
-use super::flows::Flows;
-use super::group::SLM;
+use super::group_races::SLM;
 use super::hints::{self, Hint};
-use super::proof::Proof;
-use super::registers::Written;
-use super::steps::Steps;
-use super::sums::Operands;
-use super::texels::ImagePlace;
+use super::id_sums::Operands;
+use super::memory_content::ContentPlace;
+use super::pointer_flows::Flows;
+use super::proven_reads::Proof;
+use super::register_steps::Steps;
+use super::texel_names::ImagePlace;
+use super::written_registers::Written;
 
 /// What the checks know of a program, whatever it is launched with.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ pub(super) struct Sites {
 impl Sites {
     /// The kernel tells where a variable of its own in shared local memory begins, its bytes, those of an element, and its
     /// name with all dimensions but the first: `tile[16]`.
-    pub fn tell_local(&self, at: u64, (bytes, element): (u64, u64), text: &str) {
+    pub fn name_local_variable(&self, at: u64, (bytes, element): (u64, u64), text: &str) {
         let range = at & LOCAL_OFFSET..(at & LOCAL_OFFSET).saturating_add(bytes);
         if self.told_local.read().is_ok_and(|all| all.iter().any(|e| e.range == range)) {
             return;
@@ -175,15 +175,15 @@ impl Sites {
         }
     }
 
-    /// As [`Sites::wanted`], of all that an instruction accesses.
+    /// As [`Sites::is_result_used`], of all that an instruction accesses.
     #[inline]
-    pub fn all_wanted(&self, pc: u32) -> bool {
+    pub fn are_all_results_used(&self, pc: u32) -> bool {
         self.program.all_wanted.get(pc as usize).copied().unwrap_or(false)
     }
 
     /// Does anything depend on what an access reads? Compilers read three elements where the first and the third are
     /// wanted.
-    pub fn wanted(&self, message: &Message, a: &Access, part: u32) -> bool {
+    pub fn is_result_used(&self, message: &Message, a: &Access, part: u32) -> bool {
         match message {
             Message::Simt(s) if a.kind == AccessKind::Read => self.program.wants(s, part),
             _ => true,
@@ -253,14 +253,16 @@ impl Sites {
     }
 
     /// What reports call bytes whose content is followed.
-    pub fn memory_place(&self, m: &Machine<'_>, home: Home) -> String {
+    pub fn memory_place(&self, m: &Machine<'_>, home: ContentPlace) -> String {
         match home {
-            Home::Local(at) => self.place(SLM | at),
-            Home::Thread(at) if m.env.private.is_some_and(|(base, bytes)| at.wrapping_sub(base) < bytes) => {
+            ContentPlace::Local(at) => self.place(SLM | at),
+            ContentPlace::Thread(at)
+                if m.env.private.is_some_and(|(base, bytes)| at.wrapping_sub(base) < bytes) =>
+            {
                 "private memory".to_owned()
             }
-            Home::Thread(_) => "the thread's scratch".to_owned(),
-            Home::Fresh(at) => self.place(at),
+            ContentPlace::Thread(_) => "the thread's scratch".to_owned(),
+            ContentPlace::Fresh(at) => self.place(at),
         }
     }
 

@@ -6,11 +6,11 @@ use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
 
 use super::Checks;
 use super::adjacent_accesses::Row;
-use super::content::RowHome;
-use super::group::{By, Now, RaceAccess, Run, SLM, several_with};
-use super::handed::Accessing;
+use super::group_races::{ChannelRange, CurrentAccesses, RaceAccess, Run, SLM, several_channels};
 use super::interest::Class;
-use super::launch::{LINE, Who};
+use super::launch_races::{Accessor, LINE};
+use super::memory_content::RowHome;
+use super::order_by_atomics::Accessing;
 
 /// Fewest runs of dwords side by side that are looked at so, and most dwords of each on average: a line of them, which is
 /// looked at as one.
@@ -98,7 +98,7 @@ impl Checks {
         dwords: &mut Vec<Dword>,
     ) -> bool {
         dwords.clear();
-        let (Some(data), all) = (s.data, self.sites.all_wanted(pc)) else { return false };
+        let (Some(data), all) = (s.data, self.sites.are_all_results_used(pc)) else { return false };
         let (mut runs, mut next) = (0, 0);
         // The single accesses that are one row: where it begins, how many, and whether all read the same.
         let mut together: Option<(u64, u64, bool)> = None;
@@ -112,7 +112,7 @@ impl Checks {
             if a.outside || a.bytes != u32::from(s.element) || key & 3 != 0 {
                 return false;
             }
-            if row.count == 1 && !all && !self.sites.wanted(message, a, row.part) {
+            if row.count == 1 && !all && !self.sites.is_result_used(message, a, row.part) {
                 together = None;
                 continue;
             }
@@ -120,7 +120,7 @@ impl Checks {
                 (2.., _) => None,
                 (_, Some((start, n, same))) if start == key && !s.write && (same || n == 1) => {
                     let one = dwords.len().saturating_sub(a.bytes as usize / 4);
-                    dwords[one..].iter_mut().for_each(|d| d.by = several_with(d.told));
+                    dwords[one..].iter_mut().for_each(|d| d.by = several_channels(d.told));
                     together = Some((start, n + 1, true));
                     continue;
                 }
@@ -138,10 +138,10 @@ impl Checks {
             let mut key = key;
             for n in 0..channels {
                 let told = a.channel.wrapping_add(n as u8);
-                let by = if several { several_with(told) } else { told };
+                let by = if several { several_channels(told) } else { told };
                 let channel = u32::from(told).saturating_sub(first);
                 for part in row.part..row.part + row.parts.max(1) {
-                    if !all && !self.sites.wanted(message, a, part) {
+                    if !all && !self.sites.is_result_used(message, a, part) {
                         key = key.wrapping_add(u64::from(a.bytes));
                         continue;
                     }
@@ -210,14 +210,14 @@ impl Checks {
 
     fn race_dwords(&mut self, m: &Machine<'_>, pc: u32, s: &Simt, dwords: &[Dword], local: bool) {
         let access = if s.write { RaceAccess::Write } else { RaceAccess::Read };
-        let now = Now { thread: m.t.index, pc, access, loads: false, compares: false };
+        let now = CurrentAccesses { thread: m.t.index, pc, access, loads: false, compares: false };
         let mut found = Vec::new();
         self.group.dwords(dwords, now, |n, race| found.push((n, race)));
         for (n, race) in found {
             self.race(m, (pc, access, dwords[n].told), dwords[n].key, race);
         }
         let number = self.sites.number(m.group.id);
-        let Some(who) = Who::new(number, m.t.index, pc).filter(|_| !local) else { return };
+        let Some(who) = Accessor::new(number, m.t.index, pc).filter(|_| !local) else { return };
         let told = self.group.has_acquired();
         if !told {
             self.launch.dwords(dwords, who, access);
@@ -225,7 +225,7 @@ impl Checks {
         if self.facts.program.hands_over() {
             for d in dwords {
                 let values = &d.value.to_le_bytes();
-                let run = Run { key: d.key, bytes: 4, by: By::one(d.by), values };
+                let run = Run { key: d.key, bytes: 4, by: ChannelRange::single(d.by), values };
                 let by = Accessing { who, told, clock: self.group.clock(m.t.index) };
                 self.handed.access(&run, by, access);
             }

@@ -9,10 +9,10 @@ use envisa_machine::thread::{Access, AccessKind, Machine, Mask};
 
 use super::adjacent_accesses::Row;
 use super::causes::memory_key;
-use super::content::{self, Home, RowHome};
-use super::defined::{Flags, Origin, Origins, Source};
-use super::registers::Written;
+use super::memory_content::{self, ContentPlace, RowHome};
 use super::report_places::Sites;
+use super::undefined_bits::{Flags, Origin, Origins, Source};
+use super::written_registers::Written;
 use super::{Checks, FindingKind, Related, channels};
 
 /// What is known of a thread's registers.
@@ -117,7 +117,7 @@ impl Checks {
     }
 
     /// Marks what is told of as written.
-    pub(super) fn define(&mut self, m: &Machine<'_>, t: Touched, mask: Mask) {
+    pub(super) fn mark_written(&mut self, m: &Machine<'_>, t: Touched, mask: Mask) {
         let shadow = self.shadow(m);
         match t {
             Touched::Whole { offset, bytes } => shadow.set(offset, bytes),
@@ -144,11 +144,11 @@ impl Checks {
         if self.partial.write(pc, mask, &mut shadow.written) {
             return;
         }
-        i.writes(m.env.program.parts(), &mut |t| self.define(m, t, mask));
+        i.writes(m.env.program.parts(), &mut |t| self.mark_written(m, t, mask));
     }
 
     /// The first channel and offset of what is told of that nothing has written.
-    pub(super) fn missing(
+    pub(super) fn first_unwritten(
         &mut self,
         m: &Machine<'_>,
         t: Touched,
@@ -160,7 +160,7 @@ impl Checks {
         let (spoilt, shadow) = (shadow.spoilt, &shadow.written);
         let is_there = |at, bytes| if spoilt { shadow.all(at, bytes) } else { shadow.any(at, bytes) };
         if let Touched::Whole { offset, bytes } = t {
-            return shadow.hole(offset, bytes).filter(|_| any).map(|at| (0, at));
+            return shadow.first_unwritten(offset, bytes).filter(|_| any).map(|at| (0, at));
         }
         if mask == 0 {
             return None;
@@ -192,11 +192,11 @@ impl Checks {
     pub(super) fn unwritten(&mut self, m: &Machine<'_>, pc: u32, channel: u32, at: u32) {
         let here = Origin { pc, from: Source::Register(at), copy: false, calls: self.stacks.of(m) };
         let origin = self.whole_shadow(m).origin(at).unwrap_or(here);
-        self.depends(m, pc, channel, origin);
+        self.report_undefined_use(m, pc, channel, origin);
     }
 
     /// Complains of an instruction that depends on what has no value.
-    pub(super) fn depends(&mut self, m: &Machine<'_>, pc: u32, channel: u32, origin: Origin) {
+    pub(super) fn report_undefined_use(&mut self, m: &Machine<'_>, pc: u32, channel: u32, origin: Origin) {
         let related = {
             let (instruction, function, span) = self.sites.at(pc);
             Related { instruction, function, span, what: "this depends on it" }
@@ -227,7 +227,7 @@ impl Checks {
     /// The variable of the thread that something without a value comes from, if its kernel told where that is.
     fn private_name(&self, m: &Machine<'_>, from: Source) -> Option<String> {
         match from {
-            Source::Memory(Home::Thread(at)) => self.private_names.at(m.t.index, at),
+            Source::Memory(ContentPlace::Thread(at)) => self.private_names.at(m.t.index, at),
             _ => None,
         }
     }
@@ -266,14 +266,15 @@ impl Checks {
         let pending = std::mem::take(&mut self.pending);
         for (a, part) in m.accesses.parts() {
             let a = &a;
-            let home = self.contents.home(m, message, a);
-            if !self.sites.wanted(message, a, part) {
+            let home = self.contents.content_place(m, message, a);
+            if !self.sites.is_result_used(message, a, part) {
                 continue;
             }
             if a.kind != AccessKind::Read && !a.outside {
                 self.constant(m, pc, a);
             }
-            let moved = content::registers(message, a, first, part).filter(|_| content::moves(message, a));
+            let moved = memory_content::registers(message, a, first, part)
+                .filter(|_| memory_content::moves(message, a));
             let Some(home) = home else {
                 if let Some((register, bytes, _)) = moved.filter(|_| pending && a.kind == AccessKind::Write) {
                     self.stores(m, pc, (message, a, None), part, register..register + bytes);
@@ -298,7 +299,7 @@ impl Checks {
                 }
                 continue;
             };
-            if a.kind == AccessKind::Write && matches!(home, Home::Fresh(_)) && pending {
+            if a.kind == AccessKind::Write && matches!(home, ContentPlace::Fresh(_)) && pending {
                 self.stores(m, pc, (message, a, Some(home)), part, register..register + bytes);
             }
             // Blocks dword by dword.
@@ -329,7 +330,7 @@ impl Checks {
 
     /// Notes which bytes of memory have content once these registers, at most eight bytes, are stored there. What is only
     /// put back where it came from is as it was.
-    fn keep(&mut self, m: &Machine<'_>, home: Home, register: u32, n: u32) {
+    fn keep(&mut self, m: &Machine<'_>, home: ContentPlace, register: u32, n: u32) {
         let thread = m.t.index;
         let shadow = self.whole_shadow(m);
         let none = shadow.origins.is_empty();
@@ -361,7 +362,7 @@ impl Checks {
         &mut self,
         m: &Machine<'_>,
         pc: u32,
-        (message, a, home): (&Message, &Access, Option<Home>),
+        (message, a, home): (&Message, &Access, Option<ContentPlace>),
         part: u32,
         data: Range<u32>,
     ) {

@@ -138,7 +138,7 @@ impl GroupClock {
     }
 
     /// Before a thread's instruction; if it comes from a barrier, which, and how long it waited there.
-    pub fn go_on(&mut self, m: &Machine<'_>, pc: u32) -> Option<(u32, u64)> {
+    pub fn leave_barrier(&mut self, m: &Machine<'_>, pc: u32) -> Option<(u32, u64)> {
         let i = m.t.index as usize;
         let mut waited = None;
         if self.threads.get(i)?.wait.is_some() {
@@ -170,7 +170,7 @@ impl GroupClock {
     }
 
     /// A thread executes an instruction.
-    pub fn step(&mut self, thread: u32) {
+    pub fn count_instruction(&mut self, thread: u32) {
         if let Some(c) = self.threads.get_mut(thread as usize) {
             c.now += 1;
         }

@@ -23,7 +23,7 @@ mod small {
     use super::*;
 
     /// Formats whose values singles hold.
-    pub trait Small: Float {
+    pub trait FitsSingle: Float {
         fn single(self) -> f32;
         fn from_single(bits: u32) -> Self;
         /// A function of [`single`] of this value.
@@ -32,7 +32,7 @@ mod small {
             Self::from_single(f(&mut Scalar, self.single().to_bits()))
         }
     }
-    impl Small for f32 {
+    impl FitsSingle for f32 {
         #[inline(always)]
         fn single(self) -> f32 {
             self
@@ -42,7 +42,7 @@ mod small {
             f32::from_bits(bits)
         }
     }
-    impl Small for Hf {
+    impl FitsSingle for Hf {
         #[inline(always)]
         fn single(self) -> f32 {
             self.into()
@@ -56,7 +56,7 @@ mod small {
 
 /// The functions of the math unit, for `f` and `hf`. Sources and results are flushed as the mode says.
 /// (Sealed.)
-pub trait MathUnit: small::Small {
+pub trait MathUnit: small::FitsSingle {
     /// `1 / self` (page INV). ±0 gives ±∞, ±∞ gives ±0. For `df` see [`inv_df`].
     #[inline(always)]
     fn inv<M: Mode>(self, m: M) -> Self {

@@ -1,6 +1,6 @@
 //! Atomic operators at every width.
 
-use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned};
+use envisa_sem::atomic::{AtomicOp, AtomicWidth, Operands, apply, returned_value};
 
 fn run(op: AtomicOp, w: AtomicWidth, old: u64, a: u64) -> u64 {
     apply(op, w, old, Operands::legacy(op, a, 0))
@@ -34,7 +34,7 @@ fn integers_at_every_width() {
             assert_eq!(run(op, w, old | junk, a | junk), want, "{op:?} {w:?}");
         }
     }
-    assert_eq!((returned(PreDec, 5, 4), returned(Dec, 5, 4)), (4, 5));
+    assert_eq!((returned_value(PreDec, 5, 4), returned_value(Dec, 5, 4)), (4, 5));
 }
 
 #[test]

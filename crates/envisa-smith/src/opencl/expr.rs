@@ -42,7 +42,7 @@ pub struct Scope {
     pub more: bool,
     /// And what only programs from number 1,000,000 on have.
     pub latest: bool,
-    /// And what only programs of which [`super::together::has`] is true have.
+    /// And what only programs of which [`super::work_item_exchange::is_in_program`] is true have.
     pub together: bool,
 }
 
@@ -261,7 +261,7 @@ fn conversion_expression(d: &mut Dice, s: &Scope, ty: Type, depth: usize) -> Str
     let name = ty.name();
     if s.more && d.once_in(3) {
         let value = random_expression(d, s, from, depth);
-        return super::kinds::rounded_float(d, ty, from, &value);
+        return super::unions_and_copies::rounded_float(d, ty, from, &value);
     }
     match d.below(4) {
         // From a float, whose number an `int` holds.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::expr::{Array, Function, Scope, random_condition, random_expression};
 use super::types::{Base, Dice, LARGE, Size, Type, UINT, ULONG};
-use super::{kinds, later, places, together};
+use super::{halves_and_packed, unaligned_memory, unions_and_copies, work_item_exchange};
 
 /// Elements of the input.
 pub const INPUT: usize = 61;
@@ -305,13 +305,13 @@ impl Maker {
     fn statement(&mut self, depth: usize, leave: bool) -> Statement {
         let inner = depth.saturating_sub(1);
         if self.s.latest && self.d.once_in(5) {
-            return later::later_statement(self);
+            return halves_and_packed::later_statement(self);
         }
         if self.s.together && self.d.once_in(4) {
-            return places::place_statement(self);
+            return unaligned_memory::place_statement(self);
         }
         if self.s.more && self.d.once_in(6) {
-            return kinds::extra_statement(self);
+            return unions_and_copies::extra_statement(self);
         }
         match self.d.below(if depth == 0 { 12 } else { 18 }) {
             0..=5 => self.assign(),
@@ -364,15 +364,15 @@ impl Maker {
     fn exchange(&mut self) -> Statement {
         if self.s.latest
             && self.d.once_in(4)
-            && let Some(exchange) = later::packed_exchange_statement(self)
+            && let Some(exchange) = halves_and_packed::packed_exchange_statement(self)
         {
             return exchange;
         }
         if self.s.together && self.d.once_in(2) {
-            return together::exchange_statement(self);
+            return work_item_exchange::exchange_statement(self);
         }
         if self.s.more && self.d.once_in(2) {
-            return kinds::exchange_statement(self);
+            return unions_and_copies::exchange_statement(self);
         }
         let (name, ty) = self.s.places[self.d.below(self.s.places.len())].clone();
         let (l, n) = (self.name("l"), self.items);
@@ -500,11 +500,15 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
     let items = local.iter().product::<usize>();
     let short = 1 + d.below(40);
     let sums = (0..SHARED).map(|_| d.pick(&SUMS)).collect();
-    let (more, latest, together) = (number >= kinds::FROM, number >= later::FROM, together::has(number));
+    let (more, latest, together) = (
+        number >= unions_and_copies::FROM,
+        number >= halves_and_packed::FROM,
+        work_item_exchange::is_in_program(number),
+    );
     let s = Scope { more, latest, together, ..Scope::default() };
     let mut m = Maker { d, s, names: 0, items, local, sums, packed: None, locals: Vec::new() };
-    let mut before = if together { together::PREAMBLE.to_owned() } else { String::new() };
-    if m.d.has() {
+    let mut before = if together { work_item_exchange::PREAMBLE.to_owned() } else { String::new() };
+    if m.d.has_rare_feature() {
         let (ty, len) = (m.d.integers().scalar(), 3 + m.d.below(14));
         let all: Vec<String> = (0..len).map(|_| super::expr::random_literal(&mut m.d, ty)).collect();
         let name = format!("table{number}");
@@ -538,7 +542,7 @@ pub fn kernel(number: u64, knobs: Knobs) -> Kernel {
         }
     }
     if together {
-        before += &together::attribute(&mut m);
+        before += &work_item_exchange::attribute(&mut m);
     }
     body.splice(..0, m.locals);
     Kernel { number, before, body, after, local, groups, local_bytes: 4 * items, short }
@@ -556,7 +560,7 @@ fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut 
         body.push(Statement::Kept(format!("{} {name} = {e};", ty.name())));
         m.s.places.push((name, ty));
     }
-    if m.d.has() {
+    if m.d.has_rare_feature() {
         let name = m.name("s");
         let members: Vec<(String, Type)> =
             (0..2 + m.d.below(3)).map(|k| (format!("m{k}"), m.d.integers())).collect();
@@ -577,7 +581,7 @@ fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut 
         let member = member.split_once('.').map_or("", |(_, m)| m).to_owned();
         m.s.places.push((format!("{copy}p->{member}"), ty));
     }
-    if m.d.has() {
+    if m.d.has_rare_feature() {
         let (ty, len, name) = (m.d.integers(), 2 + m.d.below(7), m.name("t"));
         let i = m.name("i");
         let e = m.expr(ty, 1);
@@ -586,10 +590,10 @@ fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut 
         m.s.arrays.push(Array { name, ty, len });
     }
     if m.s.more {
-        body.extend(kinds::union_declarations(m, number, before));
+        body.extend(unions_and_copies::union_declarations(m, number, before));
     }
     if m.s.latest {
-        body.extend(later::later_declarations(m, number, before));
+        body.extend(halves_and_packed::later_declarations(m, number, before));
     }
     let own = format!("for (uint i = 0u; i < {OWN}u; i++) scratch[gid * {OWN}u + i] = gid ^ i;");
     body.push(Statement::Kept(own));

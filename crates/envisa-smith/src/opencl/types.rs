@@ -133,7 +133,7 @@ impl Dice {
     }
 
     /// Is there something that every other large program has?
-    pub fn has(&mut self) -> bool {
+    pub fn has_rare_feature(&mut self) -> bool {
         self.once_in(2 + LARGE - self.1)
     }
 

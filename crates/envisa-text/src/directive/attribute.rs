@@ -154,7 +154,7 @@ impl<'s> Parser<'s> {
             }
             (Value::Str, Given::Str(s, at)) => {
                 if s.len() > limits::ATTRIBUTE_VALUE_BYTES {
-                    return Err(wrong(self, at, &attributes::longest()));
+                    return Err(wrong(self, at, &attributes::value_length_label()));
                 }
                 s.as_bytes().to_vec()
             }
@@ -204,7 +204,7 @@ impl<'s> Parser<'s> {
             },
             Given::Str(s, at) if s.len() > limits::ATTRIBUTE_VALUE_BYTES => {
                 let wrong = format!("wrong value of `{shown}`");
-                let d = self.diag_label("E0209", wrong, at, attributes::longest());
+                let d = self.diag_label("E0209", wrong, at, attributes::value_length_label());
                 return Err(self.report_and_give_up_line(d));
             }
             Given::Str(s, _) => s.as_bytes().to_vec(),

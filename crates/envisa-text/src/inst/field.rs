@@ -24,7 +24,7 @@ impl<'s> Parser<'s> {
     /// A field's value; gives nothing and moves on if it is none of the legal ones.
     pub(super) fn try_value(&mut self, enc: &Enc) -> Option<u32> {
         match enc {
-            Enc::Values(values) => self.one_of(values).map(|v| v.code),
+            Enc::Values(values) => self.parse_listed_value(values).map(|v| v.code),
             Enc::Channels => self.channels(),
             Enc::Number { max } | Enc::Hex { max } => {
                 let n = self.number().ok()??;
@@ -35,7 +35,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The legal value that stands here.
-    pub(super) fn one_of(&mut self, values: &'static [Value]) -> Option<&'static Value> {
+    pub(super) fn parse_listed_value(&mut self, values: &'static [Value]) -> Option<&'static Value> {
         let here = self.pos;
         let text = match self.run() {
             // The pages' names of operations that the reference tools call otherwise.
@@ -94,7 +94,7 @@ impl<'s> Parser<'s> {
     pub fn value(&mut self, form: &'static Compiled, name: &str, enc: &Enc, glued: bool) -> P<u32> {
         let _ = glued;
         match enc {
-            Enc::Values(values) => match self.one_of(values) {
+            Enc::Values(values) => match self.parse_listed_value(values) {
                 Some(v) => Ok(v.code),
                 None => Err(self.not_a_value(form, name, values)),
             },
@@ -182,7 +182,7 @@ impl<'s> Parser<'s> {
         form: &'static Compiled,
         name: &str,
         values: &'static [Value],
-    ) -> Bad {
+    ) -> LineError {
         let (found, span) = self.found();
         let legal: Vec<&str> = values
             .iter()

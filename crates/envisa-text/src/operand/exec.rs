@@ -4,7 +4,7 @@ use crate::name_bytes::is_start;
 use envisa_isa::{Combine, Exec, ExecMask, Operand, Pred, Span};
 
 use crate::names::Class;
-use crate::parser::{Bad, P, Parser};
+use crate::parser::{LineError, P, Parser};
 
 impl<'s> Parser<'s> {
     /// `(M1, 16)`, or `(16)` for `(M1, 16)`.
@@ -28,7 +28,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    fn no_exec(&mut self) -> Bad {
+    fn no_exec(&mut self) -> LineError {
         let (found, span) = self.found();
         let d = self
             .diag_label(
@@ -131,7 +131,7 @@ impl<'s> Parser<'s> {
             }
             return Err(self.expected("a predicate"));
         }
-        if let Some(mask) = self.mask_here() {
+        if let Some(mask) = self.peek_mask() {
             let span = Span::new(start as u32, start as u32 + 1);
             let d = self
                 .diag_label(
@@ -171,7 +171,7 @@ impl<'s> Parser<'s> {
     }
 
     /// An execution mask that is not a predicate's name and stands before a comma.
-    pub(super) fn mask_here(&mut self) -> Option<&'static str> {
+    pub(super) fn peek_mask(&mut self) -> Option<&'static str> {
         let here = self.pos;
         let name = self.read_identifier();
         let mask = std::str::from_utf8(name).ok().and_then(ExecMask::from_name);

@@ -65,7 +65,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    pub fn unknown_type(&mut self, name: &'s [u8]) -> Bad {
+    pub fn unknown_type(&mut self, name: &'s [u8]) -> LineError {
         if name.is_empty() {
             return self.expected("a type");
         }

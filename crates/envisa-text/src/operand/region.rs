@@ -70,7 +70,7 @@ impl<'s> Parser<'s> {
     }
 
     #[cold]
-    pub(super) fn no_region(&mut self, name: &'s [u8], given: bool, write: bool) -> Bad {
+    pub(super) fn no_region(&mut self, name: &'s [u8], given: bool, write: bool) -> LineError {
         let span = self.span_of(name);
         let shown = self.str_of(name).into_owned();
         // The operand ends with its offset; blanks and comments may have been stepped over since.

@@ -527,12 +527,12 @@ fn left(engine: Option<Engine>, text: &str, bytes: u64) -> (Vec<u8>, Outcome) {
 
 #[test]
 fn the_same_from_all() {
-    let mut all = internals::Joined::default();
+    let mut all = internals::JoinCounts::default();
     for seed in 0..programs() {
         let (text, bytes) = program(seed);
         let (want, fault) = run(None, &text, bytes);
         assert!(fault.is_none(), "{fault:?}\n{text}");
-        let joined = internals::joined(&only_kernel(&device(), &text));
+        let joined = internals::join_counts(&only_kernel(&device(), &text));
         all.instructions += joined.instructions;
         all.quads += joined.quads;
         all.sums += joined.sums;

@@ -333,7 +333,7 @@ fn all_that_one_was_made_of_counts() {
     let pc = program.code().iter().position(|i| i.op == Op::Rol).expect("it is there") as u32;
     let one = &program.code()[pc as usize];
     assert_eq!((one.channels, program.upper(pc).len()), (32, 3));
-    let of = |channel| program.upper_of(pc, channel).map_or(one.source, |u| u.source);
+    let of = |channel| program.origin_of_channel(pc, channel).map_or(one.source, |u| u.source);
     for channel in 0..32 {
         assert_eq!(of(channel), one.source + channel / 8, "channel {channel}");
     }

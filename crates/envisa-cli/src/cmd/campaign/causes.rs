@@ -2,9 +2,9 @@
 //! optimisation. If the result is then that of others, the difference comes from what the compiler makes of the function, or from its
 //! optimisations.
 
-use super::{All, Args, Left, Level, Side, parts, suspect_groups, work};
+use super::{All, Args, Left, Level, Side, parts, program_runs, suspect_groups};
 use crate::cmd::Failure;
-use envisa_smith::opencl::{replaceable_functions, written_out};
+use envisa_smith::opencl::{definition_of, replaceable_functions};
 use std::collections::BTreeMap;
 
 /// The change that is no function.
@@ -16,7 +16,7 @@ fn change_names() -> impl Iterator<Item = &'static str> {
 
 /// What a change puts before programs.
 pub(super) fn text_before_program(change: &str) -> String {
-    if change == PLAIN { String::new() } else { written_out(change) }
+    if change == PLAIN { String::new() } else { definition_of(change) }
 }
 
 impl Side {
@@ -40,7 +40,7 @@ impl Side {
 /// Runs the programs on whose results sides do not agree again, with each change, where that is not known yet.
 ///
 /// # Errors
-/// As [`work::run`].
+/// As [`program_runs::run`].
 pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result<Vec<Left>, Failure> {
     // By side and change.
     let mut programs: BTreeMap<(String, &str), Vec<u64>> = BTreeMap::new();
@@ -59,11 +59,11 @@ pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result
         }
     }
     let usual: Vec<Side> = sides.iter().filter(|s| s.is_usual()).cloned().collect();
-    let units = |same: &work::Same<'_>| {
+    let units = |same: &program_runs::Same<'_>| {
         let own = programs.iter().filter(|((side, _), _)| same.iter().any(|s| s.name == *side));
-        own.flat_map(|((_, change), n)| work::Unit::all(args, n, Some(change))).collect()
+        own.flat_map(|((_, change), n)| program_runs::Unit::all(args, n, Some(change))).collect()
     };
-    work::run(args, &usual, &units)
+    program_runs::run(args, &usual, &units)
 }
 
 /// Does a text call a function?

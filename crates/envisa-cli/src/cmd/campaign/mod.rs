@@ -2,10 +2,10 @@
 
 mod causes;
 mod page;
+mod program_runs;
 mod reductions;
-mod work;
 
-use crate::cmd::{Done, Exit, Failure, elsewhere, limited_process};
+use crate::cmd::{Done, Exit, Failure, limited_process, other_driver};
 use crate::io;
 use envisa_harness::files;
 use envisa_smith::opencl::{Kernel, Knobs, kernel};
@@ -86,7 +86,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
     #[command(flatten)]
-    work: work::Work,
+    work: program_runs::Work,
 }
 
 impl Args {
@@ -135,7 +135,7 @@ impl Side {
             let engine = if *engine == envisa::Engine::Native { "jit" } else { "interp" };
             words.extend(["--engine".into(), engine.into()]);
         }
-        words.iter().map(|w| limited_process::quoted(w)).collect::<Vec<_>>().join(" ")
+        words.iter().map(|w| limited_process::quoted_for_shell(w)).collect::<Vec<_>>().join(" ")
     }
 
     fn is_envisa(&self) -> bool {
@@ -154,7 +154,7 @@ impl Side {
     fn process_environment(&self) -> Vec<(String, String)> {
         match &self.who {
             Who::Envisa { level, .. } => level.iter().map(|l| ("ENVISA_LEVEL".into(), (*l).into())).collect(),
-            Who::Driver(library) => elsewhere::implementation_environment(library),
+            Who::Driver(library) => other_driver::implementation_environment(library),
         }
     }
 }
@@ -267,7 +267,7 @@ const TURNS: usize = 10;
 pub fn run(args: &Args) -> Done {
     let sides = parse_sides(args)?;
     if !args.work.sides.is_empty() {
-        return work::run_units_here(args, &sides);
+        return program_runs::run_units_here(args, &sides);
     }
     std::fs::create_dir_all(&args.folder).map_err(|e| Failure(format!("{}: {e}", args.folder.display())))?;
     let results = args.folder.join("results.jsonl");
@@ -294,11 +294,11 @@ pub fn run(args: &Args) -> Done {
         Ok::<_, Failure>(())
     };
     for (turn, now) in numbers.chunks(TURN).enumerate() {
-        let missing = |same: &work::Same<'_>| {
+        let missing = |same: &program_runs::Same<'_>| {
             let done = |n: &u64| all.get(n).is_some_and(|of| same.iter().all(|s| of.contains_key(&s.name)));
-            work::Unit::all(args, &now.iter().copied().filter(|n| !done(n)).collect::<Vec<_>>(), None)
+            program_runs::Unit::all(args, &now.iter().copied().filter(|n| !done(n)).collect::<Vec<_>>(), None)
         };
-        let left = work::run(args, &sides, &missing)?;
+        let left = program_runs::run(args, &sides, &missing)?;
         if !left.is_empty() {
             append_results(&results, &left)?;
             insert(&mut all, left);

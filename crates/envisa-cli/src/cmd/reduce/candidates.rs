@@ -1,9 +1,9 @@
 //! Candidates of a reduction: whether they still show the failure, which processes say.
 
-use super::front::Front;
+use super::clang_check::ClangCheck;
 use super::{Args, Failing};
-use crate::cmd::limited_process::{self, Ended, Resident, quoted};
-use crate::cmd::{Failure, elsewhere};
+use crate::cmd::limited_process::{self, Ended, RequestProcess, quoted_for_shell};
+use crate::cmd::{Failure, other_driver};
 use envisa::FindingKind;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -27,9 +27,9 @@ pub(super) struct Candidates<'a> {
     /// Which of A and B runs first: what the quicker one refuses, the other need not run.
     quicker: OnceLock<usize>,
     /// Refuses texts that are no programs.
-    front: Front,
+    front: ClangCheck,
     /// Processes of other drivers, by command. What they say of a candidate that shows the failure, a new process has to say, too.
-    residents: Mutex<Vec<(usize, Resident)>>,
+    residents: Mutex<Vec<(usize, RequestProcess)>>,
     /// How many were tried.
     pub(super) tried: AtomicUsize,
 }
@@ -89,7 +89,7 @@ impl<'a> Candidates<'a> {
             warnings: OnceLock::new(),
             hints: OnceLock::new(),
             quicker: OnceLock::new(),
-            front: Front::default(),
+            front: ClangCheck::default(),
             residents: Mutex::default(),
             tried: AtomicUsize::new(0),
         })
@@ -101,7 +101,7 @@ impl<'a> Candidates<'a> {
         let words = self.words_of(k, &shown, program);
         let mut environment = vec![("ENVISA_CANDIDATE".to_owned(), shown.into_owned())];
         environment
-            .extend(self.driver_library(k).into_iter().flat_map(elsewhere::implementation_environment));
+            .extend(self.driver_library(k).into_iter().flat_map(other_driver::implementation_environment));
         let folder = self.folder.as_deref().or(path.parent()).unwrap_or(Path::new("."));
         limited_process::run(&words, folder, self.timeout, &environment)
             .ok_or_else(|| "a process cannot be started".to_owned())
@@ -113,17 +113,17 @@ impl<'a> Candidates<'a> {
         let words = self.words_of(k, &path.to_string_lossy(), program);
         let words: Vec<&str> = words.iter().map(|w| w.to_str()).collect::<Option<_>>()?;
         let request = serde_json::to_string(&words).ok()?;
-        let known = |all: &mut Vec<(usize, Resident)>| {
+        let known = |all: &mut Vec<(usize, RequestProcess)>| {
             let at = all.iter().position(|(of, _)| *of == k)?;
             Some(all.swap_remove(at).1)
         };
         let mut resident = self.residents.lock().ok().and_then(|mut all| known(&mut all)).or_else(|| {
             let mut words: Vec<OsString> = self.commands[k].clone();
             words.push("--serve".into());
-            Resident::start(&words, &elsewhere::implementation_environment(driver))
+            RequestProcess::start(&words, &other_driver::implementation_environment(driver))
         })?;
         let time = Duration::from_secs(self.timeout.into()) * 2;
-        let answer: elsewhere::Answer =
+        let answer: other_driver::Answer =
             resident.ask(&request, time, |line| serde_json::from_str(line).ok())?;
         self.residents.lock().ok()?.push((k, resident));
         Some(match answer {
@@ -154,7 +154,7 @@ impl<'a> Candidates<'a> {
 
     /// The words of a command for a candidate.
     fn words(&self, k: usize, program: &str) -> Vec<&OsString> {
-        without_arguments(&self.commands[k], &|name| has_lost(&self.input.program, program, name))
+        without_arguments(&self.commands[k], &|name| has_lost_name(&self.input.program, program, name))
     }
 
     /// Does a program, with a job if the input is one, show the failure?
@@ -247,9 +247,9 @@ impl<'a> Candidates<'a> {
                     Some((key, file)) if self.folder.is_some() && Path::new(file).is_file() => {
                         let copy = Path::new(file).file_name().unwrap_or_default();
                         copy_unless_present(Path::new(file), &folder.join(copy))?;
-                        quoted(&format!("{key}=@{}", copy.to_string_lossy()))
+                        quoted_for_shell(&format!("{key}=@{}", copy.to_string_lossy()))
                     }
-                    _ => quoted(&word),
+                    _ => quoted_for_shell(&word),
                 });
             }
             out.push_str(&words.join(" "));
@@ -294,7 +294,7 @@ pub(super) fn copy_unless_present(from: &Path, to: &Path) -> Result<(), String> 
 }
 
 /// Has a candidate lost a name that the input has?
-pub(super) fn has_lost(input: &str, candidate: &str, name: &str) -> bool {
+pub(super) fn has_lost_name(input: &str, candidate: &str, name: &str) -> bool {
     let has = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|w| w == name);
     has(input) && !has(candidate)
 }

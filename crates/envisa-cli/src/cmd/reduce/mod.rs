@@ -1,10 +1,10 @@
 //! `envisa reduce`: makes a failing input small.
 
 mod candidates;
-mod front;
+mod clang_check;
 
 use crate::cmd::{Done, Exit, Failure, limited_process};
-use candidates::{Candidates, copy_unless_present, has_lost};
+use candidates::{Candidates, copy_unless_present, has_lost_name};
 use envisa_harness::files;
 use envisa_harness::job::{Portable, without_arguments};
 use envisa_reduce::{Bounds, Language, Launch, OpenClC, Progress, Visa, reduce};
@@ -133,7 +133,7 @@ impl Failing {
         let file = folder.join(stem).with_extension("toml");
         files::write(
             &file,
-            without_arguments(job, &|name| has_lost(&self.program, program, name)).as_bytes(),
+            without_arguments(job, &|name| has_lost_name(&self.program, program, name)).as_bytes(),
         )?;
         Ok(file)
     }
@@ -142,7 +142,7 @@ impl Failing {
 /// Options of `envisa run` that launch a program, for one that it was reduced to: without arguments that this has lost.
 pub fn launch_of(reduced: &str, program: &str, options: &[String]) -> Vec<OsString> {
     let options: Vec<OsString> = options.iter().map(OsString::from).collect();
-    let gone = |name: &str| has_lost(program, reduced, name);
+    let gone = |name: &str| has_lost_name(program, reduced, name);
     candidates::without_arguments(&options, &gone).into_iter().cloned().collect()
 }
 
@@ -187,7 +187,7 @@ pub fn run(args: &Args) -> Done {
         eprintln!(
             "envisa reduce: {} candidates, {} s of CPU time",
             search.candidates.tried.load(Ordering::Relaxed),
-            limited_process::used_here().as_secs()
+            limited_process::cpu_time_used().as_secs()
         );
     }
     Ok(Exit::Fine)

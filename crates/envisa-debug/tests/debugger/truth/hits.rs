@@ -34,7 +34,7 @@ fn add(s: &mut Session<'_, '_>, condition: &str, hits: &str, message: &str) {
 fn stops(s: &mut Session<'_, '_>) -> Vec<(u64, String)> {
     let mut all = Vec::new();
     loop {
-        match s.go_on() {
+        match s.resume() {
             Stop::Breakpoint(_) => all.push((s.paused.clock(), s.lane_name(s.focus))),
             Stop::End => return all,
             other => panic!("{other:?}"),
@@ -73,7 +73,7 @@ fn each_lane_counts_its_own_hits() {
                 s.restart().expect("it begins");
                 s.breakpoints.all.clear();
                 add(s, condition, hits_text, "j = {j}");
-                assert_eq!(s.go_on(), Stop::End);
+                assert_eq!(s.resume(), Stop::End);
                 let mut said = std::mem::take(&mut s.said);
                 said.sort();
                 let mut expected: Vec<String> = (0..super::ITEMS)
@@ -109,18 +109,18 @@ fn hits_are_of_the_launch_and_not_of_the_session() {
             s.restart().expect("it begins");
             let middle = there[there.len() / 2].0;
             s.breakpoints.all.clear();
-            s.go(middle - 1);
+            s.run_to_clock(middle - 1);
             add(s, "", "3", "");
             assert_eq!(stops(s), there[there.len() / 2..], "{order:?}");
             // A lane that is changed comes there as often as it does then.
             s.restart().expect("it begins");
-            assert_eq!(s.go_on(), Stop::Breakpoint(vec![2]));
+            assert_eq!(s.resume(), Stop::Breakpoint(vec![2]));
             let lane = s.lane_name(s.focus);
             assert!(s.assign("j", "-1", 0).is_ok());
             s.breakpoints.all.clear();
             let (thread, item) = (s.focus.thread, lane.trim_start_matches("work-item ").to_owned());
             add(s, &format!("i == {item}"), "> 3", "{j}");
-            assert_eq!(s.go_on(), Stop::End);
+            assert_eq!(s.resume(), Stop::End);
             let said: Vec<String> = std::mem::take(&mut s.said);
             let i: u64 = item.parse().expect("a number");
             // What was executed is past; the loop begins anew.
@@ -142,7 +142,7 @@ fn accesses_are_counted_from_when_they_are_watched() {
         let id = s.breakpoints.watch(watch);
         let mut all = Vec::new();
         loop {
-            match s.go_on() {
+            match s.resume() {
                 Stop::Data(by, what) => {
                     assert!(by == id && what.contains("shared[0] was written by"), "{what}");
                     all.push((s.paused.clock(), what));

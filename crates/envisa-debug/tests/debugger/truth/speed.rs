@@ -5,7 +5,7 @@ use super::{TYPES, device, module};
 use envisa::{Device, Engine, Kernel, Launch};
 use envisa_debug::breakpoints::{Kind, When};
 use envisa_debug::dap;
-use envisa_debug::session::{Options, Session, Step, Stop, Way};
+use envisa_debug::session::{Direction, Options, Session, Step, Stop};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -86,7 +86,7 @@ fn the_first_breakpoint_is_near() {
             let start = now();
             let mut s = Session::new(stage, Options::default()).expect("a session");
             stop_at(&mut s, 8, "i == 4095");
-            assert!(matches!(s.go_on(), Stop::Breakpoint(_)));
+            assert!(matches!(s.resume(), Stop::Breakpoint(_)));
             now() - start
         })
     });
@@ -99,15 +99,15 @@ fn the_way_back_is_short() {
     let run = device.launch(&kernel, &launch).expect("a launch");
     run.stage(|stage| {
         let mut s = Session::new(stage, Options::default()).expect("a session");
-        assert_eq!(s.go_on(), Stop::End);
+        assert_eq!(s.resume(), Stop::End);
         let end = s.paused.clock();
         // What led here is run once more, and kept.
-        assert_eq!(s.step(Step::Instruction, Way::Back), Stop::Step);
+        assert_eq!(s.step(Step::Instruction, Direction::Back), Stop::Step);
         // A thread has some hundred instructions in debug builds.
         let steps = if cfg!(debug_assertions) { 100 } else { 1000 };
         let start = now();
         for _ in 0..steps {
-            assert_eq!(s.step(Step::Instruction, Way::Back), Stop::Step);
+            assert_eq!(s.step(Step::Instruction, Direction::Back), Stop::Step);
         }
         within("a step of an instruction back", (now() - start) / steps, Duration::from_millis(1));
         // The place is as far back as that.

@@ -191,7 +191,7 @@ fn shown(s: &mut Session<'_, '_>, p: &Program, before: usize) -> Stops {
         s.breakpoints.add(Kind::Line, starts, When::default(), format!("{line}"));
     }
     let mut stops = Stops::new();
-    while let Stop::Breakpoint(_) = s.go_on() {
+    while let Stop::Breakpoint(_) = s.resume() {
         let frame = s.frames(s.focus.thread).remove(0);
         let line = frame.line.expect("a line").line as usize - before;
         let mask = s.paused.threads()[s.focus.thread].mask;

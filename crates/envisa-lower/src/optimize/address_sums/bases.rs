@@ -34,11 +34,11 @@ pub(super) fn find_bases(p: &ProgramParts, blocks: &Blocks, uses: &Uses) -> Vec<
 }
 
 /// The one whose halves are these, or which is these quads, from a channel on.
-pub(super) fn of_halves(all: &[Base], channel: u32, low: RegOffset, high: RegOffset) -> Option<&Base> {
+pub(super) fn find_by_halves(all: &[Base], channel: u32, low: RegOffset, high: RegOffset) -> Option<&Base> {
     all.iter().find(|b| (b.channel, b.low, b.high) == (channel, low, high))
 }
 
-pub(super) fn of_quads(all: &[Base], channel: u32, quads: RegOffset) -> Option<&Base> {
+pub(super) fn find_by_quads(all: &[Base], channel: u32, quads: RegOffset) -> Option<&Base> {
     all.iter().find(|b| (b.channel, b.quads) == (channel, Some(quads)))
 }
 

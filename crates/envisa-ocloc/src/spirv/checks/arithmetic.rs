@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use envisa_zebin::check_reports::{Does, Kind, What};
+use envisa_zebin::check_reports::{Kind, ReportHeader, ReportedAccess};
 
 use super::super::{Instruction, Rewriting};
 use super::types::Shape;
@@ -178,7 +178,7 @@ impl Checking {
     fn shifts(&mut self, at: usize, kinds: Kinds, count: u32) {
         let bits = 8 * kinds.bytes;
         let inside = self.types.constant(count).is_some_and(|n| (0..bits as i64).contains(&n));
-        let made = self.types.made(count).map(|i| i.op);
+        let made = self.types.definition(count).map(|i| i.op);
         let Some(of) = self.types.type_of(count).and_then(|ty| self.kinds(ty)) else { return };
         if inside || matches!(made, Some(op::BITWISE_AND | own::CONSTANT_COMPOSITE)) {
             return;
@@ -219,8 +219,9 @@ impl Checking {
         if self.types.constant(index).is_some_and(|n| (0..limit as i64).contains(&n)) {
             return;
         }
-        let does = if i.op == own::VECTOR_INSERT_DYNAMIC { Does::Writes } else { Does::Reads };
-        let what = What { kind: Kind::Index, does, bytes: kinds.bytes as u16, bound: kinds.count };
+        let does =
+            if i.op == own::VECTOR_INSERT_DYNAMIC { ReportedAccess::Writes } else { ReportedAccess::Reads };
+        let what = ReportHeader { kind: Kind::Index, does, bytes: kinds.bytes as u16, bound: kinds.count };
         let value = self.long(i.at, index);
         self.call(i.at, value, limit, what, "");
     }
@@ -235,7 +236,7 @@ impl Checking {
         };
         let [zero, one] = [0, 1].map(|n| self.constant(n));
         let value = self.make(at, own::SELECT, &[any, one, zero]);
-        let what = What { kind, does: Does::Reads, bytes: kinds.bytes as u16, bound };
+        let what = ReportHeader { kind, does: ReportedAccess::Reads, bytes: kinds.bytes as u16, bound };
         self.call(at, value, 1, what, "");
     }
 

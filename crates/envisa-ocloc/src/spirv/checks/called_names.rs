@@ -48,7 +48,7 @@ impl CalledNames {
 
     /// The function on an image whose call begins at a line and a column of a file, also if a macro there calls it and no
     /// other of its kind.
-    pub fn of_image(&self, [file, number, column]: [u32; 3]) -> Option<&'static str> {
+    pub fn image_function_at(&self, [file, number, column]: [u32; 3]) -> Option<&'static str> {
         let text = self.texts.get(&file)?;
         let line = text.lines().nth((number as usize).checked_sub(1)?)?;
         let name = line.get((column as usize).checked_sub(1)?..)?.split(|c| !is_of_name(c)).next()?;
@@ -86,11 +86,15 @@ mod tests {
         let text = "#define AT(p) \\\n  read_imageui(p, s, c)\n#define BOTH read_imagei(p) + read_imagef(p)\n\
                     uint4 v = read_imageui(p, s, c);\nuint4 w = AT(p) + BOTH;\n";
         let names = CalledNames { texts: BTreeMap::from([(7, text.to_owned())]), ..CalledNames::default() };
-        assert_eq!(names.of_image([7, 4, 11]), Some("read_imageui"));
-        assert_eq!(names.of_image([7, 5, 11]), Some("read_imageui"));
-        assert_eq!(names.of_image([7, 5, 19]), None);
+        assert_eq!(names.image_function_at([7, 4, 11]), Some("read_imageui"));
+        assert_eq!(names.image_function_at([7, 5, 11]), Some("read_imageui"));
+        assert_eq!(names.image_function_at([7, 5, 19]), None);
         assert_eq!(
-            (names.of_image([7, 4, 1]), names.of_image([8, 4, 11]), names.of_image([7, 9, 0])),
+            (
+                names.image_function_at([7, 4, 1]),
+                names.image_function_at([8, 4, 11]),
+                names.image_function_at([7, 9, 0])
+            ),
             (None, None, None)
         );
     }

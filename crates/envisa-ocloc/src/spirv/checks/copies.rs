@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use envisa_zebin::check_reports::{ALL_EVENTS, Does, Kind, What};
+use envisa_zebin::check_reports::{ALL_EVENTS, Kind, ReportHeader, ReportedAccess};
 
 use super::super::{Instruction, Rewriting};
 use super::pointer_path::Path;
@@ -82,7 +82,7 @@ impl Copies {
         let at = i.at;
         let bytes =
             checking.types.pointer(to).and_then(|(_, t)| checking.types.get(t)).map_or(0, |t| t.bytes);
-        for (pointer, does) in [(to, Does::Writes), (from, Does::Reads)] {
+        for (pointer, does) in [(to, ReportedAccess::Writes), (from, ReportedAccess::Reads)] {
             self.bounds(checking, at, (pointer, does), (elements, bytes));
         }
         self.count += 1;
@@ -93,7 +93,12 @@ impl Copies {
         for number in [elements, stride] {
             arguments.push(checking.long(at, number));
         }
-        checking.report(at, event, What { bound: self.count, ..unnamed_report(Kind::Copies) }, &arguments);
+        checking.report(
+            at,
+            event,
+            ReportHeader { bound: self.count, ..unnamed_report(Kind::Copies) },
+            &arguments,
+        );
         let module = &mut checking.module;
         (module.words[at + 1], module.words[at + 2]) = (self.event, module.id());
         module.words[i.end - 1] = self.none;
@@ -110,7 +115,7 @@ impl Copies {
         &self,
         checking: &mut Checking,
         at: usize,
-        (pointer, does): (u32, Does),
+        (pointer, does): (u32, ReportedAccess),
         (elements, bytes): (u32, u64),
     ) {
         let path = Path::of(&checking.module, &checking.types, &checking.variables, pointer);
@@ -126,7 +131,7 @@ impl Copies {
         if let Some(offset) = checking.offset(at, &path.steps) {
             last = checking.make(at, op::I_ADD, &[offset, last]);
         }
-        let what = What {
+        let what = ReportHeader {
             kind: Kind::Offset,
             does,
             bytes: u16::try_from(bytes).unwrap_or(u16::MAX),
@@ -188,6 +193,6 @@ pub(super) fn kernel_functions(module: &Rewriting) -> BTreeSet<u32> {
     entries.map(|entry| called(entry).unwrap_or(entry)).collect()
 }
 
-fn unnamed_report(kind: Kind) -> What {
-    What { kind, does: Does::Reads, bytes: 0, bound: 0 }
+fn unnamed_report(kind: Kind) -> ReportHeader {
+    ReportHeader { kind, does: ReportedAccess::Reads, bytes: 0, bound: 0 }
 }

@@ -2,7 +2,7 @@
 //! nothing but themselves are the same instruction.
 
 use super::op;
-use super::{CROSS_WORKGROUP, Checking, Does, GENERIC, Instruction, Kind, What};
+use super::{CROSS_WORKGROUP, Checking, GENERIC, Instruction, Kind, ReportHeader, ReportedAccess};
 use envisa_zebin::check_reports::{ALONE, FOR_GROUP};
 
 /// Scopes of no more than a group (3.27): a group, a sub-group, a work-item.
@@ -15,7 +15,7 @@ impl Checking {
     pub(super) fn fences(&mut self, i: &Instruction) {
         let Some(bound) = self.kind_of_fence(i) else { return };
         for (at, bound) in [(i.at, bound), (i.end, 0)] {
-            self.note(at, What { kind: Kind::Fences, does: Does::Reads, bytes: 0, bound });
+            self.note(at, ReportHeader { kind: Kind::Fences, does: ReportedAccess::Reads, bytes: 0, bound });
         }
     }
 

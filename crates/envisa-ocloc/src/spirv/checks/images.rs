@@ -4,7 +4,7 @@
 //! (OpenCL C 3.0, 6.15.15.2 to 6.15.15.6: for other channel data types the values are undefined. OpImageQueryFormat: SPIR-V
 //! specification, 3.42.10; its result is a channel data type of 3.13.)
 
-use envisa_zebin::check_reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Kind, ReportHeader, ReportedAccess};
 
 use super::super::Instruction;
 use super::pointer_path::name_of_pointer;
@@ -31,23 +31,24 @@ const SIGNED: u64 = 3;
 
 impl Checking {
     /// Holds the type of what an image is accessed with against that of its channels.
-    pub(super) fn of_image(&mut self, i: &Instruction) {
+    pub(super) fn check_image_access(&mut self, i: &Instruction) {
         let (image, texel, does) = match (i.op, self.module.operands(i)) {
             (own::SAMPLE_EXPLICIT_LOD, &[ty, _, sampled, ..]) => {
-                let Some(made) = self.types.made(sampled).filter(|m| m.op == own::SAMPLED_IMAGE) else {
+                let Some(made) = self.types.definition(sampled).filter(|m| m.op == own::SAMPLED_IMAGE) else {
                     return;
                 };
-                (self.module.operands(made)[2], ty, Does::Reads)
+                (self.module.operands(made)[2], ty, ReportedAccess::Reads)
             }
-            (own::READ, &[ty, _, image, ..]) => (image, ty, Does::Reads),
+            (own::READ, &[ty, _, image, ..]) => (image, ty, ReportedAccess::Reads),
             (own::WRITE, &[image, _, texel, ..]) => match self.types.type_of(texel) {
-                Some(ty) => (image, ty, Does::Writes),
+                Some(ty) => (image, ty, ReportedAccess::Writes),
                 None => return,
             },
             _ => return,
         };
         let Some(integers) = self.has_integers(texel) else { return };
-        let signed = self.called_names.of_image(self.line).and_then(takes_signs).filter(|_| integers);
+        let signed =
+            self.called_names.image_function_at(self.line).and_then(takes_signs).filter(|_| integers);
         // The types that are wrong come last.
         let (first, wrong, bound) = match (integers, signed) {
             (true, None) => (FIRST_INTEGER, INTEGERS, check_reports::INTEGERS),
@@ -55,7 +56,7 @@ impl Checking {
             (true, Some(false)) => (FIRST_INTEGER + SIGNED, INTEGERS - SIGNED, check_reports::UNSIGNED),
             (false, _) => (FIRST_INTEGER + INTEGERS, TYPES - INTEGERS, 0),
         };
-        let what = What { kind: Kind::Texel, does, bytes: 0, bound };
+        let what = ReportHeader { kind: Kind::Texel, does, bytes: 0, bound };
         if !self.known.insert((image, wrong, what.pack())) {
             return;
         }

@@ -3,7 +3,7 @@
 
 use envisa_zebin::check_reports::Kind;
 
-use super::super::debugger_frames::behind_variables;
+use super::super::debugger_frames::after_variables;
 use super::types::Shape;
 use super::{Checking, WORKGROUP, op};
 
@@ -12,7 +12,7 @@ const VARIABLE: u32 = 59;
 impl Checking {
     /// The kernel whose first instruction is the n-th tells where its local variables are.
     pub(super) fn local_names(&mut self, n: usize) {
-        let (Some(at), first) = (behind_variables(&self.module.all, n), &self.module.all[n]) else { return };
+        let (Some(at), first) = (after_variables(&self.module.all, n), &self.module.all[n]) else { return };
         if !self.module.operands(first).get(1).is_some_and(|id| self.kernels.contains(id)) {
             return;
         }
@@ -41,7 +41,7 @@ impl Checking {
                 }
             }
             let element = Some(element.bytes);
-            self.tell_variable(at, variable, (Kind::LocalVariable, bytes, element), &name);
+            self.report_variable_place(at, variable, (Kind::LocalVariable, bytes, element), &name);
         }
     }
 }

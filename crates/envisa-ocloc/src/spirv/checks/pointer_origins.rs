@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Instruction;
-use super::super::debugger_frames::behind_variables;
+use super::super::debugger_frames::after_variables;
 use super::types::Shape;
 use super::{Access, Checking, FUNCTION, GENERIC, WORKGROUP, op, pointer_path};
 
@@ -80,7 +80,7 @@ impl Checking {
         if let Some(value) = self.variables.value(pointer) {
             return self.origin(at, value);
         }
-        let i = *self.types.made(pointer)?;
+        let i = *self.types.definition(pointer)?;
         let operands = self.module.operands(&i).to_vec();
         match (i.op, &operands[..]) {
             (own::VARIABLE, _) => {
@@ -134,7 +134,7 @@ impl Checking {
 
     /// The variable whose value, or the array of which an element, a pointer is of: with the instruction that takes it.
     fn holder(&self, pointer: u32) -> Option<(u32, Option<Instruction>)> {
-        let i = *self.types.made(pointer)?;
+        let i = *self.types.definition(pointer)?;
         if i.op == own::VARIABLE {
             return self.variables.stored(pointer).map(|_| (pointer, None));
         }
@@ -164,9 +164,9 @@ impl Checking {
             Shape::Pointer(..) => None,
             _ => return None,
         };
-        let declared = self.types.made(variable)?.at;
+        let declared = self.types.definition(variable)?.at;
         let n = self.module.all.iter().rposition(|i| i.op == op::FUNCTION && i.at < declared)?;
-        let begin = behind_variables(&self.module.all, n)?;
+        let begin = after_variables(&self.module.all, n)?;
         let long = self.ids.long;
         let ty = match count {
             Some(count) => {

@@ -73,9 +73,10 @@ impl Path {
         let (mut made, mut root, mut followed, mut holder) = (Vec::new(), pointer, 0, pointer);
         loop {
             if let Some(value) = variables.value(root) {
-                holder = types.made(root).and_then(|i| module.operands(i).get(2).copied()).unwrap_or(root);
+                holder =
+                    types.definition(root).and_then(|i| module.operands(i).get(2).copied()).unwrap_or(root);
                 root = value;
-            } else if let Some(i) = types.made(root).filter(|i| is_step(i.op)) {
+            } else if let Some(i) = types.definition(root).filter(|i| is_step(i.op)) {
                 let operands = module.operands(i);
                 made.push((i.op, operands));
                 root = *operands.get(2)?;
@@ -88,7 +89,7 @@ impl Path {
             }
         }
         let (_, pointee) = types.pointer(root)?;
-        let origin = types.made(root).map(|i| i.op);
+        let origin = types.definition(root).map(|i| i.op);
         let chosen = matches!(origin, Some(op::SELECT | op::PHI));
         let text = name_of_pointer(module, types, if chosen { holder } else { root });
         let object = types.get(pointee).map(|t| t.bytes).filter(|n| *n > 0 && origin == Some(op::VARIABLE));
@@ -127,12 +128,12 @@ impl Path {
 
 /// What a pointer is called that is not a step from another: one out of a variable as that is, with its indices.
 pub(super) fn name_of_pointer(module: &Rewriting, types: &Types, pointer: u32) -> String {
-    let mut root = match types.made(pointer) {
+    let mut root = match types.definition(pointer) {
         Some(i) if i.op == op::LOAD => module.operands(i).get(2).copied().unwrap_or(pointer),
         _ => pointer,
     };
     let mut indices = String::new();
-    while let Some(i) = types.made(root).filter(|i| is_step(i.op) && indices.len() < LONGEST) {
+    while let Some(i) = types.definition(root).filter(|i| is_step(i.op) && indices.len() < LONGEST) {
         let operands = module.operands(i);
         let all =
             operands.len().saturating_sub(if matches!(i.op, op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN) {
@@ -157,7 +158,7 @@ fn variable_of(module: &Rewriting, types: &Types, variables: &Variables, pointer
         if seen.len() > LONGEST {
             return None;
         }
-        let i = types.made(id)?;
+        let i = types.definition(id)?;
         match (i.op, module.operands(i)) {
             (op::VARIABLE, _) => {
                 found.insert(id);

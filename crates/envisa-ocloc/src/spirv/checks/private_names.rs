@@ -4,9 +4,9 @@
 //! Structures with bytes between their members do not: a variable that tells its address is kept in memory, with these bytes, which
 //! nobody sets, and copies of the whole would be said to use what nothing has written.
 
-use envisa_zebin::check_reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Kind, ReportHeader, ReportedAccess};
 
-use super::super::debugger_frames::behind_variables;
+use super::super::debugger_frames::after_variables;
 use super::types::{Shape, Type};
 use super::{Checking, FUNCTION, op};
 
@@ -15,11 +15,11 @@ const VARIABLE: u32 = 59;
 impl Checking {
     /// The variables of the function whose first instruction is the n-th tell where they are.
     pub(super) fn private_names(&mut self, n: usize) {
-        let Some(at) = behind_variables(&self.module.all, n) else { return };
+        let Some(at) = after_variables(&self.module.all, n) else { return };
         let body = self.module.all[n..].iter().take_while(|i| i.op != op::FUNCTION_END);
         let variables: Vec<u32> = body
             .filter_map(|i| match (i.op, self.module.operands(i)) {
-                (VARIABLE, [_, id, FUNCTION, ..]) if !self.variables.is_settled(*id) => Some(*id),
+                (VARIABLE, [_, id, FUNCTION, ..]) if !self.variables.is_always_assigned(*id) => Some(*id),
                 _ => None,
             })
             .collect();
@@ -29,7 +29,7 @@ impl Checking {
             let Some(ty) = ty.filter(|t| !matches!(t.shape, Shape::Other)) else { continue };
             let Some(name) = self.types.name(variable).map(str::to_owned) else { continue };
             let (kind, bytes, element) = (Kind::Variable, ty.bytes, self.element_bytes(ty));
-            self.tell_variable(at, variable, (kind, bytes, element), &name);
+            self.report_variable_place(at, variable, (kind, bytes, element), &name);
         }
     }
 
@@ -46,16 +46,16 @@ impl Checking {
     }
 
     /// A variable tells where it is, its bytes and those of an element, and its name.
-    pub(super) fn tell_variable(
+    pub(super) fn report_variable_place(
         &mut self,
         at: usize,
         variable: u32,
         (kind, bytes, element): (Kind, u64, Option<u64>),
         name: &str,
     ) {
-        let what = What {
+        let what = ReportHeader {
             kind,
-            does: Does::Reads,
+            does: ReportedAccess::Reads,
             bytes: element.and_then(|n| u16::try_from(n).ok()).unwrap_or(0),
             bound: u32::try_from(bytes).unwrap_or(u32::MAX),
         };

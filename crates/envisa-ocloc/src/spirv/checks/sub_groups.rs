@@ -5,7 +5,7 @@
 //! (SPV_INTEL_subgroups; cl_intel_subgroups: blocks are read at multiples of 4 bytes, and written at multiples of 16.
 //! OpGroupNonUniformShuffle: SPIR-V specification, 3.42.24. What is taken of a work-item that there is not is undefined.)
 
-use envisa_zebin::check_reports::{self, Does, Kind, What};
+use envisa_zebin::check_reports::{self, Kind, ReportHeader, ReportedAccess};
 
 use super::super::Instruction;
 use super::{ALIGNED, Checking, SUB_GROUP, op};
@@ -40,7 +40,7 @@ const WRITE_ALIGN: u64 = 16;
 
 impl Checking {
     /// Holds against what there is what the work-items of a sub-group do together.
-    pub(super) fn of_sub_group(&mut self, i: &Instruction) {
+    pub(super) fn check_sub_group_operation(&mut self, i: &Instruction) {
         self.meets(i);
         match (i.op, self.module.operands(i)) {
             (op::GROUP_BROADCAST, &[_, _, scope, _, from]) => self.broadcast(i.at, scope, from),
@@ -67,7 +67,7 @@ impl Checking {
             }
             _ => return,
         };
-        self.note(i.at, What { kind: Kind::Meets, does: Does::Reads, bytes: 0, bound });
+        self.note(i.at, ReportHeader { kind: Kind::Meets, does: ReportedAccess::Reads, bytes: 0, bound });
     }
 
     /// Has a kernel groups of a size that it names and that may be one sub-group?
@@ -89,7 +89,7 @@ impl Checking {
             Some(SUB_GROUP) => check_reports::OF_SUB_GROUP,
             _ => 0,
         };
-        let what = What { kind: Kind::Broadcasts, does: Does::Reads, bytes: 0, bound };
+        let what = ReportHeader { kind: Kind::Broadcasts, does: ReportedAccess::Reads, bytes: 0, bound };
         let of = self.types.type_of(from);
         let is_vector =
             |i: &&Instruction| i.op == own::TYPE_VECTOR && self.module.operands(i).first().copied() == of;
@@ -112,7 +112,9 @@ impl Checking {
     fn shuffle(&mut self, at: usize, lane: u32) {
         let Some(most) = self.sub_group_size(at) else { return };
         let lane = self.long(at, lane);
-        let known = self.constant(What { kind: Kind::Lane, does: Does::Reads, bytes: 0, bound: 0 }.pack());
+        let known = self.constant(
+            ReportHeader { kind: Kind::Lane, does: ReportedAccess::Reads, bytes: 0, bound: 0 }.pack(),
+        );
         let bits = self.constant(u64::from(u32::BITS));
         let bound = self.make(at, op::SHIFT_LEFT_LOGICAL, &[most, bits]);
         let what = self.make(at, op::BITWISE_OR, &[known, bound]);
@@ -155,9 +157,11 @@ impl Checking {
     /// Holds the address of a block of a sub-group against what it has to be a multiple of, and tells of the block.
     fn block(&mut self, i: &Instruction) {
         let (pointer, does, align, data) = match (i.op, self.module.operands(i)) {
-            (own::BLOCK_READ, [data, _, pointer, ..]) => (*pointer, Does::Reads, READ_ALIGN, Some(*data)),
+            (own::BLOCK_READ, [data, _, pointer, ..]) => {
+                (*pointer, ReportedAccess::Reads, READ_ALIGN, Some(*data))
+            }
             (own::BLOCK_WRITE, [pointer, data, ..]) => {
-                (*pointer, Does::Writes, WRITE_ALIGN, self.types.type_of(*data))
+                (*pointer, ReportedAccess::Writes, WRITE_ALIGN, self.types.type_of(*data))
             }
             _ => return,
         };
@@ -165,7 +169,7 @@ impl Checking {
         else {
             return;
         };
-        let what = What {
+        let what = ReportHeader {
             kind: Kind::Alignment,
             does,
             bytes: u16::try_from(element.bytes).unwrap_or(u16::MAX),
@@ -178,7 +182,12 @@ impl Checking {
         let elements = data.and_then(|data| self.types.elements(data)).unwrap_or(1);
         if let Some(most) = self.sub_group_size(i.at) {
             let elements = self.constant(elements);
-            self.report(i.at, address, What { kind: Kind::Block, bound: 0, ..what }, &[most, elements]);
+            self.report(
+                i.at,
+                address,
+                ReportHeader { kind: Kind::Block, bound: 0, ..what },
+                &[most, elements],
+            );
         }
     }
 }

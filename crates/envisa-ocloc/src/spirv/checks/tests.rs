@@ -68,13 +68,13 @@ fn with_checks(spirv: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// What the calls report, as it is told: value, limit, what and text; without where variables in local memory are.
-fn calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
+fn calls(spirv: &[u8]) -> Vec<(u32, u64, ReportHeader, String)> {
     let mut all = all_calls(spirv);
     all.retain(|c| c.2.kind != Kind::LocalVariable);
     all
 }
 
-fn all_calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
+fn all_calls(spirv: &[u8]) -> Vec<(u32, u64, ReportHeader, String)> {
     let changed = with_checks(spirv).expect("a module");
     let module = Rewriting::of(&changed).expect("it is still one");
     let types = Types::of(&module);
@@ -84,14 +84,14 @@ fn all_calls(spirv: &[u8]) -> Vec<(u32, u64, What, String)> {
         .filter(|o| o.len() == 6 + check_reports::NAME_WORDS)
         .map(|o| {
             let words: Vec<u64> = o[6..].iter().map(|w| number(*w)).collect();
-            let what = What::unpack(number(o[5])).expect("a report");
-            (o[3], number(o[4]), what, check_reports::name(&words))
+            let what = ReportHeader::unpack(number(o[5])).expect("a report");
+            (o[3], number(o[4]), what, check_reports::name_from_words(&words))
         })
         .collect()
 }
 
-fn what(kind: Kind, does: Does, bytes: u16, bound: u32) -> What {
-    What { kind, does, bytes, bound }
+fn what(kind: Kind, does: ReportedAccess, bytes: u16, bound: u32) -> ReportHeader {
+    ReportHeader { kind, does, bytes, bound }
 }
 
 #[test]
@@ -101,12 +101,12 @@ fn indices_are_held_against_their_arrays() {
     let element = instruction(70, &[9, 51, 50, 4, 32]);
     let store = instruction(op::STORE, &[51, 4, ALIGNED, 4]);
     let found = calls(&kernel(&[row, element, store.clone()]));
-    let index = |bound| what(Kind::Index, Does::Writes, 4, bound);
+    let index = |bound| what(Kind::Index, ReportedAccess::Writes, 4, bound);
     assert_eq!(found, [(32, 4, index(4), "t[]".to_owned()), (32, 8, index(8), "t[][]".to_owned())]);
     // t[0][i]: all of it may be meant. Twice, and told once.
     let element = instruction(70, &[9, 51, 30, 4, 4, 32]);
     let found = calls(&kernel(&[element, store.clone(), store.clone()]));
-    assert_eq!(found, [(32, 8, what(Kind::FlatIndex, Does::Writes, 4, 8), "t[][]".to_owned())]);
+    assert_eq!(found, [(32, 8, what(Kind::FlatIndex, ReportedAccess::Writes, 4, 8), "t[][]".to_owned())]);
     // What is known to be inside is not looked at.
     assert_eq!(calls(&kernel(&[instruction(70, &[9, 51, 30, 4, 4, 6]), store])), []);
 }
@@ -119,7 +119,7 @@ fn offsets_are_held_against_variables() {
     let found = calls(&kernel(&[first, other, instruction(op::LOAD, &[INT, 52, 51, ALIGNED, 4])]));
     let [(_, limit, told, text)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((*limit, text.as_str()), (4 * 4 * 8 - 3, "t[][][]"));
-    assert_eq!(*told, what(Kind::Offset, Does::Reads, 4, 4 * 4 * 8));
+    assert_eq!(*told, what(Kind::Offset, ReportedAccess::Reads, 4, 4 * 4 * 8));
     // Of a buffer nothing is known.
     let element = instruction(67, &[12, 51, 31, 32]);
     assert_eq!(calls(&kernel(&[element, instruction(op::LOAD, &[INT, 52, 51])])), []);
@@ -131,7 +131,10 @@ fn kernels_tell_where_variables_in_local_memory_are() {
     let body = [first, instruction(op::LOAD, &[INT, 52, 50])];
     let found = all_calls(&kernel(&body));
     let [(_, _, told, text)] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((*told, text.as_str()), (what(Kind::LocalVariable, Does::Reads, 4, 4 * 4 * 8), "t[8]"));
+    assert_eq!(
+        (*told, text.as_str()),
+        (what(Kind::LocalVariable, ReportedAccess::Reads, 4, 4 * 4 * 8), "t[8]")
+    );
     assert_eq!(all_calls(&function(Vec::new(), &body)), []);
 }
 
@@ -143,7 +146,7 @@ fn variables_that_may_have_no_value_tell_where_they_are() {
     let [(_, limit, told, text)] = &found[..] else { panic!("{found:?}") };
     // Below no limit: it is told whatever the address is.
     assert_eq!((*limit, text.as_str()), (0, "sum"));
-    assert_eq!(*told, what(Kind::Variable, Does::Reads, 4, 4));
+    assert_eq!(*told, what(Kind::Variable, ReportedAccess::Reads, 4, 4));
     assert_eq!(calls(&kernel(&[variable, store, load])), []);
 }
 
@@ -154,13 +157,13 @@ fn casts_are_held_against_alignment() {
     let load = |align| instruction(op::LOAD, &[17, 53, 52, ALIGNED, align]);
     let found = calls(&kernel(&[element.clone(), cast.clone(), load(16)]));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, Does::Reads, 16, 16)));
+    assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, ReportedAccess::Reads, 16, 16)));
     // As `vload4` has it.
     assert_eq!(calls(&kernel(&[element.clone(), cast.clone(), load(4)])), []);
     // What a function is given may have been cast before.
     let found = calls(&function(Vec::new(), &[element, cast, load(4)]));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, Does::Reads, 16, 4)));
+    assert_eq!((found[0].1, found[0].2), (1, what(Kind::Alignment, ReportedAccess::Reads, 16, 4)));
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn damage_is_no_harm() {
 }
 
 /// The notes of a kernel with this body.
-fn notes(body: &[Vec<u32>]) -> Vec<What> {
+fn notes(body: &[Vec<u32>]) -> Vec<ReportHeader> {
     let changed = with_checks(&kernel(body)).expect("a module");
     let module = Rewriting::of(&changed).expect("it is still one");
     let types = Types::of(&module);
@@ -277,7 +280,7 @@ fn notes(body: &[Vec<u32>]) -> Vec<What> {
         to.filter(|o| types.constant(o[2]) == Some(check_reports::NOTE as i64)).map(|o| o[1]).collect();
     let stores = module.all.iter().filter(|i| i.op == op::STORE).map(|i| module.operands(i));
     let stores = stores.filter(|o| to.contains(&o[0]));
-    stores.filter_map(|o| What::unpack(types.constant(o[1])? as u64)).collect()
+    stores.filter_map(|o| ReportHeader::unpack(types.constant(o[1])? as u64)).collect()
 }
 
 #[test]
@@ -285,7 +288,7 @@ fn atomics_of_64_bits_in_local_memory_are_noted() {
     let pointer = |class| instruction(op::TYPE_POINTER, &[60, class, LONG]);
     let add = instruction(234, &[LONG, 62, 61, 4, 4, 4]);
     let of = |class| notes(&[pointer(class), instruction(59, &[60, 61, class]), add.clone()]);
-    let note = |kind| what(kind, Does::Changes, 8, 0);
+    let note = |kind| what(kind, ReportedAccess::Changes, 8, 0);
     assert_eq!(of(WORKGROUP), [note(Kind::Changes), note(Kind::Changed)]);
     assert_eq!(of(CROSS_WORKGROUP), [], "every device has these");
 }
@@ -309,7 +312,7 @@ fn stores_of_values_in_pieces_are_noted() {
     // v.x = 0; *a = v;
     let set_first = [load(70), instruction(82, &[61, 71, 64, 70, 0]), store(66, 71), load(72), store(67, 72)];
     body.extend(set_first.iter().cloned());
-    let note = |bytes| what(Kind::Whole, Does::Writes, bytes, 0);
+    let note = |bytes| what(Kind::Whole, ReportedAccess::Writes, bytes, 0);
     assert_eq!(notes(&body), [note(4), note(0)]);
     // Of three components as four, the fourth does not count.
     body.pop();
@@ -326,7 +329,7 @@ fn barriers_of_sub_groups_are_noted() {
     let number = |id, value| instruction(op::CONSTANT, &[INT, id, value]);
     let barrier = |scope| instruction(op::CONTROL_BARRIER, &[scope, scope, 62]);
     let notes = |scope| notes(&[number(60, 2), number(61, 3), number(62, 0x108), barrier(scope)]);
-    assert_eq!(notes(61), [what(Kind::Together, Does::Reads, 0, check_reports::LOCAL)]);
+    assert_eq!(notes(61), [what(Kind::Together, ReportedAccess::Reads, 0, check_reports::LOCAL)]);
     assert_eq!(notes(60), []);
 }
 
@@ -337,12 +340,15 @@ fn texels_are_held_against_the_channels_of_images() {
     let written = kernel(&[null(INT, 50), instruction(99, &[31, 5, 50])]);
     let found: Vec<_> =
         calls(&written).into_iter().map(|(_, limit, what, name)| (limit, what, name)).collect();
-    assert_eq!(found, [(6, what(Kind::Texel, Does::Writes, 0, check_reports::INTEGERS), "a".to_owned())]);
+    assert_eq!(
+        found,
+        [(6, what(Kind::Texel, ReportedAccess::Writes, 0, check_reports::INTEGERS), "a".to_owned())]
+    );
     // Once in a block.
     let read = instruction(98, &[17, 51, 31, 5]);
     let found: Vec<_> =
         calls(&kernel(&[read.clone(), read])).into_iter().map(|(_, l, what, _)| (l, what)).collect();
-    assert_eq!(found, [(10, what(Kind::Texel, Does::Reads, 0, 0))]);
+    assert_eq!(found, [(10, what(Kind::Texel, ReportedAccess::Reads, 0, 0))]);
     // Which type it is of nobody knows.
     assert!(calls(&kernel(&[instruction(99, &[31, 5, 60])])).is_empty());
 }

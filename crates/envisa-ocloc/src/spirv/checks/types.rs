@@ -248,7 +248,7 @@ impl Types {
     }
 
     /// The instruction that makes a value.
-    pub fn made(&self, id: u32) -> Option<&Instruction> {
+    pub fn definition(&self, id: u32) -> Option<&Instruction> {
         self.made.get(&id)
     }
 

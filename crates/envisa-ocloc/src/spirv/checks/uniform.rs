@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use super::super::Instruction;
-use super::super::debugger_frames::behind_variables;
+use super::super::debugger_frames::after_variables;
 use super::{ALIGNED, Access, CROSS_WORKGROUP, Checking, FUNCTION, VOLATILE, WORKGROUP, op};
 
 mod own {
@@ -34,7 +34,7 @@ const COMPUTES: [RangeInclusive<u32>; 4] = [109..=124, 126..=152, 164..=191, 194
 
 impl Checking {
     /// Sees to it that a store to memory that work-items share is all channels'.
-    pub(super) fn by_all(&mut self, i: &Instruction, access: &Access) {
+    pub(super) fn make_store_unconditional(&mut self, i: &Instruction, access: &Access) {
         let Some((class @ (WORKGROUP | CROSS_WORKGROUP), _)) = self.types.pointer(access.pointer) else {
             return;
         };
@@ -57,7 +57,7 @@ impl Checking {
     }
 
     /// The same of `vstore` and `vstore_half`: what is zero is added to the number of the vector.
-    pub(super) fn vectors_by_all(&mut self, i: &Instruction) {
+    pub(super) fn make_vector_store_unconditional(&mut self, i: &Instruction) {
         let &[_, _, set, function, _, offset, pointer, ..] = self.module.operands(i) else { return };
         if i.op != op::EXT_INST || !STORES_VECTORS.contains(&function) || !self.types.is_opencl(set) {
             return;
@@ -115,7 +115,7 @@ impl Checking {
     pub(super) fn begin(&mut self, n: usize) {
         self.zero = Some(self.module.id());
         self.zero_used = false;
-        self.zero_at = behind_variables(&self.module.all, n);
+        self.zero_at = after_variables(&self.module.all, n);
     }
 
     /// A function ends: it gets the variable, if it needs it.
@@ -135,7 +135,7 @@ impl Checking {
         if self.types.constant(id).is_some() || !seen.insert(id) {
             return true;
         }
-        let Some(i) = self.types.made(id) else { return false };
+        let Some(i) = self.types.definition(id) else { return false };
         let operands = self.module.operands(i);
         let parts: Vec<u32> = match (i.op, operands) {
             (own::VARIABLE, [_, id, ..]) => {

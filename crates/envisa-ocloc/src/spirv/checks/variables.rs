@@ -84,16 +84,16 @@ impl Variables {
 
     /// Does an instruction tell debuggers where a variable is that may go into registers? The second half of the compiler then
     /// follows the values that the variable has, and may lose some of them where ways meet.
-    pub fn is_told_of(&self, module: &Rewriting, i: &Instruction) -> bool {
+    pub fn is_debug_value(&self, module: &Rewriting, i: &Instruction) -> bool {
         matches!(
             (i.op, module.operands(i)),
             (op::EXT_INST, [_, _, set, DEBUG_DECLARE, _, variable, ..])
-                if self.debug.contains(set) && self.is_settled(*variable)
+                if self.debug.contains(set) && self.is_always_assigned(*variable)
         )
     }
 
     /// Has a variable a value wherever it is used?
-    pub fn is_settled(&self, variable: u32) -> bool {
+    pub fn is_always_assigned(&self, variable: u32) -> bool {
         self.settled.contains(&variable)
     }
 

@@ -9,7 +9,9 @@ use super::super::{Instruction, Rewriting};
 use super::pointer_path::Path;
 use super::types::{Shape, Types};
 use super::variables::Variables;
-use super::{CROSS_WORKGROUP, Checking, Does, FUNCTION, GENERIC, Kind, VSTOREN, WORKGROUP, What, op};
+use super::{
+    CROSS_WORKGROUP, Checking, FUNCTION, GENERIC, Kind, ReportHeader, ReportedAccess, VSTOREN, WORKGROUP, op,
+};
 
 mod own {
     pub const VECTOR_SHUFFLE: u32 = 79;
@@ -87,7 +89,7 @@ impl Checking {
             return;
         };
         for (at, bytes) in [(i.at, bytes), (i.end, 0)] {
-            self.note(at, What { kind: Kind::Whole, does: Does::Writes, bytes, bound: 0 });
+            self.note(at, ReportHeader { kind: Kind::Whole, does: ReportedAccess::Writes, bytes, bound: 0 });
         }
     }
 
@@ -99,7 +101,7 @@ impl Checking {
             Shape::Number if ty.bytes > 1 => ty.bytes,
             Shape::Vector(of, _) => {
                 let element = self.types.get(of).map(|t| t.bytes).filter(|n| *n < 4)?;
-                let shuffled = self.types.made(value).filter(|i| i.op == own::VECTOR_SHUFFLE);
+                let shuffled = self.types.definition(value).filter(|i| i.op == own::VECTOR_SHUFFLE);
                 let components = shuffled.and_then(|i| self.module.operands(i).get(4..));
                 let counted = components.and_then(|all| all.iter().position(|c| *c == NO_COMPONENT));
                 counted.map_or(ty.bytes, |n| n as u64 * element)
@@ -118,7 +120,7 @@ impl Checking {
         if let Some(values) = passed {
             return values.iter().any(|v| self.in_pieces(*v, seen));
         }
-        let Some(i) = self.types.made(value) else { return false };
+        let Some(i) = self.types.definition(value) else { return false };
         match (i.op, self.module.operands(i)) {
             (op::LOAD, [ty, _, pointer, ..]) => self.loaded_in_pieces(value, *ty, *pointer, seen),
             (own::BITCAST | own::COMPOSITE_EXTRACT, [_, _, of, ..]) => self.in_pieces(*of, seen),
@@ -144,7 +146,7 @@ impl Checking {
         if class != FUNCTION {
             return path.cast_from < loaded.bytes;
         }
-        if self.variables.is_settled(path.root) {
+        if self.variables.is_always_assigned(path.root) {
             let values = self.variables.stored(path.root);
             return values.is_some_and(|all| all.iter().any(|v| self.in_pieces(*v, seen)));
         }
