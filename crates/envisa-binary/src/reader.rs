@@ -191,7 +191,7 @@ pub fn read_header(bytes: &[u8]) -> Result<Header> {
     let at = cur.pos();
     let globals = cur.u16("number of file-scope variables")?;
     if globals != 0 {
-        let problem = Problem::Value { found: globals.into(), expected: "0: they exist no longer" };
+        let problem = Problem::Value { found: globals.into(), expected: "0: the format no longer has them" };
         return Err(ReadError::new(at, "number of file-scope variables", problem));
     }
     let n = cur.u16("number of functions")?;
@@ -372,7 +372,7 @@ pub(crate) fn read_tables(bytes: &[u8], version: (u8, u8), l: &Located) -> Resul
         return Err(ReadError::new(at, "number of surfaces", problem));
     }
     o.surfaces = list(cur, n.into(), predefined::FIRST_SURFACE as usize, "surface", &mut o.var_attrs)?;
-    zero(cur, "number of VME variables", "0: they exist no longer")?;
+    zero(cur, "number of VME variables", "0: the format no longer has them")?;
     let limits = Limits::of(&o, layout.version());
 
     let input_at = cur.pos();

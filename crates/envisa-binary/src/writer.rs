@@ -376,7 +376,7 @@ impl Writer<'_> {
                                 o,
                                 inst,
                                 i,
-                                Fault::Operand("absent, as its flag says"),
+                                Fault::Operand("absent, because its flag is not set"),
                             );
                         }
                         continue;

@@ -201,7 +201,7 @@ pub const CODES: &[CodeInfo] = &[
     page(
         "F0007",
         "a barrier that not all work-items reach",
-        "With --check: some work-items of a group reach a barrier and others do not: they have returned, took another branch, or wait at another barrier. The behaviour is undefined in OpenCL: devices hang, or let some work-items continue too early. Usually the barrier is inside an `if`, or follows a conditional `return`. The same holds for functions of a sub-group or group (`sub_group_reduce_add`, `sub_group_barrier`, `work_group_any`), which all of its work-items have to call: devices compute with those that are there. Shuffles and the functions of the extensions for some of the work-items (`sub_group_non_uniform_reduce_add`, `sub_group_ballot`) are not meant. For broadcasts, all of them have to name the same work-item.",
+        "With --check: some work-items of a group reach a barrier and others do not: they have returned, took another branch, or wait at another barrier. The behaviour is undefined in OpenCL: devices hang, or let some work-items continue too early. Usually the barrier is inside an `if`, or follows a conditional `return`. The same holds for functions of a sub-group or group (`sub_group_reduce_add`, `sub_group_barrier`, `work_group_any`), which all of its work-items have to call: devices compute with those that are there. Shuffles and the functions of the extensions for some of the work-items (`sub_group_non_uniform_reduce_add`, `sub_group_ballot`) are exempt. For broadcasts, all of them have to name the same work-item.",
     ),
     page(
         "F0008",
@@ -285,23 +285,23 @@ pub const CODES: &[CodeInfo] = &[
     ),
     page(
         "F0025",
-        "an access to a neighbour",
+        "an index past the end of an inner array or local variable",
         "With --check-hints: an index of an array in an array is past its end, and the outer indices are zero, as in `t[0][i]`: this is undefined, and often means all of `t`. Or: one instruction accesses two variables that the kernel declares in local memory. This happens if an index runs past the end of one variable into the next. The variables are known only if the kernel was compiled with -g. The finding can be false: an access through a pointer that may point to either variable looks the same.",
     ),
     page(
         "F0026",
-        "an asynchronous copy used wrongly",
+        "misuse of an asynchronous copy",
         "With --check: `async_work_group_copy` begins a copy that all work-items of a group make together. All of them have to come to it, with the same arguments, and `wait_group_events` has to be called with its event before anybody accesses what it copies, and before the kernel ends. The message says which of these is not so: the copy is not waited for, its arguments differ between work-items (often an address that depends on the local id), or what is waited for is not the event of a copy of this group.",
     ),
     page(
         "F0027",
-        "texels of another type",
+        "an image function that does not match the image's channel type",
         "With --check: a function for integers (`read_imagei`, `write_imageui`) is given an image whose channels are floats or normalised numbers, or `read_imagef` or `write_imagef` one whose channels are integers. OpenCL leaves the results undefined: devices take the bits as they are, or convert them. The type of the channels is that of the image that the host made. `read_imagei` and `write_imagei` are for channels with signs, `read_imageui` and `write_imageui` for those without. Which of the two a kernel calls is known from its source alone: of kernels that are given as SPIR-V it is not looked at.",
     ),
     page(
         "F0028",
         "signed integers that overflow",
-        "With --check-hints: a sum, a difference or a product of signed integers (`int`, `long`) is beyond its type, or the least number is divided by -1. C leaves the result undefined (C99, 6.5): it wraps on all devices, but compilers reckon with its not happening, and may take `i + 1 > i` for true. Sums of `char` and `short` are computed as `int`. Unsigned integers wrap, and the compilers that envisa knows treat vectors alike; neither is reported. It is found in kernels that are compiled for the checks. Compute with `uint`, and convert the result.",
+        "With --check-hints: a sum, a difference or a product of signed integers (`int`, `long`) is beyond its type, or the least number is divided by -1. C leaves the result undefined (C99, 6.5): it wraps on all devices, but compilers assume that it does not happen, and may take `i + 1 > i` for true. Sums of `char` and `short` are computed as `int`. Unsigned integers wrap, and the compilers that envisa knows treat vectors alike; neither is reported. It is found in kernels that are compiled for the checks. Compute with `uint`, and convert the result.",
     ),
     page(
         "F0100",

@@ -151,7 +151,7 @@ pub fn diff(a: &Stage<'_>, b: &Stage<'_>, watched: &[Watched]) -> Result<Option<
         found.notes.push(if same_end {
             "no buffer differs: there is no store to follow back".into()
         } else {
-            "no buffer differs up to the fault: `envisa debug` shows what led to it".into()
+            "no buffer differs before the fault: `envisa debug` shows what led to it".into()
         });
         return Ok(Some(found));
     }
@@ -223,7 +223,7 @@ fn origin_of_difference(
     let near = lockstep::matching_instructions(sides);
     let near = near.and_then(|pairs| lockstep::first_difference(sides, [ta, tb], &pairs, thread, &mut notes));
     found.origins = near.unwrap_or_else(|| {
-        let how = "the two are different code: a definition is named whose value the other side never makes, though it makes all that the value was made of";
+        let how = "the two builds have different code: the report names a definition whose value the other side never computes, although it computes all of its operands";
         notes = vec![how.into()];
         values::diverging_definitions(&slices, &parted.sites, &mut notes)
     });

@@ -117,7 +117,7 @@ pub fn first_difference(
         let walks = [0, 1].map(|side| Walk::new(traces[side], &pairs.0[side], thread));
         let found = first_parting(&walks);
         let Some((n, how)) = found else {
-            notes.push("the threads that were followed do the same on both sides".into());
+            notes.push("the compared threads execute the same on both sides".into());
             return unmatched_synchronization(sides, &walks, [usize::MAX; 2]);
         };
         let at = [0, 1].map(|side| walks[side].event(n));

@@ -93,7 +93,7 @@ pub fn record_trace(s: &mut Session<'_, '_>, began: u64, until: u64) -> Result<T
         t.events.push(event);
         if t.parts.len() > MOST {
             return Err(
-                "the group of the first store that differs does too much to be kept: make it smaller".into(),
+                "the group of the first differing store executes too much to be recorded: make the launch smaller".into(),
             );
         }
     }

@@ -26,7 +26,7 @@ pub fn diverging_definitions(
         let found = slice.strange(&site, &made[1 - side]);
         if found.is_empty() {
             let name = crate::NAMES[side];
-            notes.push(format!("all that the store of {name} was made of is made by the other side, too"));
+            notes.push(format!("the other side also computes all operands of the store to {name}"));
         }
         let unwritten = slice.unwritten(&site).into_iter().map(|n| (n, true));
         for ((i, channel), unwritten) in

@@ -154,7 +154,7 @@ pub fn lower(module: &Verified<Module>, kernel: &str, options: &Options) -> Resu
     }
     program.inputs = kernel_inputs(object, &layout);
     if constants.bytes.len() > room as usize {
-        return Err(too_large("its immediates outgrow their room".into()));
+        return Err(too_large("the function has too many immediates".into()));
     }
     constants.bytes.resize(room as usize, 0);
     let bytes = (layout.end + REGISTER_PADDING).next_multiple_of(64);
@@ -344,7 +344,7 @@ impl FunctionLowering<'_> {
                     function: self.o.name.clone(),
                     inst: source,
                     span: insts.get(source as usize).map(|i| i.span).unwrap_or_default(),
-                    message: format!("label {label} stands nowhere"),
+                    message: format!("label {label} is not placed"),
                 })
             };
             if op == Op::SwitchJmp {

@@ -376,7 +376,7 @@ fn place_aliases(l: &mut Layout, objects: &[&Object]) -> Result<(), String> {
     for (k, o) in objects.iter().enumerate() {
         for i in (0..o.vars.len()).filter(|&i| o.vars[i].alias != 0) {
             let id = i as u32 + predefined::FIRST_VAR;
-            let (root, offset) = o.root(id).ok_or("an alias leads nowhere")?;
+            let (root, offset) = o.root(id).ok_or("an alias refers to no variable")?;
             let (start, end) = match root.checked_sub(predefined::FIRST_VAR) {
                 Some(r) => (l.objects[k].vars[r as usize], l.objects[k].end_of_home[r as usize]),
                 None => {

@@ -101,7 +101,7 @@ fn gather_scales(
     inst: &Inst,
     mut to: RegOffset,
 ) -> Result<(), Reason> {
-    let m = Matrices::of(inst.aux).ok_or("its precisions mean nothing")?;
+    let m = Matrices::of(inst.aux).ok_or("its precisions are not valid")?;
     for (operand, each) in [(4, inst.channels as u32), (5, m.repeats)] {
         if !each.is_power_of_two() {
             return Err(format!("{each} repeats: 8 are expected"));

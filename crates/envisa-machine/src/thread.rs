@@ -657,7 +657,7 @@ impl Machine<'_> {
                         Err(reason) => reason,
                         Ok(_) => "a barrier whose descriptor is in a register".into(),
                     },
-                    _ => "its descriptors mean nothing".into(),
+                    _ => "its descriptors are not valid".into(),
                 };
                 Cause::Unsupported { name: "a raw message", reason }
             }

@@ -247,7 +247,7 @@ fn job_head(launch: &Launch<'_>) -> String {
     let n = launch.range.dims as usize;
     let mut job = format!(
         "# A launch on {}, kept by ENVISA_CAPTURE. `envisa run job.toml` repeats it. N.bin is what argument N held before,\n\
-         # N.after.bin what it held then, N.again.bin what it holds now.\n\
+         # N.after.bin what it held after the launch, N.again.bin what it holds after the repeated launch.\n\
          file = \"module.zebin\"\nkernel = {}\nglobal = {}\nlocal = {}\n",
         launch.device,
         toml_quoted(&launch.info.name),

@@ -93,7 +93,7 @@ fn no_channels(ctx: &mut Ctx, desc: &InstDesc, name: impl std::fmt::Display, spa
         Code::NO_CHANNELS,
         ctx.on,
         span,
-        format!("the `{name}` of {} name none of RGBA", desc.name),
+        format!("the `{name}` of {} selects none of the channels R, G, B and A", desc.name),
     );
     ctx.push(f.help("at least one channel"));
 }

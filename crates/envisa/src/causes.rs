@@ -144,7 +144,7 @@ impl Finding {
         let (mut left_out, mut collisions) = (0usize, None);
         if self.kind == FindingKind::OutOfBounds {
             for also in &self.also {
-                d = d.note(format!("what follows from it: {} ({})", also.message(), also.code));
+                d = d.note(format!("caused by it: {} ({})", also.message(), also.code));
             }
             return d;
         }
@@ -152,7 +152,7 @@ impl Finding {
             let Some(race) = &also.race else {
                 collisions = collisions.or(also.values.as_ref());
                 if also.kind == FindingKind::UninitialisedMemory && !marked.contains(&Site::of(&also.place)) {
-                    d = also.place.mark_other(d, "and this uses it, for the same cause");
+                    d = also.place.mark_other(d, "this uses it, too (same cause)");
                     marked.push(Site::of(&also.place));
                 }
                 continue;
@@ -163,7 +163,7 @@ impl Finding {
                     continue;
                 }
                 if marked.len() < MOST_MARKED + 2 {
-                    d = place.mark_other(d, format!("and this {access} it, for the same cause"));
+                    d = place.mark_other(d, format!("this {access} it, too (same cause)"));
                 } else {
                     left_out += 1;
                 }
@@ -172,7 +172,7 @@ impl Finding {
         }
         if left_out > 0 {
             let statements = if left_out == 1 { "statement races" } else { "statements race" };
-            d = d.note(format!("{left_out} more {statements} for the same cause"));
+            d = d.note(format!("{left_out} more {statements} with the same cause"));
         }
         if let Some([theirs, mine]) = collisions {
             d = d.note(format!(
@@ -182,7 +182,7 @@ impl Finding {
         let early: u64 = self.early + self.also.iter().map(|f| f.early).sum::<u64>();
         if early > 0 {
             let times = if early == 1 { "once".to_owned() } else { format!("{early} times") };
-            d = d.note(format!("{times} the one that reads came first, and used what nothing had written yet: see F0006"));
+            d = d.note(format!("{times} the read came first and used uninitialised memory: see F0006"));
         }
         d
     }

@@ -164,7 +164,7 @@ fn text(found: &Difference) -> String {
         found.notes.iter().for_each(|n| line(format!("note: {n}")));
     }
     if found.rounding {
-        line("all that differs is explained by rounding".into());
+        line("rounding explains all differences".into());
     }
     out
 }

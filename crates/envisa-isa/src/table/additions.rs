@@ -8,7 +8,7 @@ use crate::{Platform, Platforms, Type, TypeSet};
 const NEW: InstDesc = InstDesc {
     versions: Versions::V42,
     platforms: Platforms::from(Platform::Xe3p),
-    note: "In the opcode list without a page.",
+    note: "The opcode list has it, but no page describes it.",
     ..EMPTY
 };
 const FLOATS: &[TypeMap] = &[same(F_HF), same(F_BF)];
@@ -188,7 +188,7 @@ pub static FCVT: InstDesc = InstDesc {
     page: "FCVT",
     brief: "Converts between bf8 (as ub) and hf, and tf32 (as ud) and f.",
     semantics: "dst[i] = convert(src0[i]), to nearest even; bf8 keeps denormals, tf32 flushes them",
-    note: "To bf8 with NoMask only. hf8 is b.",
+    note: "Conversions to bf8 need NoMask. Operands of type b hold hf8.",
     ..EMPTY
 };
 

@@ -261,7 +261,7 @@ pub static LINE: InstDesc = InstDesc {
     platforms: BEFORE_ICLLP,
     brief: "Line equation.",
     semantics: "dst[i] = src0[0] * src1[i] + src0[3]",
-    note: "Obsolete: in the opcode list without a page. src0 has the region <0;1,0>.",
+    note: "Obsolete: the opcode list has it, but no page describes it. src0 has the region <0;1,0>.",
     ..ARITH
 };
 

@@ -202,7 +202,7 @@ lsc! {
         operation: Some(Operation::Message(Message::Lsc(Access::Store, LscShape::Vector)));
     LSC_CCS_UPDATE = 0x89 0x1d store "lsc_ccs_update" from UNTYPED,
         "Updates compression control state.", "implementation-defined",
-        note: "In the opcode list without a description.",
+        note: "The opcode list has it, but nothing describes it.",
         operation: Some(Operation::Unsupported(Unsupported::CompressionControl));
     LSC_ATOMIC_BFADD = 0x89 0x21 atomic "lsc_atomic_bfadd" from BRAIN, "Atomic add of brain floats.", "new = old + src1; dst = old";
     LSC_ATOMIC_BFSUB = 0x89 0x22 atomic "lsc_atomic_bfsub" from BRAIN, "Atomic subtract of brain floats.", "new = old - src1; dst = old";
@@ -241,7 +241,7 @@ lsc! {
         operation: Some(Operation::Message(Message::LscTexelsCounted));
     LSC_TYPED_CCS_UPDATE = 0x8a 0x1d typed_store "lsc_ccs_update" from TYPED,
         "Updates compression control state.", "implementation-defined",
-        note: "In the opcode list without a description or text.",
+        note: "The opcode list has it, but nothing describes it, and it has no text form.",
         operation: Some(Operation::Unsupported(Unsupported::CompressionControl));
     LSC_TYPED_LOAD_QUAD_MSRT = 0x8a 0x31 typed_load_quad "lsc_load_quad_msrt" from TYPED,
         "Reads pixels of a multi-sampled typed surface.",
@@ -364,7 +364,7 @@ pub static LSC_EXTENDED_CACHE_CTRL: InstDesc = InstDesc {
     effect: Effect::Fence,
     brief: "Controls cache lines by address.",
     semantics: "the cache line of addr[i] loses its dirty state",
-    note: "In the opcode list without a page.",
+    note: "The opcode list has it, but no page describes it.",
     ..UNTYPED
 };
 

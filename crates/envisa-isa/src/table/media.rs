@@ -112,7 +112,7 @@ const VA: InstDesc = InstDesc {
     effect: Effect::Sample,
     platforms: Platforms::before(Platform::Tgllp),
     semantics: "dst = the filter's result for the block at (u, v)",
-    note: "In the opcode list without a page, and without text in the reference; the text here is the slots in binary order.",
+    note: "The opcode list has it, but no page describes it, and the reference has no text form. This text form lists the slots in binary order.",
     ..EMPTY
 };
 const SAMPLER: Slot = Slot {

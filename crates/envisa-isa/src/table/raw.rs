@@ -169,6 +169,6 @@ pub static RAW_SENDG: InstDesc = InstDesc {
     platforms: Platforms::from(Platform::Xe3p),
     brief: "Sends a message with a 64-bit descriptor.",
     semantics: "send src0 and src1 to sfid; dst = response",
-    note: "In the opcode list without a page. Shared functions have numbers or names: null, smpl, gtwy, rc, urb, btd, rta, tgm, ugm, slm.",
+    note: "The opcode list has it, but no page describes it. Shared functions have numbers or names: null, smpl, gtwy, rc, urb, btd, rta, tgm, ugm, slm.",
     ..RAW
 };

@@ -95,7 +95,7 @@ fn run_guarded(name: &str, arguments: &dyn Fn() -> String, run: impl FnOnce() ->
     let logged = envisa_runtime::log::log_settings().api;
     let start = logged.then(Instant::now);
     let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-        envisa_runtime::log::print_warning(&format!("{name} broke down: a bug of envisa"));
+        envisa_runtime::log::print_warning(&format!("{name} failed inside envisa: please report this bug"));
         Err(Error::UNKNOWN)
     });
     if envisa_runtime::report::is_checking()

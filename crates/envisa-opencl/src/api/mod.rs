@@ -213,7 +213,7 @@ pub(crate) fn run_guarded<T: std::fmt::Debug>(
     let result = match catch_unwind(AssertUnwindSafe(run)) {
         Ok(result) => result,
         Err(_) => {
-            crate::log::print_warning(&format!("{name} broke down: a bug of envisa"));
+            crate::log::print_warning(&format!("{name} failed inside envisa: please report this bug"));
             Err(Error::OUT_OF_HOST_MEMORY)
         }
     };

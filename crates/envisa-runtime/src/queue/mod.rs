@@ -139,7 +139,7 @@ impl<E: Failure> Default for State<E> {
 /// Does what a command does. A panic is its failure: the queue's other commands run, and who waits for it learns of it.
 fn done<E: Failure>(work: Work<E>) -> Result<(), E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        crate::log::print_warning("a command broke down: a bug of envisa");
+        crate::log::print_warning("a command failed inside envisa: please report this bug");
         Err(E::OF_A_PANIC)
     })
 }

@@ -122,7 +122,7 @@ impl Checks {
         let subject = || {
             let whole = if of_sub_group { "sub-group" } else { "group" };
             format!(
-                "a broadcast of the value of work-item {}, and others of the {whole} ask for that of work-item {}",
+                "a broadcast from work-item {}, while other work-items of the {whole} broadcast from work-item {}",
                 number(from),
                 number(first)
             )

@@ -199,7 +199,7 @@ impl Checks {
     pub(super) fn report_undefined_use(&mut self, m: &Machine<'_>, pc: u32, channel: u32, origin: Origin) {
         let related = {
             let (instruction, function, span) = self.sites.at(pc);
-            Related { instruction, function, span, what: "this depends on it" }
+            Related { instruction, function, span, what: "this depends on the value" }
         };
         let apart = origin.pc != pc;
         let calls = self.stacks.calls(origin.calls).iter().map(|pc| self.sites.call(*pc)).collect();

@@ -166,7 +166,7 @@ fn push_map(out: &mut String, b: &Buffer, told: &[u64]) {
             (true, true) => ("both", "read and written"),
         };
         let (mark, of) = match told.iter().any(|at| (from..to).contains(at)) {
-            true => (" told", ", and a finding is about it"),
+            true => (" told", ", with a finding"),
             false => ("", ""),
         };
         let place =
