@@ -9,7 +9,12 @@ mod engines;
 mod values;
 
 use case::Case;
+use envisa::diag::FileId;
+use envisa::isa::TABLE;
+use envisa::isa::operation::Operation;
+use envisa::text::{ParseOptions, parse};
 use libtest_mimic::{Arguments, Failed, Trial};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Fewer cases than this were not found, but lost.
@@ -77,6 +82,23 @@ fn run(case: &Case) -> Result<(), Failed> {
     Err(told.join("\n").into())
 }
 
+/// Every instruction that computes channel by channel is in a case.
+fn every_computation_has_a_case(texts: &[PathBuf]) -> Result<(), Failed> {
+    let mut found = BTreeSet::new();
+    for path in texts {
+        let text = std::fs::read_to_string(path)?;
+        let parsed = parse(&text, FileId(0), &ParseOptions::default());
+        found.extend(parsed.module.objects.iter().flat_map(|o| &o.insts).map(|i| i.desc().name));
+    }
+    let computes = TABLE.iter().filter(|d| matches!(d.operation, Some(Operation::Compute(_))));
+    let missing: Vec<&str> = computes.map(|d| d.name).filter(|name| !found.contains(name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!("no case in tests/filetests has {} (docs/ADDING-AN-INSTRUCTION.md)", missing.join(", "))
+        .into())
+}
+
 fn main() {
     let arguments = Arguments::from_args();
     let mut files = Vec::new();
@@ -86,6 +108,7 @@ fn main() {
         let name = path.strip_prefix(folder()).expect("inside").with_extension("");
         trials(path, &name.display().to_string().replace('\\', "/"), &mut all);
     }
+    all.push(Trial::test("every computation has a case", move || every_computation_has_a_case(&files)));
     assert!(all.len() >= LEAST_CASES, "{} cases", all.len());
     libtest_mimic::run(&arguments, all).exit();
 }
