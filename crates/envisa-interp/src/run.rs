@@ -430,7 +430,7 @@ pub fn run_observed<O: Observer>(
     let translation = engine.and_then(|engine| exe.translate_written(engine));
     let cleared = || envisa_lower::read_before_written(&exe.program);
     let launch = match translation {
-        Some(_) => launch.clearing(exe.cleared.get_or_init(cleared)),
+        Some(_) => launch.with_cleared_registers(exe.cleared.get_or_init(cleared)),
         None => launch,
     };
     let workers = options.worker_count(prepared.group_count());

@@ -189,7 +189,7 @@ impl<'a> LaunchView<'a> {
 
     /// The same with these registers cleared.
     #[must_use]
-    pub fn clearing(mut self, cleared: &'a [Range<u32>]) -> LaunchView<'a> {
+    pub fn with_cleared_registers(mut self, cleared: &'a [Range<u32>]) -> LaunchView<'a> {
         self.cleared = cleared;
         self
     }

@@ -44,7 +44,7 @@ pub fn set_running_command(command: Option<CallSite>) {
 }
 
 /// The application's call for what happens on this thread now, and how it is one.
-pub fn current() -> Vec<(&'static str, CallSite)> {
+pub fn running_command() -> Vec<(&'static str, CallSite)> {
     if let Some(site) = COMMAND.try_with(|c| c.borrow().clone()).ok().flatten() {
         return vec![("enqueued by", site)];
     }

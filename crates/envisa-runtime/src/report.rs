@@ -138,7 +138,7 @@ pub fn report_unchecked(text: &str) {
 /// A mistake of the host program, if they are looked for: what kind it is, and the whole of it. Told once for each
 /// `what`.
 pub fn report_host_mistake(what: &'static str, text: &str) {
-    mistake_at(what, text, call_sites::current);
+    mistake_at(what, text, call_sites::running_command);
 }
 
 /// The same, with what the application called for it.

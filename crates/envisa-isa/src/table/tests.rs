@@ -159,7 +159,12 @@ fn rows_are_complete() {
         assert!(desc.platforms.0 != 0, "{}: no platform", desc.name);
         assert!(desc.exec_sizes != 0, "{}: no size", desc.name);
         assert!(!desc.brief.is_empty() && !desc.semantics.is_empty(), "{}: no prose", desc.name);
-        assert!(desc.page.is_empty() || pages.contains(desc.page), "{}: page {}", desc.name, desc.page);
+        assert!(
+            desc.page.is_empty() || pages.contains(desc.page),
+            "{}: PAGES lacks its page {}",
+            desc.name,
+            desc.page
+        );
         assert!(!desc.page.is_empty() || !desc.note.is_empty(), "{}: neither page nor note", desc.name);
         used.insert(desc.page);
         let names: HashSet<_> = desc.slots.iter().map(|s| s.name).collect();
@@ -201,7 +206,7 @@ fn rows_are_complete() {
 fn every_opcode_is_a_row_or_reserved() {
     for opcode in 0..=0x9cu8 {
         let row = TABLE.iter().any(|d| d.opcode == opcode);
-        assert!(row || reserved(opcode).is_some(), "{opcode:#x}");
+        assert!(row || reserved(opcode).is_some(), "opcode {opcode:#x} is neither a row nor reserved");
     }
     assert!(RESERVED.is_sorted());
     assert_eq!(reserved(0x9d), None);

@@ -287,7 +287,7 @@ fn typed_message(
 }
 
 /// LSC_TYPED_LOAD_STATUS.
-pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lsc_load_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     let (space, coordinates) = lsc_place(p, r)?;
     Ok(Message::TypedStatus(Typed {
         space,
@@ -305,12 +305,12 @@ pub(super) fn lsc_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Rea
 }
 
 /// LSC_TYPED_LOAD_QUAD_STATUS.
-pub(super) fn lsc_statuses(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
+pub(super) fn lsc_load_quad_status(p: &Parts, r: &mut dyn Resolver) -> Result<Message, Reason> {
     if p.int(4)? != 3 || enabled_channels(p.int(7)?)?.count_ones() != 1 {
         return Err("what it returns for several channels of a texel has no public description".into());
     }
     let component_stride = (p.channels * 4).next_multiple_of(r.grf());
-    Ok(match lsc_status(p, r)? {
+    Ok(match lsc_load_status(p, r)? {
         Message::TypedStatus(t) => Message::TypedStatus(Typed { component_stride, ..t }),
         other => other,
     })

@@ -66,7 +66,7 @@ pub(super) fn addresses(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks, leas
             continue;
         }
         let search = Search { p, uses, blocks, dominators: &dominators, at: place };
-        let Some(l) = search.linear(address, bytes) else { continue };
+        let Some(l) = search.linear_address(address, bytes) else { continue };
         if let Some(a) = Addresses::of(&mut p.messages[message]) {
             (*a.address, *a.bytes) = (l.index, l.bytes as u8);
             (*a.extend, *a.scale, *a.origin) = (l.extend, 1 << l.shift, l.origin);
@@ -93,7 +93,8 @@ pub(super) fn of_blocks(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
             continue;
         }
         let at = Place { channels: 1, ..Place::of(pc, i) };
-        let Some(l) = (Search { p, uses, blocks, dominators: &None, at }).linear(offset, bytes) else {
+        let Some(l) = (Search { p, uses, blocks, dominators: &None, at }).linear_address(offset, bytes)
+        else {
             continue;
         };
         let sum = b.offset.wrapping_add(l.add as i64);
@@ -206,7 +207,7 @@ pub(super) struct Search<'a> {
 
 impl Search<'_> {
     /// What the addresses of a message are made of, as far back as that is certain.
-    pub fn linear(&self, address: RegOffset, bytes: u32) -> Option<Linear> {
+    pub fn linear_address(&self, address: RegOffset, bytes: u32) -> Option<Linear> {
         let mut l =
             Linear { index: address, bytes, extend: Extend::None, shift: 0, add: 0, origin: Src::None };
         let mut found = false;

@@ -349,7 +349,7 @@ create! {
         let mem = image_of(&queue, image)?;
         let info = *mem.as_image()?;
         let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
-        info.inside(origin, size)?;
+        info.check_inside(origin, size)?;
         check_map(&mem, map_flags)?;
         let layered = info.slice_pitch != 0;
         if image_row_pitch.is_null() || (layered && image_slice_pitch.is_null()) {
@@ -411,7 +411,7 @@ fn transfer_image(
 ) -> Result<Work> {
     let info = *mem.as_image()?;
     let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
-    info.inside(origin, size)?;
+    info.check_inside(origin, size)?;
     if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
     }
@@ -552,8 +552,8 @@ command! {
             return Err(Error::IMAGE_FORMAT_MISMATCH);
         }
         let (a, b, size) = (c.three_sizes(src_origin)?, c.three_sizes(dst_origin)?, c.three_sizes(region)?);
-        from.inside(a, size)?;
-        to.inside(b, size)?;
+        from.check_inside(a, size)?;
+        to.check_inside(b, size)?;
         if Arc::ptr_eq(&src, &dst) && (0..3).all(|d| a[d] < b[d] + size[d] && b[d] < a[d] + size[d]) {
             return Err(Error::MEM_COPY_OVERLAP);
         }
@@ -602,7 +602,7 @@ command! {
         let mem = image_of(&queue, image)?;
         let info = *mem.as_image()?;
         let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
-        info.inside(origin, size)?;
+        info.check_inside(origin, size)?;
         let first = c.read(fill_color.cast::<u32>()).ok_or(Error::INVALID_VALUE)?;
         // A depth is one float.
         let colour = if info.format.order == cl::CL_DEPTH {
@@ -638,7 +638,7 @@ fn copy_image_and_buffer(
 ) -> Result<Work> {
     let info = *image.as_image()?;
     let (origin, size) = (c.three_sizes(origin)?, c.three_sizes(region)?);
-    info.inside(origin, size)?;
+    info.check_inside(origin, size)?;
     let (mut outside, bytes) = host_layout(&info, size, 0, 0)?;
     outside.offset = offset;
     if outside.end(bytes).is_none_or(|end| end > buffer.region.len()) {

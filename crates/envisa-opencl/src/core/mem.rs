@@ -259,7 +259,7 @@ impl ImageInfo {
     ///
     /// # Errors
     /// If it is not, or is empty.
-    pub fn inside(&self, origin: [usize; 3], region: [usize; 3]) -> Result<()> {
+    pub fn check_inside(&self, origin: [usize; 3], region: [usize; 3]) -> Result<()> {
         let extent = self.extent();
         for d in 0..3 {
             let end = origin[d].checked_add(region[d]).ok_or(Error::INVALID_VALUE)?;

@@ -514,7 +514,7 @@ impl Group {
 
     /// Notes accesses of a thread to shared local memory that race with nothing: `each` makes the runs that it is given.
     /// False if one of them may race; it is to be made again, and so are all others, and nothing is noted twice.
-    pub fn access_at_once<T>(
+    pub fn note_race_free_accesses<T>(
         &mut self,
         now: CurrentAccesses,
         of: &[T],

@@ -203,7 +203,7 @@ impl Checks {
             };
             Some(Run { key: SLM | u64::from(r.at), bytes: bytes(r), by, values: &[] })
         };
-        let passes = self.group.access_at_once(now, lanes, |r, make| {
+        let passes = self.group.note_race_free_accesses(now, lanes, |r, make| {
             let Some(run) = run(r) else { return false };
             let values = match message.write {
                 true => message.stored(m, r.from..r.from + r.count, &mut buffer),

@@ -23,7 +23,7 @@ const HALVES: [(&str, &str); 5] = [
 const USHORT: Type = Type { base: Base::Uint(16), width: 1 };
 
 /// Functions and variables.
-pub fn later_declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
+pub fn half_and_packed_declarations(m: &mut Maker, number: u64, before: &mut String) -> Vec<Statement> {
     let mut body = Vec::new();
     if m.d.has_rare_feature() {
         half_functions(m, number, before);
@@ -108,7 +108,7 @@ fn packed_structures(m: &mut Maker, number: u64, before: &mut String) -> Vec<Sta
 }
 
 /// One of them, for work-items that need not come here together.
-pub fn later_statement(m: &mut Maker) -> Statement {
+pub fn half_or_packed_statement(m: &mut Maker) -> Statement {
     match m.d.below(4) {
         0 => half_statement(m),
         1 => left_early(m),

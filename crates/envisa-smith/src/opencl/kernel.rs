@@ -305,13 +305,13 @@ impl Maker {
     fn statement(&mut self, depth: usize, leave: bool) -> Statement {
         let inner = depth.saturating_sub(1);
         if self.s.latest && self.d.once_in(5) {
-            return halves_and_packed::later_statement(self);
+            return halves_and_packed::half_or_packed_statement(self);
         }
         if self.s.together && self.d.once_in(4) {
-            return unaligned_memory::place_statement(self);
+            return unaligned_memory::unaligned_statement(self);
         }
         if self.s.more && self.d.once_in(6) {
-            return unions_and_copies::extra_statement(self);
+            return unions_and_copies::union_or_copy_statement(self);
         }
         match self.d.below(if depth == 0 { 12 } else { 18 }) {
             0..=5 => self.assign(),
@@ -593,7 +593,7 @@ fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut 
         body.extend(unions_and_copies::union_declarations(m, number, before));
     }
     if m.s.latest {
-        body.extend(halves_and_packed::later_declarations(m, number, before));
+        body.extend(halves_and_packed::half_and_packed_declarations(m, number, before));
     }
     let own = format!("for (uint i = 0u; i < {OWN}u; i++) scratch[gid * {OWN}u + i] = gid ^ i;");
     body.push(Statement::Kept(own));

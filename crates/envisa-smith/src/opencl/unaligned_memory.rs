@@ -33,7 +33,7 @@ pub fn add_to_place(m: &mut Maker, value: &str) -> String {
 }
 
 /// One of them, for work-items that need not come here together.
-pub fn place_statement(m: &mut Maker) -> Statement {
+pub fn unaligned_statement(m: &mut Maker) -> Statement {
     match m.d.below(5) {
         0 => vector_of_input(m),
         1 => vectors_in_private_memory(m),

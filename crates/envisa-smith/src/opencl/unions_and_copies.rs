@@ -67,7 +67,7 @@ pub fn rounded_float(d: &mut Dice, ty: Type, from: Type, value: &str) -> String 
 }
 
 /// One of them, for work-items that need not come here together.
-pub fn extra_statement(m: &mut Maker) -> Statement {
+pub fn union_or_copy_statement(m: &mut Maker) -> Statement {
     match m.d.below(4) {
         0 => half_storage_statement(m),
         1 => pointer_walk_statement(m),

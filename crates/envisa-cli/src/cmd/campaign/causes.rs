@@ -41,7 +41,12 @@ impl Side {
 ///
 /// # Errors
 /// As [`program_runs::run`].
-pub(super) fn run(args: &Args, sides: &[Side], all: &All, known: &All) -> Result<Vec<Left>, Failure> {
+pub(super) fn rerun_with_changes(
+    args: &Args,
+    sides: &[Side],
+    all: &All,
+    known: &All,
+) -> Result<Vec<Left>, Failure> {
     // By side and change.
     let mut programs: BTreeMap<(String, &str), Vec<u64>> = BTreeMap::new();
     for (n, of) in all {

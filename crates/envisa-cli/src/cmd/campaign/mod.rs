@@ -288,7 +288,7 @@ pub fn run(args: &Args) -> Done {
         Ok::<_, Failure>(page)
     };
     let find_causes = |all: &All, causes: &mut All| {
-        let left = causes::run(args, &sides, all, causes)?;
+        let left = causes::rerun_with_changes(args, &sides, all, causes)?;
         append_results(&why, &left)?;
         insert(causes, left);
         Ok::<_, Failure>(())
