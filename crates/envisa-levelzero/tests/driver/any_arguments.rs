@@ -130,7 +130,7 @@ impl Callers {
         let (mut registers, mut stack) = (Vec::new(), Vec::new());
         for (place, (name, kind)) in parameters.iter().enumerate() {
             let words = match *kind {
-                "Shared" => {
+                "IpcHandle" => {
                     stack.extend((0..8).map(|_| self.one_of(&[0, 1, FOREVER])));
                     continue;
                 }

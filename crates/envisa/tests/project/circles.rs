@@ -11,7 +11,7 @@ const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
         "envisa",
         &[
-            "bind",
+            "bound_arguments",
             "buffer",
             "causes",
             "device",
