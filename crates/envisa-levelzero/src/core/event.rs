@@ -190,19 +190,23 @@ impl Event {
         if !self.counter_based() {
             return 0;
         }
-        self.reset();
+        // At once: the command before must not signal it in between, as whoever waits would take it for this one.
         let mut state = self.state.lock().unwrap();
+        self.reset_state(&mut state);
         state.enqueued += 1;
         state.enqueued
     }
 
     /// It is not signalled.
     pub fn reset(&self) {
-        let mut state = self.state.lock().unwrap();
+        self.reset_state(&mut self.state.lock().unwrap());
+    }
+
+    fn reset_state(&self, state: &mut State) {
         state.signaled = false;
         state.failed = None;
         state.by = None;
-        self.tell(&state);
+        self.tell(state);
         self.signaled.store(false, Ordering::Release);
     }
 
@@ -323,5 +327,41 @@ impl Wait {
                 if status < 0 { Err(Error::of_code(status)) } else { Ok(()) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+
+    #[test]
+    fn what_was_enqueued_before_does_not_signal_an_event_that_counts() {
+        let pool = Pool {
+            context: Context::new(),
+            flags: 0,
+            count: 1,
+            counter_based: true,
+            shared: None,
+            opened: false,
+        };
+        let event = Event::of_pool(Arc::new(pool), 0, 0, (0, 0));
+        let last = AtomicU64::new(event.begin_anew());
+        std::thread::scope(|scope| {
+            // As commands do that end while others are enqueued.
+            scope.spawn(|| {
+                while last.load(Ordering::Acquire) != u64::MAX {
+                    event.signal_by(last.load(Ordering::Acquire), [0; 2], None);
+                }
+            });
+            for _ in 0..20_000 {
+                let number = event.begin_anew();
+                let too_early = event.is_signaled();
+                last.store(if too_early { u64::MAX } else { number }, Ordering::Release);
+                assert!(!too_early, "command {number} did not run");
+            }
+            last.store(u64::MAX, Ordering::Release);
+        });
     }
 }
