@@ -70,10 +70,13 @@ fn run(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|e| format!("{name}: {e}"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last: Vec<&str> = said.lines().rev().take(5).collect();
-        let last: Vec<&str> = last.into_iter().rev().collect();
-        return Err(format!("{name}: {}: {}", output.status, last.join(" / ")));
+        // Ninja says to standard output what failed.
+        let last = |said: &[u8]| {
+            let said = String::from_utf8_lossy(said).into_owned();
+            said.lines().skip(said.lines().count().saturating_sub(5)).collect::<Vec<_>>().join(" / ")
+        };
+        let (out, err) = (last(&output.stdout), last(&output.stderr));
+        return Err(format!("{name}: {}: {out} / {err}", output.status));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
