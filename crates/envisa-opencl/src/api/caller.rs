@@ -13,6 +13,7 @@ use crate::core::context::Destructor;
 use crate::core::error::{Error, Result};
 use crate::core::host_memory::{Backing, Layout3, Region};
 use crate::core::info::Answer;
+use crate::core::mem::HostAccess;
 
 /// The application's promise: pointers that it passes are null or valid for what the standard says is read or
 /// written through them, until the call returns, or, for transfers, until the command is complete.
@@ -156,10 +157,10 @@ impl Caller {
         unsafe { Region::host(start.cast_mut().cast(), len) }
     }
 
-    /// The same for a command, which reads it, or fills it.
-    pub(crate) fn transfer(&self, start: *const c_void, len: usize, reads: bool) -> Region {
+    /// The same for a command that fills it from a memory object, or reads it for one.
+    pub(crate) fn transfer(&self, start: *const c_void, len: usize, access: HostAccess) -> Region {
         let row = Layout3 { offset: 0, row: len, slice: len };
-        self.transfer_rows(start, (row, [len, 1, 1]), len, reads)
+        self.transfer_rows(start, (row, [len, 1, 1]), len, access)
     }
 
     /// The same of rows, the last of which ends after `len` bytes.
@@ -168,14 +169,20 @@ impl Caller {
         start: *const c_void,
         (rows, size): (Layout3, [usize; 3]),
         len: usize,
-        reads: bool,
+        access: HostAccess,
     ) -> Region {
         let region = self.memory(start, len);
-        host_blocks::check_block_size(&region.range(), if reads { "read from" } else { "written to" });
-        match reads {
-            true if crate::report::is_checking() => memory_in_use::note_read(region.row_ranges(rows, size)),
-            true => {}
-            false => memory_in_use::note(region.range(), Use::Fills),
+        match access {
+            HostAccess::Reads => {
+                host_blocks::check_block_size(&region.range(), "written to");
+                memory_in_use::note(region.range(), Use::Fills);
+            }
+            HostAccess::Writes => {
+                host_blocks::check_block_size(&region.range(), "read from");
+                if crate::report::is_checking() {
+                    memory_in_use::note_read(region.row_ranges(rows, size));
+                }
+            }
         }
         region
     }

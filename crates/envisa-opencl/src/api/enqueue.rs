@@ -16,7 +16,7 @@ use crate::core::error::{Error, Result};
 use crate::core::event::Event;
 use crate::core::handle;
 use crate::core::host_memory::{Layout3, Region};
-use crate::core::mem::Mem;
+use crate::core::mem::{HostAccess, Mem};
 use crate::core::platform::BASE_ALIGN;
 use crate::core::queue::{Order, Queue, Work};
 
@@ -54,16 +54,19 @@ pub(super) fn copy_box(
     })
 }
 
-/// A copy of a box of bytes between a memory object and other memory: from the object, or to it.
+/// A copy of a box of bytes between a memory object and memory of the host.
 pub(super) fn transfer_box(
     mem: Arc<Mem>,
-    write: bool,
+    access: HostAccess,
     inside: Layout3,
     other: (Region, Layout3),
     size: [usize; 3],
 ) -> Work {
     let own = (mem.region.clone(), inside);
-    let (to, from) = if write { (own, other) } else { (other, own) };
+    let (to, from) = match access {
+        HostAccess::Reads => (other, own),
+        HostAccess::Writes => (own, other),
+    };
     copy_box(to, from, size, vec![mem])
 }
 
@@ -97,14 +100,14 @@ fn rectangle_layout(origin: [usize; 3], region: [usize; 3], row: usize, slice: u
 fn transfer_rectangle(
     c: &Caller,
     mem: &Arc<Mem>,
-    write: bool,
+    access: HostAccess,
     buffer_origin: *const usize,
     host_origin: *const usize,
     region: *const usize,
     pitches: [usize; 4],
     ptr: *const c_void,
 ) -> Result<Work> {
-    mem.host_may(write)?;
+    mem.host_may(access)?;
     let size = c.three_sizes(region)?;
     let inside = rectangle_layout(c.three_sizes(buffer_origin)?, size, pitches[0], pitches[1])?;
     let outside = rectangle_layout(c.three_sizes(host_origin)?, size, pitches[2], pitches[3])?;
@@ -117,8 +120,8 @@ fn transfer_rectangle(
         return Err(Error::INVALID_VALUE);
     }
     let len = outside.end(size).ok_or(Error::INVALID_VALUE)?;
-    let host = c.transfer_rows(ptr, (outside, size), len, write);
-    Ok(transfer_box(mem.clone(), write, inside, (host, outside), size))
+    let host = c.transfer_rows(ptr, (outside, size), len, access);
+    Ok(transfer_box(mem.clone(), access, inside, (host, outside), size))
 }
 
 entry! {
@@ -207,9 +210,9 @@ command! {
         if ptr.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        mem.host_may(false)?;
+        mem.host_may(HostAccess::Reads)?;
         report_mapped_use(&mem, &from, false, "clEnqueueReadBuffer");
-        Ok(copy_regions(c.transfer(ptr, size, false), from, vec![mem]))
+        Ok(copy_regions(c.transfer(ptr, size, HostAccess::Reads), from, vec![mem]))
     }
 
     fn clEnqueueWriteBuffer(
@@ -227,9 +230,9 @@ command! {
         if ptr.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        mem.host_may(true)?;
+        mem.host_may(HostAccess::Writes)?;
         report_mapped_use(&mem, &to, true, "clEnqueueWriteBuffer");
-        Ok(copy_regions(to, c.transfer(ptr, size, true), vec![mem]))
+        Ok(copy_regions(to, c.transfer(ptr, size, HostAccess::Writes), vec![mem]))
     }
 
     fn clEnqueueCopyBuffer(
@@ -272,7 +275,7 @@ command! {
     ) {
         let mem = buffer_of(&queue, buffer)?;
         let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
-        transfer_rectangle(c, &mem, false, buffer_origin, host_origin, region, pitches, ptr)
+        transfer_rectangle(c, &mem, HostAccess::Reads, buffer_origin, host_origin, region, pitches, ptr)
     }
 
     fn clEnqueueWriteBufferRect(
@@ -292,7 +295,7 @@ command! {
     ) {
         let mem = buffer_of(&queue, buffer)?;
         let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
-        transfer_rectangle(c, &mem, true, buffer_origin, host_origin, region, pitches, ptr)
+        transfer_rectangle(c, &mem, HostAccess::Writes, buffer_origin, host_origin, region, pitches, ptr)
     }
 
     fn clEnqueueCopyBufferRect(
@@ -422,10 +425,10 @@ pub(super) fn check_map(mem: &Mem, flags: cl_map_flags) -> Result<()> {
         return Err(Error::INVALID_VALUE);
     }
     if flags & cl::CL_MAP_READ != 0 {
-        mem.host_may(false)?;
+        mem.host_may(HostAccess::Reads)?;
     }
     if flags & (cl::CL_MAP_WRITE | cl::CL_MAP_WRITE_INVALIDATE_REGION) != 0 {
-        mem.host_may(true)?;
+        mem.host_may(HostAccess::Writes)?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::core::format::{Format, supported_formats};
 use crate::core::handle;
 use crate::core::host_memory::Layout3;
 use crate::core::info::Answer;
-use crate::core::mem::{ImageInfo, Mem, Parts, Sampler, check_flags, inherit_flags};
+use crate::core::mem::{HostAccess, ImageInfo, Mem, Parts, Sampler, check_flags, inherit_flags};
 use crate::core::platform::{IMAGE_2D, IMAGE_LAYERS};
 use crate::core::queue::{Order, Queue, Work};
 
@@ -402,7 +402,7 @@ fn host_layout(
 fn transfer_image(
     c: &Caller,
     mem: Arc<Mem>,
-    write: bool,
+    access: HostAccess,
     origin: *const usize,
     region: *const usize,
     row_pitch: usize,
@@ -415,12 +415,12 @@ fn transfer_image(
     if ptr.is_null() {
         return Err(Error::INVALID_VALUE);
     }
-    mem.host_may(write)?;
+    mem.host_may(access)?;
     let (outside, bytes) = host_layout(&info, size, row_pitch, slice_pitch)?;
     let len = outside.end(bytes).ok_or(Error::INVALID_VALUE)?;
-    let host = c.transfer_rows(ptr, (outside, bytes), len, write);
+    let host = c.transfer_rows(ptr, (outside, bytes), len, access);
     let inside = info.place(origin);
-    Ok(transfer_box(mem, write, inside, (host, outside), bytes))
+    Ok(transfer_box(mem, access, inside, (host, outside), bytes))
 }
 
 fn info_of(image: &Mem, what: cl_uint) -> Result<Answer> {
@@ -517,7 +517,7 @@ command! {
         cl::CL_COMMAND_READ_IMAGE, blocking_read
     ) {
         let mem = image_of(&queue, image)?;
-        transfer_image(c, mem, false, origin, region, row_pitch, slice_pitch, ptr)
+        transfer_image(c, mem, HostAccess::Reads, origin, region, row_pitch, slice_pitch, ptr)
     }
 
     fn clEnqueueWriteImage(
@@ -533,7 +533,7 @@ command! {
         cl::CL_COMMAND_WRITE_IMAGE, blocking_write
     ) {
         let mem = image_of(&queue, image)?;
-        transfer_image(c, mem, true, origin, region, input_row_pitch, input_slice_pitch, ptr)
+        transfer_image(c, mem, HostAccess::Writes, origin, region, input_row_pitch, input_slice_pitch, ptr)
     }
 
     fn clEnqueueCopyImage(

@@ -18,6 +18,7 @@ use crate::core::error::{Error, Result};
 use crate::core::handle;
 use crate::core::host_memory::{Backing, Region};
 use crate::core::kernel::{Arg, Kernel};
+use crate::core::mem::HostAccess;
 use crate::core::platform::Device;
 use crate::core::queue::{Queue, Work};
 
@@ -66,7 +67,7 @@ fn svm_bytes(
     context: &Context,
     start: *const c_void,
     size: usize,
-    reads: bool,
+    access: HostAccess,
 ) -> Result<Region> {
     if start.is_null() && size > 0 {
         return Err(Error::INVALID_VALUE);
@@ -78,7 +79,7 @@ fn svm_bytes(
             memory_in_use::note(part.range(), Use::Unified);
             Ok(part)
         }
-        None => Ok(c.transfer(start, size, reads)),
+        None => Ok(c.transfer(start, size, access)),
     }
 }
 
@@ -133,7 +134,7 @@ pub(super) fn enqueue_svm_fill(
     if to.is_null() || pattern.is_null() || n == 0 || !size.is_multiple_of(n) {
         return Err(Error::INVALID_VALUE);
     }
-    let region = svm_bytes(c, &queue.context, to, size, false)?;
+    let region = svm_bytes(c, &queue.context, to, size, HostAccess::Reads)?;
     let pattern = c.bytes(pattern, n).ok_or(Error::INVALID_VALUE)?;
     Ok(Box::new(move || {
         region.fill(&pattern);
@@ -152,8 +153,10 @@ pub(super) fn enqueue_svm_copy(
     if size > 0 && !to.is_null() && !from.is_null() && (to as usize).abs_diff(from as usize) < size {
         return Err(Error::MEM_COPY_OVERLAP);
     }
-    let (to, from) =
-        (svm_bytes(c, &queue.context, to, size, false)?, svm_bytes(c, &queue.context, from, size, true)?);
+    let (to, from) = (
+        svm_bytes(c, &queue.context, to, size, HostAccess::Reads)?,
+        svm_bytes(c, &queue.context, from, size, HostAccess::Writes)?,
+    );
     Ok(super::enqueue::copy_regions(to, from, Vec::new()))
 }
 

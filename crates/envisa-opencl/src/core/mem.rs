@@ -142,6 +142,15 @@ pub fn inherit_flags(parent: u64, flags: u64) -> Result<u64> {
     Ok(access | host | parent & HOST_POINTER)
 }
 
+/// What the host does with a memory object by a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HostAccess {
+    /// It gets bytes of the object.
+    Reads,
+    /// It gives bytes to the object.
+    Writes,
+}
+
 impl Mem {
     /// A new memory object.
     pub fn new(parts: Parts) -> Arc<Mem> {
@@ -194,12 +203,15 @@ impl Mem {
         self.image.as_ref().ok_or(Error::INVALID_MEM_OBJECT)
     }
 
-    /// Whether the host may read (or write) it by a command.
+    /// Whether the host may access it so by a command.
     ///
     /// # Errors
     /// If it was created otherwise.
-    pub fn host_may(&self, write: bool) -> Result<()> {
-        let against = if write { cl::CL_MEM_HOST_READ_ONLY } else { cl::CL_MEM_HOST_WRITE_ONLY };
+    pub fn host_may(&self, access: HostAccess) -> Result<()> {
+        let against = match access {
+            HostAccess::Reads => cl::CL_MEM_HOST_WRITE_ONLY,
+            HostAccess::Writes => cl::CL_MEM_HOST_READ_ONLY,
+        };
         if self.flags & (against | cl::CL_MEM_HOST_NO_ACCESS) != 0 {
             return Err(Error::INVALID_OPERATION);
         }

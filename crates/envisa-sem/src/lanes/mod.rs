@@ -269,6 +269,7 @@ pub enum Host {
 impl Host {
     /// All that the CPU has, the slowest first.
     pub fn all() -> Vec<Host> {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "there is nothing to add"))]
         let mut all = vec![Host::Scalar];
         #[cfg(target_arch = "x86_64")]
         {
