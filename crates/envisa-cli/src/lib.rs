@@ -47,13 +47,19 @@ enum Command {
     Debug(Box<cmd::debug::Args>),
     #[cfg(feature = "debug")]
     Diff(cmd::diff::Args),
+    #[cfg(unix)]
     Bisect(Box<cmd::bisect::Args>),
     Smith(cmd::smith::Smith),
     Mutate(cmd::smith::Mutate),
+    #[cfg(unix)]
     Campaign(cmd::campaign::Args),
+    #[cfg(unix)]
     Exec(cmd::exec::Args),
+    #[cfg(unix)]
     Reduce(cmd::reduce::Args),
+    #[cfg(unix)]
     Levelzero(cmd::levelzero::Args),
+    #[cfg(unix)]
     Opencl(cmd::opencl::Args),
     Completions(cmd::shell::Completions),
     Man(cmd::shell::Man),
@@ -105,11 +111,17 @@ pub fn main() -> std::process::ExitCode {
         Command::Diff(args) => cmd::diff::run(&args),
         Command::Smith(args) => cmd::smith::run_smith(&args),
         Command::Mutate(args) => cmd::smith::run_mutate(&args),
+        #[cfg(unix)]
         Command::Campaign(args) => cmd::campaign::run(&args),
+        #[cfg(unix)]
         Command::Bisect(args) => cmd::bisect::run(&args),
+        #[cfg(unix)]
         Command::Exec(args) => cmd::exec::run(&args),
+        #[cfg(unix)]
         Command::Reduce(args) => cmd::reduce::run(&args),
+        #[cfg(unix)]
         Command::Levelzero(args) => cmd::levelzero::run(&args),
+        #[cfg(unix)]
         Command::Opencl(args) => cmd::opencl::run(&args),
         Command::Completions(args) => cmd::shell::run_completions(&args),
         Command::Man(args) => cmd::shell::run_man(&args),

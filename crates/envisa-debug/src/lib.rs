@@ -10,6 +10,7 @@ pub mod commands;
 pub mod dap;
 pub mod eval;
 pub mod finding_stops;
+#[cfg(unix)]
 pub mod full_screen;
 pub mod hit_counts;
 pub mod lane_view;

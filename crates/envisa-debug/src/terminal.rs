@@ -2,6 +2,7 @@
 
 use crate::breakpoints::{Kind, Watch, When};
 use crate::commands;
+#[cfg(unix)]
 use crate::full_screen::{self, Host};
 use crate::lane_view::Frame;
 use crate::session::{Direction, Session, Step, Stop};
@@ -190,6 +191,7 @@ struct Terminal<'t, 's, 'a> {
     frame: usize,
 }
 
+#[cfg(unix)]
 impl<'s, 'a> Host<'s, 'a> for Terminal<'_, 's, 'a> {
     fn session(&mut self) -> &mut Session<'s, 'a> {
         self.s
@@ -302,6 +304,7 @@ impl Terminal<'_, '_, '_> {
                 (self.printed, self.frame) = (0, 0);
                 self.s.restart().map(|_| commands::describe_position(self.s)).map_err(|e| e.to_string())
             }
+            #[cfg(unix)]
             "view" => match full_screen::run(self) {
                 Ok(true) => Ok(commands::describe_position(self.s)),
                 Ok(false) => return false,

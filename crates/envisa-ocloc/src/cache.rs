@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -110,10 +109,10 @@ impl Cache {
     pub fn refused(&self) -> Option<String> {
         let meta = fs::metadata(&self.folder).ok()?;
         let folder = self.folder.display();
-        if meta.uid() != rustix::process::geteuid().as_raw() {
+        if !owner::is_this_user(&meta) {
             return Some(format!("the cache {folder} belongs to another user"));
         }
-        (!is_owned_by_user(&meta))
+        (!owner::alone_can_write(&meta))
             .then(|| format!("other users can write to the cache {folder} (chmod -R go-w {folder})"))
     }
 
@@ -140,11 +139,10 @@ impl Cache {
     /// Opens an entry that nobody else can have written.
     fn open(&self, path: &Path) -> io::Result<fs::File> {
         self.trust(path.parent().unwrap_or(path))?;
-        let no_link = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
         // Its time is set, which needs no more than to own it.
-        let file = fs::File::options().read(true).custom_flags(no_link).open(path)?;
+        let file = owner::options_without_links().read(true).open(path)?;
         let meta = file.metadata()?;
-        if is_owned_by_user(&meta) && meta.is_file() {
+        if owner::alone_can_write(&meta) && meta.is_file() {
             Ok(file)
         } else {
             Err(io::ErrorKind::PermissionDenied.into())
@@ -154,8 +152,8 @@ impl Cache {
     /// Is an entry's folder, and the cache's, this user's alone to write in?
     fn trust(&self, folder: &Path) -> io::Result<()> {
         // The cache's own folder may be a link, which its owner made; those in it are made here.
-        let good = is_owned_by_user(&fs::metadata(&self.folder)?)
-            && is_owned_by_user(&fs::symlink_metadata(folder)?);
+        let good = owner::alone_can_write(&fs::metadata(&self.folder)?)
+            && owner::alone_can_write(&fs::symlink_metadata(folder)?);
         if good { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
     }
 
@@ -167,7 +165,7 @@ impl Cache {
         content.extend(log.as_bytes());
         content.extend(module);
         let write = || -> io::Result<()> {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            owner::private_folders().create(folder)?;
             self.trust(folder)?;
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             file.write_all(MAGIC)?;
@@ -205,9 +203,59 @@ impl Cache {
     }
 }
 
-/// Only this user can write it.
-fn is_owned_by_user(meta: &fs::Metadata) -> bool {
-    meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o022 == 0
+/// Who owns files, and who can write them.
+#[cfg(unix)]
+mod owner {
+    use std::fs::{DirBuilder, Metadata, OpenOptions};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+
+    /// Is it this user's?
+    pub fn is_this_user(meta: &Metadata) -> bool {
+        meta.uid() == rustix::process::geteuid().as_raw()
+    }
+
+    /// Only this user can write it.
+    pub fn alone_can_write(meta: &Metadata) -> bool {
+        is_this_user(meta) && meta.mode() & 0o022 == 0
+    }
+
+    /// Options that open no link.
+    pub fn options_without_links() -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
+        options
+    }
+
+    /// Makes folders that others cannot look into.
+    pub fn private_folders() -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder
+    }
+}
+
+/// Elsewhere the cache is where the user's own files are, which the system keeps from others.
+#[cfg(not(unix))]
+mod owner {
+    use std::fs::{DirBuilder, Metadata, OpenOptions};
+
+    pub fn is_this_user(_: &Metadata) -> bool {
+        true
+    }
+
+    pub fn alone_can_write(_: &Metadata) -> bool {
+        true
+    }
+
+    pub fn options_without_links() -> OpenOptions {
+        OpenOptions::new()
+    }
+
+    pub fn private_folders() -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true);
+        builder
+    }
 }
 
 fn list(folder: &Path, files: &mut Vec<(SystemTime, u64, PathBuf)>) {

@@ -6,7 +6,6 @@ use std::process::{Command, ExitStatus, Stdio};
 use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 
 use crate::cache::{Key, KeyMaker, compiler_files, with_switches};
-use crate::service::include_folders;
 use crate::{Build, BuildError, STATE_BUFFER, declarations, includes, kernel_debug_info, messages};
 
 /// One run of the compiler.
@@ -78,7 +77,9 @@ impl Build {
             .with(&flags)
             .with(pass.source);
         if !pass.spirv {
-            for (path, content) in includes::include_candidates(pass.source, &include_folders(&options))? {
+            for (path, content) in
+                includes::include_candidates(pass.source, &includes::include_folders(&options))?
+            {
                 key = key.with(path.as_os_str().as_encoded_bytes());
                 key = key.with(&[u8::from(content.is_some())]).with(&content.unwrap_or_default());
             }

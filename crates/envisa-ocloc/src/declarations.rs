@@ -9,6 +9,7 @@ const IMAGES: &str = " -cl-ext=+__opencl_c_images,+__opencl_c_read_write_images,
 pub(crate) const HIDE_IMAGES: &str =
     "#undef __opencl_c_images\n#undef __opencl_c_read_write_images\n#line 1\n";
 /// The compiler's declarations for Gen9 need the feature of pipes, which drivers here do not have: programs are not told.
+#[cfg(target_os = "linux")]
 const HIDE_PIPES: &str = "#undef __opencl_c_pipes\n#line 1\n";
 
 /// Types of motion estimation that functions of Gen9 are declared with: before OpenCL C 1.2 there are no such types, and
@@ -42,6 +43,7 @@ pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
 }
 
 /// What goes before a driver's program, so that it sees the features that the driver tells of.
+#[cfg(target_os = "linux")]
 pub(crate) fn feature_prelude(device: &str, options: &str) -> &'static str {
     match device.parse() {
         Ok(DeviceFamily::Pvc) if asks_for_version(options, "CL3.0") => HIDE_IMAGES,

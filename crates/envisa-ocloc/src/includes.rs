@@ -75,6 +75,47 @@ pub fn include_candidates(text: &[u8], folders: &[PathBuf]) -> Option<Vec<Candid
     Some(all)
 }
 
+/// The words of options; blanks in quotes do not part them.
+pub(crate) fn words(options: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    for c in options.chars() {
+        match c {
+            '"' => {
+                quoted = !quoted;
+                word.push(c);
+            }
+            c if c.is_whitespace() && !quoted => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// Folders that options name to include from.
+pub(crate) fn include_folders(options: &str) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    let mut follows = false;
+    for word in words(options) {
+        if std::mem::take(&mut follows) {
+            folders.push(PathBuf::from(word.trim_matches('"')));
+        } else if word == "-I" {
+            follows = true;
+        } else if let Some(path) = word.strip_prefix("-I") {
+            folders.push(PathBuf::from(path.trim_matches('"')));
+        }
+    }
+    folders
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

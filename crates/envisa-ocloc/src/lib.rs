@@ -1,20 +1,25 @@
 //! Builds zebins with vISA text from OpenCL C or SPIR-V by driving `ocloc`, Intel's offline compiler.
 //!
-//! [`Build`] compiles one file by running the command; [`Service`] compiles in memory, by processes that are
-//! kept ready, for whoever compiles often.
+//! [`Build`] compiles one file by running the command; `Service` compiles in memory, by processes that are
+//! kept ready, for whoever compiles often: the drivers, which exist on Linux only.
 
 pub mod cache;
+#[cfg(target_os = "linux")]
 pub mod client;
 mod compiler_runs;
 mod declarations;
 mod includes;
 mod kernel_debug_info;
+#[cfg(target_os = "linux")]
 pub mod protocol;
+#[cfg(target_os = "linux")]
 pub mod server;
+#[cfg(target_os = "linux")]
 mod service;
 pub mod spirv;
 mod working_folder;
 
+#[cfg(target_os = "linux")]
 pub use service::{Compiled, Failure, Input, Output, Service};
 pub use spirv::Rewrite;
 
@@ -220,6 +225,7 @@ impl Build {
         }
         let folder = working_folder::create().map_err(io("temporary folder"))?;
         let folder = folder.path();
+        #[cfg(unix)]
         let _held = working_folder::hold(folder).map_err(io("temporary folder"))?;
         let pass =
             Pass { input: &input, source: &source, spirv, to_spirv: false, folder, state_buffer: false };

@@ -8,6 +8,7 @@ use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 use crate::STATE_BUFFER;
 use crate::cache::{Cache, Key, KeyMaker, compiler_files, with_switches};
 use crate::client::{CallError, Pool};
+use crate::includes::{include_folders, words};
 use crate::protocol::{File, Request, Response};
 use crate::server::NO_COMPILER;
 use crate::{declarations, includes};
@@ -309,47 +310,6 @@ fn clean(bytes: &[u8]) -> String {
     }
     let log = log.trim_matches('\n');
     if log.is_empty() { String::new() } else { format!("{log}\n") }
-}
-
-/// The words of options; blanks in quotes do not part them.
-fn words(options: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut quoted = false;
-    for c in options.chars() {
-        match c {
-            '"' => {
-                quoted = !quoted;
-                word.push(c);
-            }
-            c if c.is_whitespace() && !quoted => {
-                if !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                }
-            }
-            c => word.push(c),
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
-}
-
-/// Folders that options name to include from.
-pub(crate) fn include_folders(options: &str) -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    let mut follows = false;
-    for word in words(options) {
-        if std::mem::take(&mut follows) {
-            folders.push(PathBuf::from(word.trim_matches('"')));
-        } else if word == "-I" {
-            follows = true;
-        } else if let Some(path) = word.strip_prefix("-I") {
-            folders.push(PathBuf::from(path.trim_matches('"')));
-        }
-    }
-    folders
 }
 
 /// Options for a text that includes files by quoted names: these are looked for in the application's folder first, as

@@ -4,64 +4,83 @@
 //! and in which nothing was made for a while, is removed by the next process that needs one.
 
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
-use std::sync::Once;
-use std::time::Duration;
-
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 
 const PREFIX: &str = "envisa-compile-";
-/// A folder is made by one process and held by the next one, which has so long to start.
-const ABANDONED_AFTER: Duration = Duration::from_secs(600);
-/// Most folders that one process removes, so that its start stays short.
-const MOST: usize = 64;
-
 /// A new folder for temporary files that nobody else can look into.
 ///
 /// # Errors
 /// If it cannot be made.
 pub(crate) fn create() -> io::Result<tempfile::TempDir> {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| remove_abandoned(&std::env::temp_dir(), ABANDONED_AFTER));
-    tempfile::Builder::new().prefix(PREFIX).permissions(PermissionsExt::from_mode(0o700)).tempdir()
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX);
+    #[cfg(unix)]
+    {
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| held::remove_abandoned(&std::env::temp_dir(), held::ABANDONED_AFTER));
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    }
+    builder.tempdir()
 }
 
-/// Keeps others from taking a folder for abandoned, as long as what it gives is kept.
-///
-/// # Errors
-/// If the folder cannot be opened, or is being removed.
-pub(crate) fn hold(folder: &Path) -> io::Result<OwnedFd> {
-    let handle = open_folder(folder)?;
-    flock(&handle, FlockOperation::NonBlockingLockShared)?;
-    Ok(handle)
-}
+#[cfg(unix)]
+pub(crate) use held::hold;
 
-fn open_folder(folder: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(open(folder, flags, Mode::empty())?)
-}
+#[cfg(unix)]
+mod held {
+    use std::io;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+    use std::time::Duration;
 
-/// Removes this user's folders that nobody holds and in which nothing was made since. One that cannot be removed stays.
-fn remove_abandoned(parent: &Path, since: Duration) {
-    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
-    let ours = entries.filter(|e| e.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
-    for folder in ours.map(|e| e.path()).filter(|f| is_abandoned(f, since)).take(MOST) {
-        let _ = std::fs::remove_dir_all(folder);
+    use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+
+    use super::PREFIX;
+
+    /// A folder is made by one process and held by the next one, which has so long to start.
+    pub(super) const ABANDONED_AFTER: Duration = Duration::from_secs(600);
+    /// Most folders that one process removes, so that its start stays short.
+    const MOST: usize = 64;
+
+    /// Keeps others from taking a folder for abandoned, as long as what it gives is kept.
+    ///
+    /// # Errors
+    /// If the folder cannot be opened, or is being removed.
+    pub(crate) fn hold(folder: &Path) -> io::Result<OwnedFd> {
+        let handle = open_folder(folder)?;
+        flock(&handle, FlockOperation::NonBlockingLockShared)?;
+        Ok(handle)
+    }
+
+    fn open_folder(folder: &Path) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(open(folder, flags, Mode::empty())?)
+    }
+
+    /// Removes this user's folders that nobody holds and in which nothing was made since. One that cannot be removed stays.
+    pub(super) fn remove_abandoned(parent: &Path, since: Duration) {
+        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+        let ours = entries.filter(|e| e.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+        for folder in ours.map(|e| e.path()).filter(|f| is_abandoned(f, since)).take(MOST) {
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+
+    fn is_abandoned(folder: &Path, since: Duration) -> bool {
+        let Ok(is) = folder.symlink_metadata() else { return false };
+        let age = is.modified().ok().and_then(|at| at.elapsed().ok());
+        let own = is.is_dir() && is.uid() == rustix::process::geteuid().as_raw();
+        own && age.is_some_and(|age| age >= since)
+            && open_folder(folder).is_ok_and(|f| flock(&f, FlockOperation::NonBlockingLockExclusive).is_ok())
     }
 }
 
-fn is_abandoned(folder: &Path, since: Duration) -> bool {
-    let Ok(is) = folder.symlink_metadata() else { return false };
-    let age = is.modified().ok().and_then(|at| at.elapsed().ok());
-    let own = is.is_dir() && is.uid() == rustix::process::geteuid().as_raw();
-    own && age.is_some_and(|age| age >= since)
-        && open_folder(folder).is_ok_and(|f| flock(&f, FlockOperation::NonBlockingLockExclusive).is_ok())
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Duration;
+
+    use super::held::remove_abandoned;
     use super::*;
 
     #[test]

@@ -1,5 +1,6 @@
 //! `envisa debug`: debugs a kernel with all its lanes, forwards and back.
 
+#[cfg(unix)]
 use crate::cmd::exec_debug::DebugSettings;
 use crate::cmd::run::{BareArgs, BuildArgs};
 use crate::cmd::{Done, Exit, Failure};
@@ -148,6 +149,7 @@ fn stop_at_interrupts(pause: &Arc<AtomicBool>) {
 ///
 /// # Errors
 /// If it cannot be run.
+#[cfg(unix)]
 pub(super) fn debug_kept_launch(job: &Path, launched: &DebugSettings, commands: &[String]) -> Done {
     in_terminal(load_kept_job(job, launched).map_err(Failure)?, launched.options.clone(), commands)
 }
@@ -156,6 +158,7 @@ pub(super) fn debug_kept_launch(job: &Path, launched: &DebugSettings, commands: 
 ///
 /// # Errors
 /// If it cannot be run.
+#[cfg(unix)]
 pub(super) fn debug_requested_launch(
     job: &Path,
     launch: &Value,
@@ -166,6 +169,7 @@ pub(super) fn debug_requested_launch(
     prepare_run(load_kept_job(job, launched)?, options)
 }
 
+#[cfg(unix)]
 fn load_kept_job(job: &Path, launched: &DebugSettings) -> Result<(Job, bool), String> {
     let mut job = Job::read(job).map_err(|e| e.to_string())?;
     job.sources.extend(launched.sources.iter().cloned());

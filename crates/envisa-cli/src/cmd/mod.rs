@@ -1,8 +1,10 @@
 //! One file a subcommand.
 
 pub mod asm;
+#[cfg(unix)]
 pub mod bisect;
 pub mod build;
+#[cfg(unix)]
 pub mod campaign;
 pub mod check;
 #[cfg(feature = "debug")]
@@ -10,8 +12,9 @@ pub mod debug;
 #[cfg(feature = "debug")]
 pub mod diff;
 pub mod dis;
+#[cfg(unix)]
 pub mod exec;
-#[cfg(feature = "debug")]
+#[cfg(all(feature = "debug", unix))]
 mod exec_debug;
 pub mod explain;
 pub mod extract;
@@ -21,13 +24,17 @@ pub mod fmt;
 pub mod info;
 pub mod init;
 pub mod interrupt;
+#[cfg(unix)]
 pub mod levelzero;
+#[cfg(unix)]
 pub mod limited_process;
 pub mod load;
+#[cfg(unix)]
 pub mod opencl;
 mod other_driver;
 mod profile;
 mod progress;
+#[cfg(unix)]
 pub mod reduce;
 pub mod results;
 pub mod run;

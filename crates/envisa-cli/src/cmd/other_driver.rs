@@ -14,6 +14,7 @@ const VENDORS: &str = "OCL_ICD_VENDORS";
 
 /// What a process that opens an implementation's library finds in its environment. Programs differ from run to run, so PoCL need not
 /// keep them.
+#[cfg(unix)]
 pub(super) fn implementation_environment(library: &str) -> Vec<(String, String)> {
     vec![(VENDORS.into(), library.into()), ("POCL_KERNEL_CACHE".into(), "0".into())]
 }
