@@ -1,8 +1,8 @@
 //! Integer arithmetic, shifts, bit fields and saturation.
 //!
 //! An instruction's sources may be of different integer types and the destination of a third. Without
-//! `.sat` the result is the exact one modulo the destination's width. With `.sat` it is the exact one,
-//! clamped: the functions named `*_sat` take the sources in their own types and compute wide enough.
+//! `.sat` the result is the exact one modulo the destination's width. With `.sat` it is the exact one, clamped:
+//! see [`crate::wide_integers`].
 
 use crate::lane::Lane;
 
@@ -219,63 +219,6 @@ pub fn resize_sat<S: Int, D: Int>(x: S) -> D {
     if S::BITS < 64 || S::SIGNED { D::nearest(x.wide()) } else { D::nearest_exact(x.exact()) }
 }
 
-/// A source with `(-)` and `(abs)` applied in extended precision, as `.sat` sees it: minus a `ud` is negative.
-#[inline(always)]
-pub fn modify_exact<S: Int>(x: S, m: crate::Modifier) -> i128 {
-    use crate::Modifier::*;
-    match m {
-        None | Sat => x.exact(),
-        Neg => -x.exact(),
-        Abs => x.exact().abs(),
-        NegAbs => -x.exact().abs(),
-        Not => !x.exact(),
-    }
-}
-
-/// `a + b` exactly, clamped to the destination (`add.sat`).
-#[inline(always)]
-pub fn add_sat<A: Int, B: Int, D: Int>(a: A, b: B) -> D {
-    if A::BITS < 64 && B::BITS < 64 {
-        D::nearest(a.wide() + b.wide())
-    } else {
-        D::nearest_exact(a.exact() + b.exact())
-    }
-}
-
-/// `a + b + c` exactly, clamped (`add3.sat`).
-#[inline(always)]
-pub fn add3_sat<A: Int, B: Int, C: Int, D: Int>(a: A, b: B, c: C) -> D {
-    if A::BITS < 64 && B::BITS < 64 && C::BITS < 64 {
-        D::nearest(a.wide() + b.wide() + c.wide())
-    } else {
-        D::nearest_exact(a.exact() + b.exact() + c.exact())
-    }
-}
-
-/// `a · b` exactly, clamped. (The pages allow `.sat` on integer `mul` and `mad` for no type; hardware does
-/// this.)
-#[inline(always)]
-pub fn mul_sat<A: Int, B: Int, D: Int>(a: A, b: B) -> D {
-    if A::BITS + B::BITS < 64 || (A::BITS + B::BITS == 64 && A::SIGNED && B::SIGNED) {
-        D::nearest(a.wide().wrapping_mul(b.wide()))
-    } else if A::BITS < 64 || B::BITS < 64 {
-        D::nearest_exact(a.exact().wrapping_mul(b.exact()))
-    } else {
-        // The product of two `uq` may not fit i128.
-        let negative = (a.exact() < 0) != (b.exact() < 0);
-        let p = a.exact().unsigned_abs().wrapping_mul(b.exact().unsigned_abs());
-        let p = i128::try_from(p).unwrap_or(i128::MAX);
-        D::nearest_exact(if negative { -p } else { p })
-    }
-}
-
-/// `a << count` exactly, clamped (`shl.sat`); the count is masked by the destination's width (page SHL).
-#[inline(always)]
-pub fn shl_sat<S: Int, D: Int>(a: S, count: u32) -> D {
-    let count = count & if D::BITS == 64 { 63 } else { 31 };
-    D::nearest_exact(a.exact() << count)
-}
-
 /// The sum and the carry, 0 or 1 (page ADDC).
 #[inline(always)]
 pub fn addc(a: u32, b: u32) -> (u32, u32) {
@@ -287,13 +230,6 @@ pub fn addc(a: u32, b: u32) -> (u32, u32) {
 #[inline(always)]
 pub fn subb(a: u32, b: u32) -> (u32, u32) {
     (a.wrapping_sub(b), (a < b) as u32)
-}
-
-/// The sum of three and whether it is outside the type's range (page ADD3O).
-#[inline(always)]
-pub fn add3o<T: Int>(a: T, b: T, c: T) -> (T, bool) {
-    let sum = a.add3(b, c);
-    (sum, sum.exact() != a.exact() + b.exact() + c.exact())
 }
 
 /// The high 32 bits of the 64-bit product, each source extended by its own sign (page MULH).
