@@ -81,7 +81,7 @@ pub fn allow_writes(range: Range<u64>) {
 }
 
 /// A mapping for writing ends.
-pub fn close(range: &Range<u64>) {
+pub fn end_allowed_writes(range: &Range<u64>) {
     let mut all = ALL.lock().unwrap();
     if let Some(at) = all.open.iter().position(|r| r == range) {
         all.open.swap_remove(at);
@@ -103,7 +103,7 @@ mod tests {
         allow_writes(0x280..0x281);
         assert!(!is_watched(b) && !remove(b));
         assert_eq!(guard(&(0x200..0x300)), None);
-        close(&(0x280..0x281));
+        end_allowed_writes(&(0x280..0x281));
         let again = guard(&(0x200..0x300)).expect("nothing is mapped there any more");
         assert!(remove(again) && overlapping_numbers(&(0x200..0x300)).is_empty());
     }

@@ -104,7 +104,7 @@ impl Maps {
             let range = mapping.region.range();
             mapping.restore();
             if mapping.writes {
-                guarded_host_memory::close(&range);
+                guarded_host_memory::end_allowed_writes(&range);
             }
             report_changes(&range);
             if mapping.writes {
@@ -149,7 +149,7 @@ impl Maps {
         for mapping in self.open.lock().unwrap().iter() {
             let range = mapping.region.range();
             if mapping.writes {
-                guarded_host_memory::close(&range);
+                guarded_host_memory::end_allowed_writes(&range);
             }
             OPEN.lock().unwrap().retain(|r| *r != range);
         }
