@@ -45,7 +45,7 @@ pub static SHFL_IDX4: InstDesc = InstDesc {
     exec_sizes: 1 << 4 | 1 << 5,
     semantics: "src1 in bytes: word k of dst[i] = word k of src0[bits 4k..4k+3 of src1[i]], k in 0..2
 src1 in words: byte k of dst[i] = byte k of src0[bits 4k..4k+3 of src1[i]], k in 0..4",
-    note: "In the opcode list without a page; what it does is taken from what the reference compiler uses it for, which in the case of bytes has tables whose entries repeat one byte. src0 is the table: 16 dwords, with 16 channels <1;1,0>, with 32 <0;16,1>.",
+    note: "The opcode list has it, but no page describes it; what it does is taken from what the reference compiler uses it for, which in the case of bytes has tables whose entries repeat one byte. src0 is the table: 16 dwords, with 16 channels <1;1,0>, with 32 <0;16,1>.",
     ..NEW
 };
 
@@ -111,7 +111,7 @@ pub static DNSCL: InstDesc = InstDesc {
     brief: "Converts pairs of 16-bit floats to 4 bits.",
     semantics: "a, b = the low and the high word of src0[i], c, d = of src1[i], each converted to 4 bits
 mode0: bits 0 a, 4 b, 16 c, 20 d; mode1: 0 a, 4 c, 16 b, 20 d; mode2, mode3: the same, 8 bits higher; the other bits are 0",
-    note: "In the opcode list without a page; the reference compiler's list of intrinsics says how results are packed. What is too large becomes the largest of its sign, a NaN too, which as int4 is 0. How the random bits of `srnd` are added has no public description.",
+    note: "The opcode list has it, but no page describes it; the reference compiler's list of intrinsics says how results are packed. What is too large becomes the largest of its sign, a NaN too, which as int4 is 0. How the random bits of `srnd` are added has no public description.",
     ..NEW
 };
 

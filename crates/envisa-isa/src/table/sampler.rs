@@ -356,7 +356,7 @@ pub static SAMPLE: InstDesc = InstDesc {
     ],
     brief: "Samples an image; the old media form.",
     semantics: "dst = surface filtered by sampler at (u[i], v[i], r[i])",
-    note: "Obsolete: in the opcode list without a page.",
+    note: "Obsolete: the opcode list has it, but no page describes it.",
     ..MEDIA
 };
 
@@ -389,7 +389,7 @@ pub static LOAD: InstDesc = InstDesc {
     ],
     brief: "Loads pixels of an image; the old media form.",
     semantics: "dst = surface[u[i], v[i], r[i]]",
-    note: "Obsolete: in the opcode list without a page.",
+    note: "Obsolete: the opcode list has it, but no page describes it.",
     ..MEDIA
 };
 

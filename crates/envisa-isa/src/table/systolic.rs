@@ -117,6 +117,6 @@ pub static BDPAS: InstDesc = InstDesc {
     brief: "DPAS with block scales for both matrices.",
     semantics: "as DPAS; a block is 32 elements of the inner dimension, or all of them where there are fewer
 what a block's products add, src2.row[r] x src1.column[n], is multiplied by 2^(src3[32 * block + n] - 127) * 2^(src4[32 * block + r] - 127)",
-    note: "In the opcode list without a page: what it does is taken from the reference compiler's verifier, which calls the scales e8m0, and from how it lays them out. Depth and count are 8; e2m1 has two blocks, all others one. %null: a scale of 1; 255 is NaN. The text of src3 and src4 has no region.",
+    note: "The opcode list has it, but no page describes it: what it does is taken from the reference compiler's verifier, which calls the scales e8m0, and from how it lays them out. Depth and count are 8; e2m1 has two blocks, all others one. %null: a scale of 1; 255 is NaN. The text of src3 and src4 has no region.",
     ..EMPTY
 };

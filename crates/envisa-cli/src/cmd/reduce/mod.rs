@@ -212,7 +212,7 @@ fn start(input: &Failing, folder: &Path, candidates: &Candidates<'_>) -> Result<
         && (&program, &job) != (&input.program, &input.job)
         && candidates.check_failure_shown(&program, &job).is_ok()
     {
-        eprintln!("envisa reduce: goes on in {}", folder.display());
+        eprintln!("envisa reduce: continues in {}", folder.display());
         return Ok((program, job));
     }
     Ok((input.program.clone(), input.job.clone()))
