@@ -376,7 +376,7 @@ impl Writer<'_> {
                                 o,
                                 inst,
                                 i,
-                                Fault::Operand("absent, because its flag is not set"),
+                                Fault::Operand("absent, because its flag says so"),
                             );
                         }
                         continue;

@@ -382,7 +382,7 @@ fn check_operands(
             && operands[*slot as usize].int().unwrap_or(0) >> bit & 1 == 0
         {
             if *operand != Operand::Int(0) {
-                return Err((Some(i), Fault::Operand("absent, because its flag is not set")));
+                return Err((Some(i), Fault::Operand("absent, because its flag says so")));
             }
             continue;
         }

@@ -97,7 +97,7 @@ impl<'s> Parser<'s> {
                     let span = self.since(start);
                     let d = self
                         .warning_at("W0401", "4.1 has no caching option `cc`", span, "taken as `.ri`")
-                        .note("the reference assembler drops it silently");
+                        .note("the reference assembler does the same without a warning");
                     self.report_diagnostic(d);
                     listed(b"ri").unwrap_or(0)
                 }

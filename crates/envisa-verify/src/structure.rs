@@ -118,7 +118,7 @@ impl Checker<'_> {
                 if !is_operand_present(slot, ops) {
                     if *op != Operand::Int(0) {
                         let message = format!(
-                            "the `{}` of {} is absent, because its flag is not set",
+                            "the `{}` of {} is absent, because its flag says so",
                             slot.name, desc.name
                         );
                         self.report_defect(Code::SHAPE, obj.op_span(inst, k), message);

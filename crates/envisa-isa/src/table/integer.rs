@@ -37,7 +37,8 @@ const MAD_TYPES: &[TypeMap] = &[
     same(DOUBLE),
 ];
 const DIV_TYPES: &[TypeMap] = &[same(DOUBLE), same(F_HF), same_on(BEFORE_XEHP, INT32)];
-const DOT_NOTE: &str = "Obsolete: the opcode list has it, but no page describes it. The exec size is at least 4.";
+const DOT_NOTE: &str =
+    "Obsolete: the opcode list has it, but no page describes it. The exec size is at least 4.";
 const DOT_SIZES: u8 = 0x3c;
 const CARRY_NOTE: &str = "The carry operand takes dwords in the order of the channels, written after the destination: in one place it stays. Of 64 bits there is none: the reference refuses it, and its vector compiler makes it of dwords.";
 
