@@ -166,5 +166,5 @@ impl Checks {
 }
 
 fn now(thread: u32, pc: u32) -> Now {
-    Now { thread, pc, access: RaceAccess::Atomic, loads: false, compares: false }
+    Now { thread, pc, access: RaceAccess::Atomic, loads: false, compares: false, images: false }
 }
