@@ -487,6 +487,7 @@ pub(crate) fn facts(code: &Code, launch: &Launch) -> LaunchFacts {
                 || k.user_attributes.intel_reqd_sub_group_size.is_some()
         }),
         fresh: launch.fresh.clone(),
+        records: launch.records.clone(),
         constant: constant.collect(),
         of_four,
         elements,
