@@ -9,6 +9,7 @@ mod compiler_runs;
 mod declarations;
 mod includes;
 mod kernel_debug_info;
+pub mod offered;
 pub mod protocol;
 pub mod server;
 mod service;
