@@ -1,6 +1,6 @@
 /* check
 what = "a sub-group broadcasts the value of the work-item behind its last one"
-finds = ["F0006", "F0007", "F0030"]
+finds = ["F0005"]
 global = [32]
 local = [32]
 [args]
