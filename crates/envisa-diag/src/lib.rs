@@ -19,6 +19,7 @@
 mod codes;
 mod excerpt;
 mod json;
+mod line_directives;
 mod sarif;
 mod similar_name;
 mod source;
@@ -27,6 +28,7 @@ mod text;
 pub use codes::{CODES, CodeInfo, code};
 pub use envisa_isa::Span;
 pub use json::render_json;
+pub use line_directives::LineDirectives;
 pub use sarif::{Rule, Tool, render_sarif, sarif_of_json};
 pub use similar_name::{did_you_mean, nearest, unknown};
 pub use source::{FileId, Files, LineCol, SourceFile};

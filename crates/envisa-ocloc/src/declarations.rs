@@ -2,16 +2,14 @@
 
 use envisa_zebin::DeviceFamily;
 
+use crate::offered;
+
 /// Those of OpenCL C 3.0 name images, whichever the device has: without them they do not compile, and no program does.
 /// So they are there, with as many features as the declarations need, and programs are not told.
 const IMAGES: &str = " -cl-ext=+__opencl_c_images,+__opencl_c_read_write_images,-cl_khr_3d_image_writes";
 /// Goes before such a program.
 pub(crate) const HIDE_IMAGES: &str =
     "#undef __opencl_c_images\n#undef __opencl_c_read_write_images\n#line 1\n";
-/// The compiler's declarations for Gen9 need the feature of pipes, which drivers here do not have: programs are not told.
-#[cfg(target_os = "linux")]
-const HIDE_PIPES: &str = "#undef __opencl_c_pipes\n#line 1\n";
-
 /// Types of motion estimation that functions of Gen9 are declared with: before OpenCL C 1.2 there are no such types, and
 /// the functions are declared all the same. No program of that version can use them; their names stand for types that
 /// differ from each other.
@@ -42,13 +40,11 @@ pub(crate) fn lacks_images(device: &str, options: &str) -> bool {
     matches!(device.parse(), Ok(DeviceFamily::Pvc)) && asks_for_version(options, "CL3.0")
 }
 
-/// What goes before a driver's program, so that it sees the features that the driver tells of.
-#[cfg(target_os = "linux")]
-pub(crate) fn feature_prelude(device: &str, options: &str) -> &'static str {
-    match device.parse() {
-        Ok(DeviceFamily::Pvc) if asks_for_version(options, "CL3.0") => HIDE_IMAGES,
-        Ok(DeviceFamily::Skl) if asks_for_version(options, "CL3.0") => HIDE_PIPES,
-        _ => "",
+/// What goes before a driver's program, so that it sees the extensions and features that the driver tells of.
+pub(crate) fn feature_prelude(device: &str, options: &str) -> String {
+    match device.parse::<DeviceFamily>() {
+        Ok(family) => offered::prelude(family, asks_for_version(options, "CL3.0")),
+        Err(_) => String::new(),
     }
 }
 

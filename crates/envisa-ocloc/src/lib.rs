@@ -10,7 +10,7 @@ mod compiler_runs;
 mod declarations;
 mod includes;
 mod kernel_debug_info;
-#[cfg(target_os = "linux")]
+pub mod offered;
 pub mod protocol;
 #[cfg(target_os = "linux")]
 pub mod server;

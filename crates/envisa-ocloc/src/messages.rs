@@ -1,6 +1,6 @@
 //! The compiler's messages as diagnostics that point into the source.
 
-use envisa_diag::{Diagnostic, FileId, Files, Severity, Span, unknown};
+use envisa_diag::{Diagnostic, FileId, Files, LineDirectives, Severity, Span, unknown};
 use envisa_zebin::DeviceFamily;
 use std::path::Path;
 
@@ -130,9 +130,10 @@ pub fn failure_as_diagnostics(
     all
 }
 
-/// The word at a line and column, both from 1, the column in bytes.
-fn word_span(files: &Files, id: FileId, line: u32, column: u32) -> Option<Span> {
+/// The word at a line and column, both from 1, the column in bytes; the line's number is that which the text gives it.
+fn word_span(files: &Files, id: FileId, number: u32, column: u32) -> Option<Span> {
     let bytes = files.get(id)?.bytes();
+    let line = LineDirectives::of(bytes).map_or(Some(number), |d| d.line(number))?;
     let start = match line.checked_sub(1)? {
         0 => 0,
         n => bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(n as usize - 1)?.0 + 1,

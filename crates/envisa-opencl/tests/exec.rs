@@ -53,6 +53,8 @@ kernel void member(global record *x) {
     x[i].b = 257;
     x[i].c[1] = 1;
 }
+typedef struct { char a; int b; short c; long d; } gaps;
+kernel void gapped(global gaps *x) { int i = get_global_id(0); x[i].a = 1; x[i].b = 2; x[i].c = 3; x[i].d = 4; }
 kernel void first(global int2 *x) { x[get_global_id(0)].x = 1; }
 kernel void beyond(global int *x, int n) { x[get_global_id(0) + n] = 1; }
 kernel void stuck(global int *x) { while (*(volatile global int *)x == 0) {} }

@@ -608,8 +608,14 @@ impl Machine {
                 let holes = if unreadable.contains(&i) { vec![all] } else { backing.unwritten_parts(&all) };
                 followed.extend(holes.iter().cloned());
                 launch = launch.fresh_ranges(holes);
+                if backing.has_records() {
+                    launch = launch.records([start..start + bytes as u64]);
+                }
             }
             given.push((ArgKey::Index(i as u32), self.argument_value(value, info.args.get(i))?));
+        }
+        if checking {
+            note_records(info, args);
         }
         let outcome = self.device.run(kernel, launch.args(given))?;
         let wrong = outcome.fault.is_some() || outcome.findings.as_ref().is_some_and(|f| !f.is_empty());
@@ -746,6 +752,22 @@ fn render_diagnostics(diagnostics: &[Diagnostic], files: &Files) -> String {
 /// The SPIR-V that a zebin was compiled from, if it was kept.
 pub fn spirv_of(zebin: &[u8]) -> Option<Vec<u8>> {
     ZebinFile::parse(zebin).ok()?.spirv().map(<[u8]>::to_vec)
+}
+
+/// Notes what later launches may find structures in: what this one is given as such, or may copy them to.
+fn note_records(info: &KernelInfo, args: &[Value]) {
+    let memory = |value: &'_ Value| match value {
+        Value::Memory(backing, ..) | Value::Shared(backing, _) => Some(Arc::clone(backing)),
+        _ => None,
+    };
+    let is_record = |arg: &ArgInfo| {
+        let ty = arg.source.as_ref().map_or("", |s| s.type_name.as_str());
+        ty.ends_with('*') && ty != "void*" && envisa::sanitize::pointed_bytes(ty).is_none()
+    };
+    let all: Vec<Arc<Backing>> = args.iter().filter_map(memory).collect();
+    if info.args.iter().any(is_record) || all.iter().any(|backing| backing.has_records()) {
+        all.iter().for_each(|backing| backing.note_records());
+    }
 }
 
 #[cfg(test)]

@@ -164,3 +164,21 @@ pub const EUS_PER_SUB_SLICE: u32 = 8;
 pub fn sub_slices() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use envisa_ocloc::offered::extensions;
+
+    #[test]
+    fn devices_have_what_they_offer() {
+        for spec in SPECS {
+            let offers = |name| extensions(spec.name).contains(&name);
+            assert_eq!(offers("cl_khr_fp64"), spec.fp64, "{}", spec.name);
+            assert_eq!(offers("cl_khr_3d_image_writes"), spec.images, "{}", spec.name);
+            assert_eq!(offers("cl_khr_subgroups"), spec.independent, "{}", spec.name);
+            assert_eq!(offers("cl_khr_integer_dot_product"), spec.dp4a, "{}", spec.name);
+            assert_eq!(offers("cl_intel_subgroup_matrix_multiply_accumulate"), spec.dpas, "{}", spec.name);
+        }
+    }
+}

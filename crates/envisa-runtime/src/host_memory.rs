@@ -32,6 +32,8 @@ pub struct Backing {
     written: OnceLock<Mutex<Ranges>>,
     /// What was not written has a content of its own ([`undefined_content`]), by which it is seen what the application wrote.
     seen: OnceLock<()>,
+    /// A kernel was given it as structures: some of its bytes may be padding.
+    records: OnceLock<()>,
 }
 
 /// The bytes themselves: they outlive the backing where a launch still reaches them.
@@ -181,6 +183,7 @@ impl Backing {
             attached: Mutex::default(),
             written: OnceLock::new(),
             seen: OnceLock::new(),
+            records: OnceLock::new(),
         })
     }
 
@@ -232,6 +235,16 @@ impl Backing {
         if let Some(written) = self.written.get() {
             written.lock().unwrap().remove(range);
         }
+    }
+
+    /// A kernel is given it as structures.
+    pub fn note_records(&self) {
+        self.records.get_or_init(|| ());
+    }
+
+    /// Was a kernel given it as structures?
+    pub fn has_records(&self) -> bool {
+        self.records.get().is_some()
     }
 
     /// What of these addresses was never written, in order, if that is known.
@@ -496,6 +509,9 @@ impl Region {
                 None => {}
                 Some(to) => {
                     command_order::note_access(target..target + bytes, true);
+                    if backing.has_records() {
+                        to.note_records();
+                    }
                     for part in written {
                         to.wrote(part.start - source + target..part.end - source + target);
                     }

@@ -172,7 +172,7 @@ impl Checks {
     pub fn new(facts: LaunchFacts) -> Checks {
         let budget = Arc::new(Budget::new(access_cells::SPARE_BYTES + facts.buffer_bytes / 2));
         Checks {
-            contents: Contents::new(&facts.fresh),
+            contents: Contents::new(&facts.fresh, &facts.records),
             launch: Arc::new(Launch::new(launch_races::SPARE_BYTES + 2 * facts.buffer_bytes)),
             group: Group::of(Arc::clone(&budget), facts.sub_groups),
             budget,

@@ -48,7 +48,7 @@ pub enum Kind {
     /// A note: the kernel ends.
     Ends = 8,
     /// A note: the work-items of a sub-group have come together at a barrier of theirs, which is nothing in compiled code.
-    /// What it orders is the bound: [`LOCAL`], [`GLOBAL`].
+    /// What it orders is the bound: [`LOCAL`], [`GLOBAL`], [`IMAGES`].
     Together = 9,
     /// A note: an atomic begins of which compiled code makes several accesses, under a lock of its own.
     Changes = 10,
@@ -79,7 +79,8 @@ pub enum Kind {
     /// A variable of a function may be used before it has a value: it begins at the value, and has as many bytes as the bound
     /// says. The bytes are those of an element; 0 if its elements have parts.
     Variable = 21,
-    /// A note: fences begin that are [`ALONE`] or [`FOR_GROUP`], as the bound says; they are over if it is neither.
+    /// A note: fences begin that are [`ALONE`] or [`FOR_GROUP`], or cover images or buffers ([`IMAGES_APART`]), as the bound
+    /// says; they are over if it is 0.
     Fences = 22,
     /// A variable of the kernel in local memory: as [`Kind::Variable`], with all dimensions but the first behind its name.
     LocalVariable = 23,
@@ -91,11 +92,20 @@ pub enum Kind {
 pub const ALONE: u32 = 1;
 /// A fence of an atomic whose scope is the group, or less.
 pub const FOR_GROUP: u32 = 2;
+/// The kernel may read images that it writes, and its fences tell whether they cover images or buffers: one instruction
+/// does either.
+pub const IMAGES_APART: u32 = 4;
+/// A fence covers images.
+pub const COVERS_IMAGES: u32 = 8;
+/// A fence covers buffers.
+pub const COVERS_BUFFERS: u32 = 16;
 
 /// Local memory.
 pub const LOCAL: u32 = 1;
 /// Buffers.
 pub const GLOBAL: u32 = 2;
+/// Images.
+pub const IMAGES: u32 = 4;
 
 /// An access to an image is of integers.
 pub const INTEGERS: u32 = 1;

@@ -160,7 +160,7 @@ impl<'a> Stage<'a> {
 
     /// The text of one of the program's source files, if it was given.
     pub fn source(&self, file: u16) -> Option<FileId> {
-        self.code().sources.get(usize::from(file)).copied().flatten()
+        self.code().sources.get(usize::from(file))?.as_ref().map(|source| source.file)
     }
 
     /// The file of a function's vISA.

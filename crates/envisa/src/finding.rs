@@ -300,6 +300,15 @@ impl Finding {
         self.kind == other.kind && sites(self) == sites(other)
     }
 
+    /// Is it one of a work-item with itself?
+    fn reads_back(&self) -> bool {
+        let same = |race: &Race| {
+            let several = self.several || race.other_several || race.by_copy || race.other_by_copy;
+            !several && self.work_item.is_some() && self.work_item == race.other_work_item
+        };
+        self.race.as_ref().is_some_and(same)
+    }
+
     /// In a sentence.
     pub fn message(&self) -> String {
         match self.kind {
@@ -308,6 +317,12 @@ impl Finding {
                 let who = if self.work_item.is_some() { "work-items" } else { "channels" };
                 format!(
                     "two {who} store different values to {}: it is undefined which value remains",
+                    self.subject
+                )
+            }
+            FindingKind::Race if self.reads_back() => {
+                format!(
+                    "{} is read by the work-item that wrote it, without a fence of images between",
                     self.subject
                 )
             }
@@ -399,7 +414,7 @@ impl Finding {
             "kernel `{kernel}`, instructions ${} and ${}; {times}",
             place.instruction, race.other.instruction
         ));
-        if (self.thread, self.group) == (race.other_thread, race.other_group) {
+        if (self.thread, self.group) == (race.other_thread, race.other_group) && !self.reads_back() {
             return d.note(
                 "one thread runs both work-items in step here; with another SIMD width, or on another device, they may be in different threads",
             );

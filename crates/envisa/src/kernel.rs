@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::fault::Place;
 use crate::launch::ArgKey;
 use crate::module::{Contents, LoadOptions, Module};
-use crate::source::{Functions, SourceText};
+use crate::source::{Functions, Quoted, SourceText};
 use envisa_diag::{Diagnostic, FileId, Files};
 use envisa_interp::Executable;
 use envisa_isa::predefined::var;
@@ -135,7 +135,7 @@ pub(crate) struct Code {
     pub texts: Vec<(String, FileId)>,
     pub files: Arc<Files>,
     /// The file of each of the program's sources, where its text was given.
-    pub sources: Vec<Option<FileId>>,
+    pub sources: Vec<Option<Quoted>>,
     /// Of compiled kernels.
     pub metadata: Option<Metadata>,
     /// Launches that may come again.

@@ -37,6 +37,7 @@ pub struct Launch {
     pub(crate) asked: Option<std::sync::Arc<envisa_machine::fallback_counts::FallbackCounts>>,
     /// Addresses whose content the host did not write.
     pub(crate) fresh: Vec<std::ops::Range<u64>>,
+    pub(crate) records: Vec<std::ops::Range<u64>>,
 }
 
 /// May native code run a launch in groups of another shape than was asked for, where nobody can tell?
@@ -136,6 +137,7 @@ impl Launch {
             progress: None,
             cancel: None,
             fresh: Vec::new(),
+            records: Vec::new(),
         }
     }
 
@@ -277,6 +279,14 @@ impl Launch {
     #[must_use]
     pub fn fresh_ranges(mut self, ranges: impl IntoIterator<Item = std::ops::Range<u64>>) -> Launch {
         self.fresh.extend(ranges);
+        self
+    }
+
+    /// Declares where earlier launches wrote structures. Bytes of [`Launch::fresh_ranges`] there may be their padding, which
+    /// may be copied.
+    #[must_use]
+    pub fn records(mut self, ranges: impl IntoIterator<Item = std::ops::Range<u64>>) -> Launch {
+        self.records.extend(ranges);
         self
     }
 

@@ -493,6 +493,7 @@ pub(crate) fn check_facts(code: &Code, launch: &Launch) -> LaunchFacts {
                 || k.user_attributes.intel_reqd_sub_group_size.is_some()
         }),
         fresh: launch.fresh.clone(),
+        records: launch.records.clone(),
         constant: constant.collect(),
         of_four,
         elements,

@@ -6,7 +6,7 @@
 use crate::fault::{Inlined, SourceLine};
 use crate::kernel::Code;
 use crate::variable_shapes::{VariableShape, variable_shapes};
-use envisa_diag::{FileId, Files, Span};
+use envisa_diag::{FileId, Files, LineDirectives, Span};
 use envisa_zebin::spirv::{self, SourceFunctions};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,8 +26,17 @@ pub(crate) const MAX_LINE: usize = 400;
 /// Longest name of a file that is shown.
 const MAX_NAME: usize = 200;
 
-/// The file of each name that a program has for its sources: those that were given join `files`.
-pub(crate) fn resolve(names: &[String], given: &[SourceText], files: &mut Files) -> Vec<Option<FileId>> {
+/// The text of a program's source file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Quoted {
+    pub file: FileId,
+    /// The lines that the file's numbers mean, where the text renumbers them.
+    directives: Option<LineDirectives>,
+}
+
+/// The text of each name that a program has for its sources: those that were given join `files`. A name may be one that a
+/// text gives to its lines.
+pub(crate) fn resolve(names: &[String], given: &[SourceText], files: &mut Files) -> Vec<Option<Quoted>> {
     let mut ids: Vec<Option<FileId>> = vec![None; given.len()];
     let fitting = |name: &String| {
         let best = given
@@ -37,10 +46,20 @@ pub(crate) fn resolve(names: &[String], given: &[SourceText], files: &mut Files)
             .max_by_key(|(n, i)| (*n, usize::MAX - i));
         best.filter(|(n, _)| *n > 0).map(|(_, i)| i)
     };
-    let mut one = |i: usize| {
-        *ids[i].get_or_insert_with(|| files.add_text(given[i].name.clone(), given[i].text.clone()))
+    let named = |name: &String| {
+        let is_it = |n: &str| name == n || name.ends_with(&format!("/{n}"));
+        let of = |s: &SourceText| LineDirectives::of_file(&s.text, is_it);
+        given.iter().enumerate().find_map(|(i, s)| Some((i, Some(of(s)?))))
     };
-    names.iter().map(|name| fitting(name).map(&mut one)).collect()
+    let found = |name: &String| match fitting(name) {
+        Some(i) => Some((i, LineDirectives::of(&given[i].text))),
+        None => named(name),
+    };
+    let mut one = |(i, directives): (usize, Option<LineDirectives>)| {
+        let add = || files.add_text(given[i].name.clone(), given[i].text.clone());
+        Quoted { file: *ids[i].get_or_insert_with(add), directives }
+    };
+    names.iter().map(|name| found(name).map(&mut one)).collect()
 }
 
 /// How many parts the ends of two paths have in common.
@@ -68,7 +87,8 @@ pub(crate) fn source_line_of(
     let line = function.line(instruction)?;
     let recorded = program.source_files().get(usize::from(line.file))?;
     let (shown, quoted) = shown(code, Some(usize::from(line.file)), recorded, line.line);
-    Some((shown, quoted.map(|(file, span)| (file, narrowed(code, file, span, (line.line, line.column))))))
+    let at = (shown.line, line.column);
+    Some((shown, quoted.map(|(file, span)| (file, narrowed(code, file, span, at)))))
 }
 
 /// What of a line a column of it is about, if it is known: an element or a call from there on, else the statement around it.
@@ -168,14 +188,22 @@ fn shown(
     recorded: &str,
     line: u32,
 ) -> (SourceLine, Option<(FileId, Span)>) {
-    let quoted = number.and_then(|n| code.sources.get(n)).copied().flatten().and_then(|id| {
-        let file = code.files.get(id)?;
-        Some((id, file, file.line_range(line)?))
+    let quoted = number.and_then(|n| code.sources.get(n)?.as_ref()).and_then(|source| {
+        let file = code.files.get(source.file)?;
+        let line = source.directives.as_ref().map_or(Some(line), |d| d.line(line))?;
+        Some((source.file, file, line, file.line_range(line)?))
     });
-    let name = quoted.map_or(recorded, |(_, file, _)| file.name());
-    let text = quoted.map(|(_, file, span)| file.lossy(span).chars().take(MAX_LINE).collect());
+    let name = quoted.map_or(without_folder(recorded), |(_, file, ..)| file.name());
+    let text = quoted.map(|(_, file, _, span)| file.lossy(span).chars().take(MAX_LINE).collect());
+    let line = quoted.map_or(line, |(_, _, line, _)| line);
     let line = SourceLine { file: shown_name(name), line, text };
-    (line, quoted.map(|(id, _, span)| (id, span)))
+    (line, quoted.map(|(id, _, _, span)| (id, span)))
+}
+
+/// A file's name without the folder in which the compiler worked, which is no more.
+fn without_folder(name: &str) -> &str {
+    let inside = name.split_once("/envisa-compile-").and_then(|(_, rest)| rest.split_once('/'));
+    inside.map_or(name, |(_, rest)| rest)
 }
 
 /// The functions of the source of a module, as its SPIR-V has them, which is read when somebody asks.
@@ -257,10 +285,23 @@ mod tests {
         let mut files = Files::new();
         let names = ["/x/a/k.cl", "C:\\b\\k.cl", "/x/other.h", "", "/x/a/", "/k.cl"].map(String::from);
         let ids = resolve(&names, &[given("b/k.cl"), given("a/k.cl"), given("unused.cl")], &mut files);
-        let name = |i: usize| ids[i].and_then(|id| files.get(id)).map(|f| f.name());
+        let name = |i: usize| ids[i].as_ref().and_then(|s| files.get(s.file)).map(|f| f.name());
         assert_eq!((name(0), name(1)), (Some("a/k.cl"), Some("b/k.cl")));
         assert_eq!((name(2), name(3), name(4)), (None, None, None));
         assert_eq!(name(5), Some("b/k.cl"), "the first of those that fit as well");
         assert_eq!(files.iter().count(), 2, "each once, and none that nothing names");
+    }
+
+    #[test]
+    fn texts_name_files_of_their_own() {
+        let text = b"a\n#line 8 \"made/up.cl\"\nb\n".to_vec();
+        let given = [SourceText { name: "k.cl".into(), text }];
+        let mut files = Files::new();
+        let names = ["/tmp/x/k.cl", "/tmp/x/made/up.cl", "up.cl"].map(String::from);
+        let ids = resolve(&names, &given, &mut files);
+        let line = |i: usize, n| ids[i].as_ref().and_then(|s| s.directives.as_ref()).and_then(|d| d.line(n));
+        assert_eq!((line(0, 1), line(0, 8), line(1, 8), ids[2].is_some()), (Some(1), None, Some(3), false));
+        assert_eq!(without_folder("/tmp/envisa-compile-3AGAfs/made/up.cl"), "made/up.cl");
+        assert_eq!(without_folder("/home/me/up.cl"), "/home/me/up.cl");
     }
 }

@@ -106,6 +106,7 @@ const ALIGNED: u32 = 2;
 const SUB_GROUP: i64 = 3;
 const WORKGROUP_MEMORY: i64 = 0x100;
 const CROSS_WORKGROUP_MEMORY: i64 = 0x200;
+const IMAGE_MEMORY: i64 = 0x800;
 /// Instructions of OpenCL's extended set.
 const VLOADN: u32 = 171;
 const VSTOREN: u32 = 172;
@@ -144,6 +145,7 @@ pub fn with_checks(
                 checking.begin(n);
                 checking.private_names(n);
                 checking.local_names(n);
+                checking.fences_of_images(n);
             }
             op::FUNCTION_END => checking.end(),
             _ => {}
@@ -555,9 +557,13 @@ impl Checking {
             return;
         }
         // Flags that are no constant may be any.
-        let semantics = self.types.constant(semantics).unwrap_or(WORKGROUP_MEMORY | CROSS_WORKGROUP_MEMORY);
-        let memories =
-            [(WORKGROUP_MEMORY, check_reports::LOCAL), (CROSS_WORKGROUP_MEMORY, check_reports::GLOBAL)];
+        let all = WORKGROUP_MEMORY | CROSS_WORKGROUP_MEMORY | IMAGE_MEMORY;
+        let semantics = self.types.constant(semantics).unwrap_or(all);
+        let memories = [
+            (WORKGROUP_MEMORY, check_reports::LOCAL),
+            (CROSS_WORKGROUP_MEMORY, check_reports::GLOBAL),
+            (IMAGE_MEMORY, check_reports::IMAGES),
+        ];
         let bound = memories.iter().filter(|m| semantics & m.0 != 0).fold(0, |all, m| all | m.1);
         self.note(i.at, ReportHeader { kind: Kind::Together, does: ReportedAccess::Reads, bytes: 0, bound });
     }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use envisa_ocloc::offered;
 use opencl_sys as cl;
 
 use super::error::{Error, Result};
@@ -66,6 +67,20 @@ pub fn platform() -> &'static Arc<Platform> {
     })
 }
 
+/// Extensions that add nothing to OpenCL C.
+const OF_HOST: [&str; 10] = [
+    "cl_khr_device_uuid",
+    "cl_khr_icd",
+    "cl_khr_create_command_queue",
+    "cl_khr_il_program",
+    "cl_khr_spirv_no_integer_wrap_decoration",
+    "cl_intel_spirv_subgroups",
+    "cl_intel_device_attribute_query",
+    "cl_khr_suggested_local_work_size",
+    "cl_intel_unified_shared_memory",
+    "cl_khr_extended_versioning",
+];
+
 /// Extensions of the platform: those of all of its devices, and the loader's.
 fn platform_extensions() -> String {
     let mut all: Vec<&str> = Vec::new();
@@ -110,55 +125,8 @@ impl Platform {
 impl Device {
     /// Names of its extensions.
     pub fn extensions(&self) -> Vec<&'static str> {
-        let mut all = vec![
-            "cl_khr_byte_addressable_store",
-            "cl_khr_device_uuid",
-            "cl_khr_fp16",
-            "cl_khr_global_int32_base_atomics",
-            "cl_khr_global_int32_extended_atomics",
-            "cl_khr_icd",
-            "cl_khr_local_int32_base_atomics",
-            "cl_khr_local_int32_extended_atomics",
-            "cl_khr_int64_base_atomics",
-            "cl_khr_int64_extended_atomics",
-            "cl_intel_subgroups",
-            "cl_intel_required_subgroup_size",
-            "cl_intel_subgroups_short",
-            "cl_intel_subgroups_char",
-            "cl_intel_subgroups_long",
-            "cl_khr_create_command_queue",
-            "cl_khr_il_program",
-            "cl_khr_spirv_no_integer_wrap_decoration",
-            "cl_intel_spirv_subgroups",
-            "cl_khr_subgroup_extended_types",
-            "cl_khr_subgroup_non_uniform_vote",
-            "cl_khr_subgroup_ballot",
-            "cl_khr_subgroup_non_uniform_arithmetic",
-            "cl_khr_subgroup_shuffle",
-            "cl_khr_subgroup_shuffle_relative",
-            "cl_khr_subgroup_clustered_reduce",
-            "cl_intel_device_attribute_query",
-            "cl_khr_suggested_local_work_size",
-            "cl_intel_split_work_group_barrier",
-            "cl_intel_unified_shared_memory",
-            "cl_khr_extended_versioning",
-        ];
-        let spec = self.spec;
-        if spec.independent {
-            all.push("cl_khr_subgroups");
-        }
-        if spec.fp64 {
-            all.push("cl_khr_fp64");
-        }
-        if spec.images {
-            all.extend(["cl_khr_image2d_from_buffer", "cl_khr_depth_images", "cl_khr_3d_image_writes"]);
-        }
-        if spec.dp4a {
-            all.push("cl_khr_integer_dot_product");
-        }
-        if spec.dpas {
-            all.push("cl_intel_subgroup_matrix_multiply_accumulate");
-        }
+        let mut all = offered::extensions(self.spec.name);
+        all.extend(OF_HOST);
         all
     }
 
@@ -168,30 +136,7 @@ impl Device {
     }
 
     fn features(&self) -> Vec<&'static str> {
-        let mut all = vec![
-            "__opencl_c_int64",
-            "__opencl_c_atomic_order_acq_rel",
-            "__opencl_c_atomic_order_seq_cst",
-            "__opencl_c_atomic_scope_all_devices",
-            "__opencl_c_atomic_scope_device",
-            "__opencl_c_generic_address_space",
-            "__opencl_c_program_scope_global_variables",
-            "__opencl_c_work_group_collective_functions",
-            "__opencl_c_subgroups",
-        ];
-        if self.spec.images {
-            all.extend(["__opencl_c_images", "__opencl_c_3d_image_writes", "__opencl_c_read_write_images"]);
-        }
-        if self.spec.fp64 {
-            all.push("__opencl_c_fp64");
-        }
-        if self.spec.dp4a {
-            all.extend([
-                "__opencl_c_integer_dot_product_input_4x8bit",
-                "__opencl_c_integer_dot_product_input_4x8bit_packed",
-            ]);
-        }
-        all
+        offered::features(self.spec.name)
     }
 
     /// What `clGetDeviceInfo` answers.

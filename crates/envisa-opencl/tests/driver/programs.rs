@@ -154,6 +154,40 @@ fn every_device_compiles_opencl_c_3() {
 }
 
 #[test]
+fn programs_find_the_macros_of_the_extensions_that_are_offered() {
+    /// Those that the compiler has for some device or version; before 3.0 the last ones have no functions.
+    const NAMES: [&str; 12] = [
+        "cl_khr_fp64",
+        "cl_khr_subgroups",
+        "cl_khr_3d_image_writes",
+        "cl_khr_image2d_from_buffer",
+        "cl_khr_extended_bit_ops",
+        "cl_ext_float_atomics",
+        "cl_intel_planar_yuv",
+        "cl_intel_motion_estimation",
+        "cl_intel_spirv_media_block_io",
+        "cl_intel_subgroups",
+        "cl_khr_integer_dot_product",
+        "cl_khr_depth_images",
+    ];
+    let Some(driver) = driver() else { return };
+    for device in 0..driver.devices().len() {
+        let s = driver.session(device, 0);
+        let offered =
+            text(|n, to, ret| call!(s, clGetDeviceInfo(s.device, CL_DEVICE_EXTENSIONS, n, to, ret)));
+        for (options, names) in [("", &NAMES[..10]), ("-cl-std=CL3.0", &NAMES[..])] {
+            let held = names.iter().map(|name| {
+                let wrong = if offered.split(' ').any(|e| e == *name) { "ifndef" } else { "ifdef" };
+                format!("#{wrong} {name}\n#error {wrong} {name}\n#endif\n")
+            });
+            let (program, code) =
+                s.build(&format!("{}kernel void k() {{}}", held.collect::<String>()), options);
+            assert_eq!(code, CL_SUCCESS, "device {device} {options}: {}", s.log(program));
+        }
+    }
+}
+
+#[test]
 fn a_binary_is_a_program_and_damage_is_refused() {
     let Some(driver) = driver() else { return };
     let s = driver.session(0, 0);

@@ -33,6 +33,9 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
     if does("components") {
         components(s, program, x, does("both"));
     }
+    if does("padding") {
+        padding(s, program, does("summed"));
+    }
     if does("parts") {
         many_parts(s, program, x, does("used"));
     }
@@ -289,6 +292,30 @@ fn components(s: &Session, program: cl_program, x: cl_mem, both: bool) {
     }
 }
 
+/// A kernel sets all members of structures with gaps; others copy these number by number, or compute with all numbers.
+fn padding(s: &Session, program: cl_program, summed: bool) {
+    let [gapped, copied, twice] = ["gapped", "copied", "twice"].map(|name| s.kernel(program, name));
+    let [a, b, c] = [(); 3].map(|()| make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 384, null_mut())));
+    s.arg(gapped, 0, &a);
+    assert_eq!(s.launch(gapped, 16, None), CL_SUCCESS);
+    for (from, to) in [(a, b), (b, c)] {
+        s.arg(copied, 0, &from);
+        s.arg(copied, 1, &to);
+        assert_eq!(s.launch(copied, 96, None), CL_SUCCESS);
+    }
+    if summed {
+        s.arg(twice, 0, &c);
+        assert_eq!(s.launch(twice, 96, None), CL_SUCCESS);
+    }
+    call!(s, clFinish(s.queue));
+    for buffer in [a, b, c] {
+        call!(s, clReleaseMemObject(buffer));
+    }
+    for kernel in [gapped, copied, twice] {
+        call!(s, clReleaseKernel(kernel));
+    }
+}
+
 /// A kernel sets one component of vectors of which the other was never written: so many parts without content.
 fn many_parts(s: &Session, program: cl_program, x: cl_mem, used: bool) {
     let [first, copied] = ["first", "copied"].map(|name| s.kernel(program, name));
@@ -340,6 +367,21 @@ fn many_parts_without_content_are_told_if_they_are_used() {
         "{err}"
     );
     assert!(err.ends_with("0 faults, 1 finding, 0 mistakes of the program\n"), "{err}");
+}
+
+#[test]
+fn padding_of_structures_may_be_copied_and_not_be_used() {
+    for device in ["dg2", "pvc"] {
+        let Some((code, _, err)) = exec(&["--check", "--device", device], "padding") else { return };
+        assert_eq!(code, 0, "{device}: {err}");
+        let (code, _, err) = exec(&["--check", "--device", device], "padding summed").expect("as before");
+        assert!(code == 1 && err.contains("kernel `twice`"), "{device}: {err}");
+        assert!(
+            err.contains("uses buffer x at byte 0xc (x[3]), which nothing has written"),
+            "{device}: {err}"
+        );
+        assert!(err.ends_with("0 faults, 1 finding, 0 mistakes of the program\n"), "{device}: {err}");
+    }
 }
 
 #[test]

@@ -166,5 +166,5 @@ impl Checks {
 }
 
 fn now(thread: u32, pc: u32) -> CurrentAccesses {
-    CurrentAccesses { thread, pc, access: RaceAccess::Atomic, loads: false, compares: false }
+    CurrentAccesses { thread, pc, access: RaceAccess::Atomic, loads: false, compares: false, images: false }
 }

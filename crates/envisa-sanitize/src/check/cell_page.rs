@@ -71,6 +71,7 @@ impl Rules {
         };
         let channel = making.past.channel;
         let own = match () {
+            () if making.since_own <= making.past.clock => u64::MAX,
             () if channel == WHOLE || making.since > making.past.clock => THREAD_BITS,
             () if is_several(channel) || is_several(last) => u64::MAX,
             () => THREAD_BITS | CHANNEL_BITS,

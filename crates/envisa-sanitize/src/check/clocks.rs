@@ -34,10 +34,16 @@ impl Clock {
 /// By memory: of what others did there, up to when it is known.
 pub(super) type Known = [Clock; MEMORIES.len()];
 
-/// The bits of [`fence`] of each memory that is told apart, and whose index a key has.
-pub(super) const MEMORIES: [u32; 2] = [fence::GLOBAL, fence::LOCAL];
+/// Bit of a fence that covers images, beside those of [`fence`]: one of global memory does so, unless it is told otherwise.
+pub(super) const IMAGES: u32 = 1 << 31;
 
-/// The memory that a key is of.
+/// The bits of fences of each memory that is told apart, and whose index a key has.
+pub(super) const MEMORIES: [u32; 3] = [fence::GLOBAL, fence::LOCAL, IMAGES];
+
+/// The index of the memory that images are.
+pub(super) const OF_IMAGES: usize = 2;
+
+/// The memory that a key is of, if it is of no image.
 pub(super) fn memory(key: u64) -> usize {
     usize::from(key & SLM != 0)
 }

@@ -64,6 +64,8 @@ pub struct LaunchFacts {
     pub sub_groups: bool,
     /// Addresses whose content the host did not write.
     pub fresh: Vec<Range<u64>>,
+    /// Addresses where earlier launches wrote structures: some of these bytes may be padding.
+    pub records: Vec<Range<u64>>,
     /// Addresses that the kernel is given as constant, and what reports call them.
     pub constant: Vec<(Range<u64>, String)>,
     /// Addresses of buffers of vectors of four elements: each of them is looked at, where vectors of three leave one.

@@ -13,14 +13,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use envisa_lower::{Op, fence};
-use envisa_machine::check_reports::{GLOBAL, LOCAL};
+use envisa_machine::check_reports::{self, GLOBAL, LOCAL};
 
 use super::access_cells::{Budget, Cells, CurrentAccess};
 pub(super) use super::access_cells::{
     ChannelRange, PastAccess, Run, WHOLE as THREAD, is_several, known_channel, several_channels,
 };
 use super::atomic_messages::OneAtomic;
-use super::clocks::{Known, MEMORIES, memory};
+use super::clocks::{IMAGES, Known, MEMORIES, OF_IMAGES, memory};
 use super::scattered::Dword;
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
@@ -107,6 +107,9 @@ struct Thread {
     /// The fence that comes is one of which the source has no barrier, or one for its own group alone.
     alone: bool,
     for_group: bool,
+    /// What the fence that comes covers at most, if that is told; from when on no fence of images came.
+    covers: Option<u32>,
+    since_images: u32,
     /// By memory: what was done before this time is ordered before what it does now, whoever did it.
     floor: [u32; MEMORIES.len()],
     /// What it accesses is an asynchronous copy's.
@@ -192,6 +195,8 @@ pub(super) struct Group {
     started: u32,
     ordered: bool,
     copied: bool,
+    /// The kernel may read images that it writes, and tells of its fences whether they cover images.
+    images_apart: bool,
     /// Some accesses were not remembered.
     pub overflowed: bool,
     /// Loads of what the same thread then compares and exchanges: a guess, which is sound whatever it reads.
@@ -208,6 +213,15 @@ pub(super) struct CurrentAccesses {
     pub loads: bool,
     /// An atomic that compares.
     pub compares: bool,
+    /// They are of images.
+    pub images: bool,
+}
+
+impl CurrentAccesses {
+    /// The index of the memory that an access is made to.
+    fn memory(&self, key: u64) -> usize {
+        if self.images { OF_IMAGES } else { memory(key) }
+    }
 }
 
 impl Group {
@@ -231,7 +245,7 @@ impl Group {
             self.syncs.clear();
             (self.barrier, self.split, self.named) = Default::default();
             (self.all_syncs, self.at_barrier, self.acquired, self.joining) = Default::default();
-            (self.started, self.copied) = (0, false);
+            (self.started, self.copied, self.images_apart) = (0, false, false);
         }
         self.started = self.started.max(thread + 1);
         self.nothing_is_ordered();
@@ -297,6 +311,8 @@ impl Group {
     /// what they do from now on. For what other groups did, a fence of the group alone is none.
     pub fn fence(&mut self, thread: u32, what: u32) {
         let t = self.thread(thread);
+        let images = if what & fence::GLOBAL != 0 { IMAGES } else { 0 };
+        let what = (what | images) & t.covers.unwrap_or(u32::MAX);
         let done = t.clock;
         t.clock = done.saturating_add(1);
         for (m, _) in MEMORIES.iter().enumerate().filter(|(_, bit)| what & **bit != 0) {
@@ -325,20 +341,31 @@ impl Group {
     pub fn join_channels(&mut self, thread: u32, memories: u32) {
         let t = self.thread(thread);
         t.clock = t.clock.saturating_add(1);
-        for (since, _) in t.since.iter_mut().zip([GLOBAL, LOCAL]).filter(|(_, bit)| memories & bit != 0) {
+        let all = [GLOBAL, LOCAL, check_reports::IMAGES];
+        for (since, _) in t.since.iter_mut().zip(all).filter(|(_, bit)| memories & bit != 0) {
             *since = t.clock;
+        }
+        if memories & check_reports::IMAGES != 0 {
+            t.since_images = t.clock;
         }
     }
 
-    /// A fence begins of which the source has no barrier, or one is over: it orders the channels of its thread only if an
-    /// atomic comes after it.
-    pub fn fence_without_barrier(&mut self, thread: u32, begins: bool) {
-        self.thread(thread).alone = begins;
-    }
-
-    /// An atomic begins that orders memory for the group alone, or is over.
-    pub fn fences_for_group(&mut self, thread: u32, begins: bool) {
-        self.thread(thread).for_group = begins;
+    /// Fences begin of which `what` tells, or are over. One of which the source has no barrier orders the channels of its
+    /// thread only if an atomic comes after it; what an atomic for the group alone orders, other groups do not know.
+    pub fn fences(&mut self, thread: u32, what: u32) {
+        let has = |bit: u32| what & bit != 0;
+        self.images_apart |= has(check_reports::IMAGES_APART);
+        let t = self.thread(thread);
+        (t.alone, t.for_group) = (has(check_reports::ALONE), has(check_reports::FOR_GROUP));
+        t.covers = has(check_reports::IMAGES_APART).then(|| {
+            let images = if has(check_reports::COVERS_IMAGES) { IMAGES } else { 0 };
+            let buffers = if has(check_reports::COVERS_BUFFERS) { fence::GLOBAL } else { 0 };
+            !(fence::GLOBAL | IMAGES) | images | buffers
+        });
+        if has(check_reports::COVERS_IMAGES) {
+            t.clock = t.clock.saturating_add(1);
+            t.since_images = t.clock;
+        }
     }
 
     /// How far its threads are covered by fences, as a thread tells other groups of it.
@@ -491,7 +518,7 @@ impl Group {
         let me = &mut self.threads[now.thread as usize];
         let CurrentAccesses { thread, pc, access, .. } = now;
         // They are all in one memory.
-        let m = dwords.first().map_or(0, |d| memory(d.key));
+        let m = dwords.first().map_or(0, |d| now.memory(d.key));
         me.stored[m] |= access == RaceAccess::Write;
         let Some(mut making) = me.making((thread, pc), access, m, self.in_step) else {
             self.overflowed = true;
@@ -561,14 +588,18 @@ impl Group {
     ) {
         self.thread(now.thread);
         let (me, cells) = (&mut self.threads[now.thread as usize], &mut self.cells);
-        let CurrentAccesses { thread, pc, access, loads, compares } = now;
-        let m = memory(run.key);
+        let CurrentAccesses { thread, pc, access, loads, compares, .. } = now;
+        let m = now.memory(run.key);
+        let apart = self.images_apart && now.images;
         me.stored[m] |= access == RaceAccess::Write;
         let mut guess = None;
         let of_copy = Run { by: ChannelRange::single(THREAD), ..*run };
         let run = if me.copying.is_some() { &of_copy } else { run };
         let done = me.making((thread, pc), access, m, self.in_step).and_then(|mut making| {
             (making.loads, making.compares) = (loads, compares);
+            if apart {
+                making.reads_back(me.since_images, self.in_step);
+            }
             cells.access(run, &mut making, &mut guess, &mut races).ok()
         });
         if let Some(guess) = guess {

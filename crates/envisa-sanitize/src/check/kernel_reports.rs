@@ -61,10 +61,7 @@ impl Checks {
                     self.check_collective(m, pc, noted, 0);
                 }
                 Kind::Meets => self.check_collective(m, pc, noted, what.bound),
-                Kind::Fences => {
-                    self.group.fence_without_barrier(m.t.index, what.bound & check_reports::ALONE != 0);
-                    self.group.fences_for_group(m.t.index, what.bound & check_reports::FOR_GROUP != 0);
-                }
+                Kind::Fences => self.group.fences(m.t.index, what.bound),
                 Kind::Whole => self.whole_shadow(m).whole = what.bytes.into(),
                 Kind::Changes | Kind::Changed => self.group.changes(m.t.index, what.kind == Kind::Changes),
                 _ => {}

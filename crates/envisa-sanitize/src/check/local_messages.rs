@@ -190,7 +190,7 @@ impl Checks {
             return false;
         }
         let access = if message.write { RaceAccess::Write } else { RaceAccess::Read };
-        let now = CurrentAccesses { thread, pc, access, loads: false, compares: false };
+        let now = CurrentAccesses { thread, pc, access, loads: false, compares: false, images: false };
         let mut buffer = std::mem::take(&mut self.stored);
         let in_step = self.facts.in_step;
         let run = |r: &Lanes| -> Option<Run<'_>> {

@@ -13,7 +13,7 @@ use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
 use super::group_races::Map;
-use super::undefined_bits::{Origin, Origins};
+use super::undefined_bits::{Origin, Origins, Source};
 use super::written_registers::words;
 
 /// Where the bytes of an access are, if their content is followed.
@@ -96,24 +96,46 @@ pub(super) struct Contents {
     /// What values without content that were stored come from, by [`ContentPlace::byte`].
     origins: Origins<(u32, u64)>,
     pub fresh: Arc<Vec<FreshBuffer>>,
+    /// Of these, bytes that lie between others as padding does in structures, in order.
+    gaps: Arc<Vec<Range<u64>>>,
+}
+
+/// May bytes without content, at whose both sides there is some, be padding of structures? It is less than the alignment of
+/// what follows, which begins at a multiple of that (C, 6.7.2.1).
+fn may_be_padding(hole: &Range<u64>) -> bool {
+    const MOST: u32 = 16;
+    let align = 1u64 << hole.end.trailing_zeros().min(MOST.trailing_zeros());
+    hole.end.saturating_sub(hole.start) < align
 }
 
 impl Contents {
-    /// For a launch with buffers that the host did not write. Many parts of a buffer are kept as one, in which what lies
+    /// For a launch with buffers that the host did not write, and where structures are. Many parts of a buffer are kept as one, in which what lies
     /// between them was written: every access looks through the list.
-    pub fn new(fresh: &[Range<u64>]) -> Contents {
+    pub fn new(fresh: &[Range<u64>], records: &[Range<u64>]) -> Contents {
         const MANY: usize = 16;
         /// There is more between two buffers.
         const NEAR: u64 = 1 << 18;
         let of_one =
             |a: &Range<u64>, b: &Range<u64>| fresh.len() > MANY && b.start >= a.end && b.start - a.end < NEAR;
         let all = fresh.chunk_by(of_one).map(FreshBuffer::of);
-        Contents { fresh: Arc::new(all.collect()), ..Contents::default() }
+        let is_in_record = |hole: &Range<u64>| records.iter().any(|r| r.contains(&hole.start));
+        let gap = |hole: &&Range<u64>| may_be_padding(hole) && is_in_record(hole);
+        let mut gaps: Vec<_> = fresh.iter().filter(gap).cloned().collect();
+        gaps.sort_by_key(|hole| hole.start);
+        Contents { fresh: Arc::new(all.collect()), gaps: Arc::new(gaps), ..Contents::default() }
     }
 
     /// For another worker of the same launch.
     pub fn fork(&self) -> Contents {
-        Contents { fresh: Arc::clone(&self.fresh), ..Contents::default() }
+        Contents { fresh: Arc::clone(&self.fresh), gaps: Arc::clone(&self.gaps), ..Contents::default() }
+    }
+
+    /// Does a byte without content come from what may be padding? Earlier commands have set what lies beside it, and not this:
+    /// who copies it does not use it.
+    pub fn is_of_padding(&self, origin: Option<Origin>) -> bool {
+        let Some(Origin { from: Source::Memory(ContentPlace::Fresh(at)), .. }) = origin else { return false };
+        let behind = self.gaps.partition_point(|gap| gap.start <= at);
+        behind > 0 && at < self.gaps[behind - 1].end
     }
 
     /// Bytes of buffers that had no content, and have none still.
@@ -344,7 +366,7 @@ mod tests {
         let mut c = Contents {
             local: vec![0; 2],
             threads: vec![Map::default()],
-            ..Contents::new(std::slice::from_ref(&(1000..1100)))
+            ..Contents::new(std::slice::from_ref(&(1000..1100)), &[])
         };
         for home in [
             ContentPlace::Local(60),
@@ -368,8 +390,24 @@ mod tests {
             .map(|n| 100 * n + 70..100 * n + 80)
             .chain(std::iter::once(1 << 20..(1 << 20) + 8))
             .collect();
-        let many = Contents::new(&parts);
+        let many = Contents::new(&parts, &[]);
         assert_eq!((many.fresh.len(), many.without_content()), (2, parts));
         assert!(!c.any(0, ContentPlace::Local(60), 4) && c.any(0, ContentPlace::Local(60), 5));
+    }
+
+    #[test]
+    fn gaps_of_structures_may_be_padding() {
+        let is = |start, end| may_be_padding(&(start..end));
+        // Behind a char, a short and three floats; in front of an int, a long and a vector.
+        assert!(is(1, 4) && is(2, 4) && is(12, 16) && is(1, 16) && is(33, 40) && is(4, 8));
+        // What begins where a member of its size may begin, and ends where none of more does.
+        assert!(!is(0, 4) && !is(8, 12) && !is(0, 16) && !is(16, 32) && !is(4, 7) && !is(1, 18));
+        let c = Contents::new(&[1..4, 33..36, 1000..1100], &[0..32, 512..2048]);
+        let from = |at| {
+            let from = Source::Memory(ContentPlace::Fresh(at));
+            c.is_of_padding(Some(Origin { pc: 0, from, copy: true, calls: 0 }))
+        };
+        assert_eq!([0, 1, 3, 4, 1000, 1050].map(from), [false, true, true, false, false, false]);
+        assert!(!from(34), "not where structures are");
     }
 }

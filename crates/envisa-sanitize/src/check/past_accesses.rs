@@ -165,6 +165,8 @@ pub(super) struct CurrentAccess<'a> {
     pub since: u32,
     /// What was done before this time is ordered before the access, whoever did it.
     pub floor: u32,
+    /// From when on what its own channel wrote is not known to be there.
+    pub since_own: u32,
 }
 
 impl<'a> CurrentAccess<'a> {
@@ -177,7 +179,30 @@ impl<'a> CurrentAccess<'a> {
         (since, floor): (u32, u32),
     ) -> Option<CurrentAccess<'a>> {
         let word = past.pack()?;
-        Some(CurrentAccess { past, word, access, loads: false, compares: false, known, since, floor })
+        let since_own = u32::MAX;
+        Some(CurrentAccess {
+            past,
+            word,
+            access,
+            loads: false,
+            compares: false,
+            known,
+            since,
+            floor,
+            since_own,
+        })
+    }
+
+    /// It is of an image that the kernel may also write: what its own channel wrote since this time, a fence of images has
+    /// to come behind before it reads it (OpenCL C 3.0, 6.15.15.3).
+    pub fn reads_back(&mut self, since: u32, in_step: bool) {
+        if in_step {
+            self.since = since;
+        }
+        if self.access == RaceAccess::Read {
+            self.since_own = since;
+        }
+        self.floor = self.floor.min(since);
     }
 
     /// It is by this channel.
@@ -196,6 +221,9 @@ impl<'a> CurrentAccess<'a> {
     pub fn races(&self, p: &PastAccess) -> bool {
         if p.thread != self.past.thread {
             return !self.knows(p);
+        }
+        if p.clock >= self.since_own && p.pc != self.past.pc {
+            return true;
         }
         // The channels of a thread run in step here; in another width, or elsewhere, they do not.
         p.clock >= self.since

@@ -70,7 +70,7 @@ impl Checks {
         }
         let simd = m.env.program.simd();
         // Blocks that have an element for each channel are the thread's; smaller ones are of what all of them do.
-        if !matches!(message, Message::Simt(_) | Message::Atomic(_) | Message::Typed(_))
+        if !matches!(message, Message::Simt(_) | Message::Atomic(_) | Message::Typed(_) | Message::Sample(_))
             && !matches!(message, Message::Block(b) if b.bytes < simd)
         {
             return Some(THREAD);
@@ -107,7 +107,8 @@ impl Checks {
         let handed = who.filter(|_| self.facts.program.hands_over());
         let who = who.filter(|_| !told);
         let compares = matches!(message, Message::Atomic(a) if compares(a));
-        let now = |loads| CurrentAccesses { thread: m.t.index, pc, access, loads, compares };
+        let images = is_of_images(message);
+        let now = |loads| CurrentAccesses { thread: m.t.index, pc, access, loads, compares, images };
         // What several channels read is read once.
         let count = if row.same { 1 } else { row.count };
         let accesses = &m.accesses.rows()[row.from..row.from + if row.one { 1 } else { count }];
@@ -295,6 +296,18 @@ fn stored_by_row<'a>(
         buffer.resize(end, 0);
     }
     buffer
+}
+
+/// Does a message access images?
+fn is_of_images(message: &Message) -> bool {
+    matches!(
+        message,
+        Message::Typed(_)
+            | Message::TypedAtomic(_)
+            | Message::Sample(_)
+            | Message::Pixels(_)
+            | Message::Media(_)
+    )
 }
 
 /// Does an atomic give its channels what was there?

@@ -210,7 +210,8 @@ impl Checks {
 
     fn race_dwords(&mut self, m: &Machine<'_>, pc: u32, s: &Simt, dwords: &[Dword], local: bool) {
         let access = if s.write { RaceAccess::Write } else { RaceAccess::Read };
-        let now = CurrentAccesses { thread: m.t.index, pc, access, loads: false, compares: false };
+        let now =
+            CurrentAccesses { thread: m.t.index, pc, access, loads: false, compares: false, images: false };
         let mut found = Vec::new();
         self.group.dwords(dwords, now, |n, race| found.push((n, race)));
         for (n, race) in found {

@@ -350,6 +350,10 @@ impl Checks {
             let shadow = self.whole_shadow(m);
             if !shadow.is_of(at, home) {
                 let there = shadow.written.any(at, 1);
+                // A buffer remembers no origins: what is not complained of has none there either.
+                if !there && matches!(home, ContentPlace::Fresh(_)) && self.contents.is_of_padding(origin) {
+                    continue;
+                }
                 self.contents.set(thread, home, 1, there);
                 self.contents.keep(thread, home, &[origin]);
             }
@@ -358,6 +362,7 @@ impl Checks {
 
     /// Complains of what nothing has written and is stored where others see it. Not of the fourth element of a vector
     /// whose other three have a value: vectors of three are stored so. In a buffer of vectors of four it is one of these.
+    /// Nor of what may be padding of a structure that is copied.
     fn stores(
         &mut self,
         m: &Machine<'_>,
@@ -371,11 +376,13 @@ impl Checks {
             Message::Simt(s) if s.elements.count_ones() == 4 && part == 3 => Some(s.component_stride),
             _ => None,
         };
-        let shadow = self.whole_shadow(m);
+        self.whole_shadow(m);
+        let (shadow, contents) = (&self.shadows[m.t.index as usize], &self.contents);
         let bytes = data.end - data.start;
+        let padding = |at: u32| contents.is_of_padding(shadow.origin(at));
         // What is put back where it came from is left as it is.
         let stays = |at: u32| home.is_some_and(|home| shadow.is_of(at, home.behind(at - data.start)));
-        let missing = |at: u32| !shadow.written.any(at, 1) && !stays(at);
+        let missing = |at: u32| !shadow.written.any(at, 1) && !stays(at) && !padding(at);
         let computed = data.clone().find(|at| shadow.is_computed(*at));
         let counts = |at: u32| part * bytes + at - data.start < shadow.whole;
         let hole = if bytes <= 8 && shadow.whole > 0 {

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use envisa_diag::LineDirectives;
+
 use super::super::{Rewriting, text};
 use super::macros::{self, Defined, is_of_name};
 use super::op;
@@ -10,7 +12,7 @@ use super::op;
 /// The texts of a module, by the number that its lines have for each.
 #[derive(Default)]
 pub(super) struct CalledNames {
-    texts: BTreeMap<u32, String>,
+    texts: BTreeMap<u32, (String, Option<LineDirectives>)>,
     /// What the compiler's options define.
     defined: Defined,
 }
@@ -39,9 +41,10 @@ impl CalledNames {
                 texts.iter().find(|t| last_part(t.0) == last_part(&name)).map(|t| t.1)
             }
         };
-        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let with_lines =
+            |bytes: &[u8]| (String::from_utf8_lossy(bytes).into_owned(), LineDirectives::of(bytes));
         CalledNames {
-            texts: files.iter().filter_map(|f| Some((*f, lossy(found(*f)?)))).collect(),
+            texts: files.iter().filter_map(|f| Some((*f, with_lines(found(*f)?)))).collect(),
             defined: macros::defined_by(options),
         }
     }
@@ -49,7 +52,8 @@ impl CalledNames {
     /// The function on an image whose call begins at a line and a column of a file, also if a macro there calls it and no
     /// other of its kind.
     pub fn image_function_at(&self, [file, number, column]: [u32; 3]) -> Option<&'static str> {
-        let text = self.texts.get(&file)?;
+        let (text, directives) = self.texts.get(&file)?;
+        let number = directives.as_ref().map_or(Some(number), |d| d.line(number))?;
         let line = text.lines().nth((number as usize).checked_sub(1)?)?;
         let name = line.get((column as usize).checked_sub(1)?..)?.split(|c| !is_of_name(c)).next()?;
         if let Some(function) = image_function(name) {
@@ -85,7 +89,8 @@ mod tests {
     fn calls_and_macros_name_functions() {
         let text = "#define AT(p) \\\n  read_imageui(p, s, c)\n#define BOTH read_imagei(p) + read_imagef(p)\n\
                     uint4 v = read_imageui(p, s, c);\nuint4 w = AT(p) + BOTH;\n";
-        let names = CalledNames { texts: BTreeMap::from([(7, text.to_owned())]), ..CalledNames::default() };
+        let names =
+            CalledNames { texts: BTreeMap::from([(7, (text.to_owned(), None))]), ..CalledNames::default() };
         assert_eq!(names.image_function_at([7, 4, 11]), Some("read_imageui"));
         assert_eq!(names.image_function_at([7, 5, 11]), Some("read_imageui"));
         assert_eq!(names.image_function_at([7, 5, 19]), None);
@@ -96,6 +101,15 @@ mod tests {
                 names.image_function_at([7, 9, 0])
             ),
             (None, None, None)
+        );
+        // Lines with numbers of their own.
+        let text = format!("// first\n#line 1\n{text}");
+        let directives = LineDirectives::of(text.as_bytes());
+        let names =
+            CalledNames { texts: BTreeMap::from([(7, (text, directives))]), ..CalledNames::default() };
+        assert_eq!(
+            (names.image_function_at([7, 4, 11]), names.image_function_at([7, 1, 1])),
+            (Some("read_imageui"), None)
         );
     }
 }

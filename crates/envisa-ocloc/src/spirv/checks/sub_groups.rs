@@ -35,6 +35,9 @@ const TYPES: std::ops::RangeInclusive<u32> = 19..=39;
 const LOCAL_SIZE: u32 = 17;
 const WORK_GROUP: i64 = 2;
 
+/// Work-items that each full sub-group has.
+const FEWEST: i64 = 8;
+
 const READ_ALIGN: u64 = 4;
 const WRITE_ALIGN: u64 = 16;
 
@@ -43,7 +46,12 @@ impl Checking {
     pub(super) fn check_sub_group_operation(&mut self, i: &Instruction) {
         self.meets(i);
         match (i.op, self.module.operands(i)) {
-            (op::GROUP_BROADCAST, &[_, _, scope, _, from]) => self.broadcast(i.at, scope, from),
+            (op::GROUP_BROADCAST, &[_, _, scope, _, from]) => {
+                self.broadcast(i.at, scope, from);
+                if self.types.constant(scope) == Some(SUB_GROUP) {
+                    self.shuffle(i.at, from);
+                }
+            }
             (own::SHUFFLE, [_, _, _, lane]) | (own::NON_UNIFORM_SHUFFLE, [_, _, _, _, lane]) => {
                 self.shuffle(i.at, *lane);
             }
@@ -110,6 +118,10 @@ impl Checking {
 
     /// Holds the number of the work-item of which a value is taken against how many a sub-group has.
     fn shuffle(&mut self, at: usize, lane: u32) {
+        // No device has smaller sub-groups.
+        if self.types.constant(lane).is_some_and(|lane| (0..FEWEST).contains(&lane)) {
+            return;
+        }
         let Some(most) = self.sub_group_size(at) else { return };
         let lane = self.long(at, lane);
         let known = self.constant(

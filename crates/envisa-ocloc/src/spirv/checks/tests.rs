@@ -334,6 +334,30 @@ fn barriers_of_sub_groups_are_noted() {
 }
 
 #[test]
+fn fences_tell_whether_they_cover_images_where_these_are_read_back() {
+    use check_reports::{ALONE, COVERS_BUFFERS, COVERS_IMAGES, IMAGES_APART};
+    // Constants: a group's scope, and semantics of images, of buffers, of both.
+    let constant = |id, value| instruction(op::CONSTANT, &[INT, id, value]);
+    let mut body = vec![constant(60, 2), constant(61, 0x810), constant(62, 0x210), constant(63, 0xa10)];
+    let fences = [
+        instruction(op::CONTROL_BARRIER, &[60, 60, 62]),
+        instruction(op::MEMORY_BARRIER, &[60, 61]),
+        instruction(op::CONTROL_BARRIER, &[60, 60, 63]),
+    ];
+    let note = |bound| what(Kind::Fences, Does::Reads, 0, bound);
+    let image = |access| instruction(25, &[64, VOID, 1, 0, 0, 0, 0, 0, access]);
+    body.extend(fences.clone());
+    let (begins, ends) = (note(ALONE), note(0));
+    body.insert(0, image(1));
+    assert_eq!(notes(&body), [begins, ends], "nothing is read back");
+    body[0] = image(2);
+    let all = [COVERS_BUFFERS, ALONE | COVERS_IMAGES, COVERS_IMAGES | COVERS_BUFFERS];
+    let all = all.into_iter().flat_map(|covers| [note(IMAGES_APART | covers), ends]);
+    let expected: Vec<What> = [note(IMAGES_APART), ends].into_iter().chain(all).collect();
+    assert_eq!(notes(&body), expected);
+}
+
+#[test]
 fn texels_are_held_against_the_channels_of_images() {
     // Nulls of int and of float4 in the place of texels, the parameter in that of the image.
     let null = |ty: u32, id: u32| instruction(46, &[ty, id]);

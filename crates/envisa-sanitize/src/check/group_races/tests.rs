@@ -12,7 +12,7 @@ fn group(threads: u32) -> Group {
 type One = (CurrentAccesses, u8, u32);
 
 fn now(thread: u32, access: RaceAccess, value: u32) -> One {
-    (CurrentAccesses { thread, pc: thread, access, loads: false, compares: false }, 0, value)
+    (CurrentAccesses { thread, pc: thread, access, loads: false, compares: false, images: false }, 0, value)
 }
 
 impl Group {
@@ -191,7 +191,11 @@ fn split_and_named_barriers_order() {
 #[test]
 fn channels_of_one_thread_race() {
     let at = |pc, channel, access, value| {
-        (CurrentAccesses { thread: 0, pc, access, loads: false, compares: false }, channel, value)
+        (
+            CurrentAccesses { thread: 0, pc, access, loads: false, compares: false, images: false },
+            channel,
+            value,
+        )
     };
     let mut g = group(1);
     assert!(g.one(0, 4, at(1, 3, Write, 1)).is_none());
@@ -217,6 +221,38 @@ fn channels_of_one_thread_race() {
     g.join_channels(0, LOCAL);
     assert!(g.one(SLM | 12, 4, at(9, 7, Read, 0)).is_none());
     assert!(g.one(SLM | 12, 4, now(1, Read, 0)).is_some());
+}
+
+#[test]
+fn fences_cover_images_unless_they_are_told_not_to() {
+    use envisa_machine::check_reports::{COVERS_BUFFERS, COVERS_IMAGES, IMAGES_APART};
+    let image = |thread, pc, access, channel, value| {
+        let loads = false;
+        (Now { thread, pc, access, loads, compares: false, images: true }, channel, value)
+    };
+    // Whether another thread, and the thread itself, may read what a thread wrote before it came to a barrier.
+    let reads = |told: Option<u32>| {
+        let mut g = group(2);
+        for thread in 0..2 {
+            g.fences(thread, if told.is_some() { IMAGES_APART } else { 0 });
+            g.fences(thread, 0);
+        }
+        assert!(g.one(0, 4, image(0, 1, Write, 3, 7)).is_none());
+        assert!(g.one(64, 4, (now(0, Write, 7).0, 3, 7)).is_none());
+        for thread in 0..2 {
+            g.fences(thread, told.map_or(0, |covers| IMAGES_APART | covers));
+            g.wait(thread, fence::GLOBAL);
+            g.fences(thread, 0);
+        }
+        g.go_on(1);
+        let others = g.one(0, 4, image(1, 2, Read, 3, 0)).is_none();
+        let own = g.one(0, 4, image(0, 2, Read, 3, 0)).is_none();
+        (others, own, g.one(64, 4, now(1, Read, 0)).is_none())
+    };
+    assert_eq!(reads(None), (true, true, true), "nothing is told of its fences");
+    assert_eq!(reads(Some(COVERS_BUFFERS)), (false, false, true));
+    assert_eq!(reads(Some(COVERS_IMAGES)), (true, true, false));
+    assert_eq!(reads(Some(COVERS_IMAGES | COVERS_BUFFERS)), (true, true, true));
 }
 
 #[test]
