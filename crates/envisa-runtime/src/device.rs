@@ -609,7 +609,7 @@ impl Machine {
                 followed.extend(holes.iter().cloned());
                 launch = launch.fresh_ranges(holes);
                 if backing.has_records() {
-                    launch = launch.records([start..start + bytes as u64]);
+                    launch = launch.records(Some(start..start + bytes as u64));
                 }
             }
             given.push((ArgKey::Index(i as u32), self.argument_value(value, info.args.get(i))?));

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, RwLock};
 
@@ -14,7 +15,26 @@ use super::error::{Error, Result};
 pub type Handle = usize;
 
 type Object = Arc<dyn Any + Send + Sync>;
-type Shard = RwLock<HashMap<Handle, Object>>;
+type Shard = RwLock<HashMap<Handle, Object, BuildHasherDefault<Spread>>>;
+
+/// Handles are counted up by the driver itself: spreading them over a table's places is enough, and takes no time.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_usize(usize::from(*b)));
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        // The lowest bits of handles are alike, and a table looks at the lowest.
+        self.0 = (self.0 ^ n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
+}
 
 const SHARDS: usize = 16;
 /// Handles are apart as addresses of objects are, and even in the lowest bits: some programs keep marks there.

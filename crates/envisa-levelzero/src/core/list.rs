@@ -276,23 +276,20 @@ enum Commands {
 }
 
 impl Commands {
-    fn slices(&self) -> Vec<&[Command]> {
-        match self {
-            Commands::One(one) => vec![std::slice::from_ref(one)],
-            Commands::Lists(before, lists, after) => {
-                let mut all: Vec<&[Command]> = before.iter().map(std::slice::from_ref).collect();
-                all.extend(lists.iter().map(|l| &l[..]));
-                all.extend(after.iter().map(std::slice::from_ref));
-                all
-            }
-        }
+    fn slices(&self) -> impl Iterator<Item = &[Command]> {
+        let (first, lists, last) = match self {
+            Commands::One(one) => (Some(one), &[][..], None),
+            Commands::Lists(before, lists, after) => (before.as_ref(), &lists[..], after.as_ref()),
+        };
+        let one = std::slice::from_ref::<Command>;
+        first.into_iter().map(one).chain(lists.iter().map(|l| &l[..])).chain(last.into_iter().map(one))
     }
 
     fn signals(&self) -> Vec<Arc<Event>> {
         if let Commands::One(one) = self {
             return one.signals.iter().cloned().collect();
         }
-        self.slices().into_iter().flatten().filter_map(|c| c.signals.clone()).collect()
+        self.slices().flatten().filter_map(|c| c.signals.clone()).collect()
     }
 }
 
@@ -305,11 +302,16 @@ fn enqueue_commands(
     // What is signalled at the very end.
     let last = fence.clone().or_else(|| commands.slices().last()?.last()?.signals.clone());
     let mut numbers = Numbers::new(&signals);
-    let slices = commands.slices();
-    let what = if let [one] = slices[..] { name_of(one) } else { "a command list" };
+    let what = {
+        let mut slices = commands.slices();
+        match (slices.next(), slices.next()) {
+            (Some(one), None) => name_of(one),
+            _ => "a command list",
+        }
+    };
     let mut flights: Vec<Vec<InFlight>> = Vec::new();
     if is_checking() {
-        flights.extend(slices.into_iter().map(|slice| slice.iter().map(InFlight::of).collect()));
+        flights.extend(commands.slices().map(|slice| slice.iter().map(InFlight::of).collect()));
     }
     let tells = fence.clone();
     let work = Box::new(move || {
