@@ -347,7 +347,7 @@ mod tests {
             opened: false,
         };
         let event = Event::of_pool(Arc::new(pool), 0, 0, (0, 0));
-        let last = AtomicU64::new(event.begin_anew());
+        let last = AtomicU64::new(event.begin_signal());
         std::thread::scope(|scope| {
             // As commands do that end while others are enqueued.
             scope.spawn(|| {
@@ -356,7 +356,7 @@ mod tests {
                 }
             });
             for _ in 0..20_000 {
-                let number = event.begin_anew();
+                let number = event.begin_signal();
                 let too_early = event.is_signaled();
                 last.store(if too_early { u64::MAX } else { number }, Ordering::Release);
                 assert!(!too_early, "command {number} did not run");

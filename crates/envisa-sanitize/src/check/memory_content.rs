@@ -405,7 +405,7 @@ mod tests {
         let c = Contents::new(&[1..4, 33..36, 1000..1100], &[0..32, 512..2048]);
         let from = |at| {
             let from = Source::Memory(ContentPlace::Fresh(at));
-            c.is_of_padding(Some(Origin { pc: 0, from, copy: true, calls: 0 }))
+            c.is_of_padding(Some(Origin { pc: 0, from, copy: true, calls: Default::default() }))
         };
         assert_eq!([0, 1, 3, 4, 1000, 1050].map(from), [false, true, true, false, false, false]);
         assert!(!from(34), "not where structures are");

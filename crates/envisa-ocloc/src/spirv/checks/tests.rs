@@ -344,7 +344,7 @@ fn fences_tell_whether_they_cover_images_where_these_are_read_back() {
         instruction(op::MEMORY_BARRIER, &[60, 61]),
         instruction(op::CONTROL_BARRIER, &[60, 60, 63]),
     ];
-    let note = |bound| what(Kind::Fences, Does::Reads, 0, bound);
+    let note = |bound| what(Kind::Fences, ReportedAccess::Reads, 0, bound);
     let image = |access| instruction(25, &[64, VOID, 1, 0, 0, 0, 0, 0, access]);
     body.extend(fences.clone());
     let (begins, ends) = (note(ALONE), note(0));
@@ -353,7 +353,7 @@ fn fences_tell_whether_they_cover_images_where_these_are_read_back() {
     body[0] = image(2);
     let all = [COVERS_BUFFERS, ALONE | COVERS_IMAGES, COVERS_IMAGES | COVERS_BUFFERS];
     let all = all.into_iter().flat_map(|covers| [note(IMAGES_APART | covers), ends]);
-    let expected: Vec<What> = [note(IMAGES_APART), ends].into_iter().chain(all).collect();
+    let expected: Vec<ReportHeader> = [note(IMAGES_APART), ends].into_iter().chain(all).collect();
     assert_eq!(notes(&body), expected);
 }
 

@@ -228,7 +228,7 @@ fn fences_cover_images_unless_they_are_told_not_to() {
     use envisa_machine::check_reports::{COVERS_BUFFERS, COVERS_IMAGES, IMAGES_APART};
     let image = |thread, pc, access, channel, value| {
         let loads = false;
-        (Now { thread, pc, access, loads, compares: false, images: true }, channel, value)
+        (CurrentAccesses { thread, pc, access, loads, compares: false, images: true }, channel, value)
     };
     // Whether another thread, and the thread itself, may read what a thread wrote before it came to a barrier.
     let reads = |told: Option<u32>| {
@@ -244,7 +244,7 @@ fn fences_cover_images_unless_they_are_told_not_to() {
             g.wait(thread, fence::GLOBAL);
             g.fences(thread, 0);
         }
-        g.go_on(1);
+        g.resume_thread(1);
         let others = g.one(0, 4, image(1, 2, Read, 3, 0)).is_none();
         let own = g.one(0, 4, image(0, 2, Read, 3, 0)).is_none();
         (others, own, g.one(64, 4, now(1, Read, 0)).is_none())
