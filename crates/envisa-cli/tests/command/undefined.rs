@@ -57,7 +57,7 @@ fn goes_on(folder: &Path, program: &str) -> bool {
     let out = envisa(folder, &[&reduce[..], &RUN[..], &[N]].concat());
     let said = String::from_utf8_lossy(&out.stderr).into_owned();
     assert!(out.status.success(), "{said}");
-    said.contains("goes on")
+    said.contains("continues in")
 }
 
 #[test]
