@@ -45,6 +45,11 @@ kernel void wild(global int *x) {
     *(global int *)((ulong)x + 0x700000000000UL) = 1;
 }
 kernel void copied(global int *x, global int *y) { y[get_global_id(0)] = x[get_global_id(0)]; }
+kernel void recopied(global int *x, volatile global int *y) {
+    size_t i = get_global_id(0);
+    y[i] = x[i];
+    y[i] = (int)i;
+}
 kernel void swizzled(global int4 *x) { x[get_global_id(0)].xyz = (int3)(1, 1, 1); }
 kernel void three(global int *x) { vstore3((int3)(1, 1, 1), get_global_id(0), x); }
 typedef struct { char a; short b; int c[2]; } record;

@@ -66,7 +66,7 @@ use envisa_lower::{Message, Op};
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
-use crate::footprint::{Accessed, Footprint, in_order};
+use crate::footprint::{Accessed, Footprint, in_order, subtracted};
 use access_cells::Budget;
 use adjacent_accesses::Row;
 use atomic_messages::{AtomicMessage, OneAtomic};
@@ -269,11 +269,15 @@ impl Checks {
     /// What the launch accessed, if its facts ask for that.
     pub fn footprint(&self) -> Accessed {
         let mut told = self.told.clone();
+        let stored = told.written();
         told.exclude(&self.without_content());
         let mut all = Accessed { read: told.read(), written: told.written(), may_read: Vec::new() };
         if let Some(untold) = self.elsewhere.unobserved() {
             all.read = in_order(all.read.iter().chain(&untold.read));
-            all.written = in_order(all.written.iter().chain(&untold.written));
+            // Of places that are also stored to unobserved, those keep no content where a thread was seen to store none.
+            let left = subtracted(&stored, &all.written);
+            let unobserved = subtracted(&in_order(untold.written.iter()), &left);
+            all.written = in_order(all.written.iter().chain(&unobserved));
             all.may_read = in_order(untold.may_read.iter());
         }
         all

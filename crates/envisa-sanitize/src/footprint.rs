@@ -50,6 +50,25 @@ fn merged(mut all: Vec<Range<u64>>) -> Vec<Range<u64>> {
     out
 }
 
+/// What of ranges is not in others; both are in order.
+pub(crate) fn subtracted(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut out = Vec::new();
+    for range in ranges {
+        let mut at = range.start;
+        let first = others.partition_point(|other| other.end <= at);
+        for other in others[first..].iter().take_while(|other| other.start < range.end) {
+            if at < other.start {
+                out.push(at..other.start);
+            }
+            at = other.end;
+        }
+        if at < range.end {
+            out.push(at..range.end);
+        }
+    }
+    out
+}
+
 fn mark(bits: &mut [u64; 64], from: u64, to: u64) {
     for at in from..to {
         bits[at as usize / 64] |= 1 << (at % 64);

@@ -34,7 +34,7 @@ pub(super) fn memory(s: &Session, program: cl_program, x: cl_mem, does: &dyn Fn(
         components(s, program, x, does("both"));
     }
     if does("padding") {
-        padding(s, program, does("summed"));
+        padding(s, program, does);
     }
     if does("parts") {
         many_parts(s, program, x, does("used"));
@@ -293,17 +293,19 @@ fn components(s: &Session, program: cl_program, x: cl_mem, both: bool) {
 }
 
 /// A kernel sets all members of structures with gaps; others copy these number by number, or compute with all numbers.
-fn padding(s: &Session, program: cl_program, summed: bool) {
-    let [gapped, copied, twice] = ["gapped", "copied", "twice"].map(|name| s.kernel(program, name));
+fn padding(s: &Session, program: cl_program, does: &dyn Fn(&str) -> bool) {
+    let last = if does("overwritten") { "recopied" } else { "copied" };
+    let [gapped, copied, last, twice] =
+        ["gapped", "copied", last, "twice"].map(|name| s.kernel(program, name));
     let [a, b, c] = [(); 3].map(|()| make!(s, clCreateBuffer(s.context, CL_MEM_READ_WRITE, 384, null_mut())));
     s.arg(gapped, 0, &a);
     assert_eq!(s.launch(gapped, 16, None), CL_SUCCESS);
-    for (from, to) in [(a, b), (b, c)] {
-        s.arg(copied, 0, &from);
-        s.arg(copied, 1, &to);
-        assert_eq!(s.launch(copied, 96, None), CL_SUCCESS);
+    for (kernel, from, to) in [(copied, a, b), (last, b, c)] {
+        s.arg(kernel, 0, &from);
+        s.arg(kernel, 1, &to);
+        assert_eq!(s.launch(kernel, 96, None), CL_SUCCESS);
     }
-    if summed {
+    if does("summed") {
         s.arg(twice, 0, &c);
         assert_eq!(s.launch(twice, 96, None), CL_SUCCESS);
     }
@@ -311,7 +313,7 @@ fn padding(s: &Session, program: cl_program, summed: bool) {
     for buffer in [a, b, c] {
         call!(s, clReleaseMemObject(buffer));
     }
-    for kernel in [gapped, copied, twice] {
+    for kernel in [gapped, copied, last, twice] {
         call!(s, clReleaseKernel(kernel));
     }
 }
@@ -373,6 +375,9 @@ fn many_parts_without_content_are_told_if_they_are_used() {
 fn padding_of_structures_may_be_copied_and_not_be_used() {
     for device in ["dg2", "pvc"] {
         let Some((code, _, err)) = exec(&["--check", "--device", device], "padding") else { return };
+        assert_eq!(code, 0, "{device}: {err}");
+        let (code, _, err) =
+            exec(&["--check", "--device", device], "padding overwritten summed").expect("as before");
         assert_eq!(code, 0, "{device}: {err}");
         let (code, _, err) = exec(&["--check", "--device", device], "padding summed").expect("as before");
         assert!(code == 1 && err.contains("kernel `twice`"), "{device}: {err}");

@@ -133,7 +133,9 @@ impl Contents {
     /// Does a byte without content come from what may be padding? Earlier commands have set what lies beside it, and not this:
     /// who copies it does not use it.
     pub fn is_of_padding(&self, origin: Option<Origin>) -> bool {
-        let Some(Origin { from: Source::Memory(ContentPlace::Fresh(at)), .. }) = origin else { return false };
+        let Some(Origin { from: Source::Memory(ContentPlace::Fresh(at)), copy: true, .. }) = origin else {
+            return false;
+        };
         let behind = self.gaps.partition_point(|gap| gap.start <= at);
         behind > 0 && at < self.gaps[behind - 1].end
     }
