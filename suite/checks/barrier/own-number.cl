@@ -1,6 +1,6 @@
 /* check
 what = "the first work-item of each group decides whether it comes to a barrier, and the others by their own number"
-finds = ["F0007"]
+finds = ["F0007", "F0018"]
 global = [128]
 local = [64]
 [args]
