@@ -106,6 +106,34 @@ impl Narrow<'_> {
         self.list.zero(half_register(to, 1));
     }
 
+    /// Two quarters of one register, and behind them two of another one.
+    fn shuffle_quarters(&mut self, i: &Instruction) {
+        let [to, a, b] = [0, 1, 2].map(|k| number(i.op_register(k)));
+        let quarters = u32::from(i.immediate8());
+        let halves = [(a, quarters & 15), (b, quarters >> 4)].map(|(from, chosen)| {
+            let [low, high] = [0, 1].map(|h| half_register(from, h));
+            match chosen {
+                0b0100 => low,
+                0b1110 => high,
+                _ => {
+                    let t = self.list.temp();
+                    let chosen = chosen & 3 | chosen >> 2 << 4;
+                    self.list.three_i(Code::VEX_Vperm2i128_ymm_ymm_ymmm256_imm8, t, low, O::R(high), chosen);
+                    t
+                }
+            }
+        });
+        // A half of the destination may be a half that goes to the other one.
+        let halves = halves.map(|half| {
+            let t = self.list.temp();
+            self.list.copy(t, half);
+            t
+        });
+        for (h, half) in halves.into_iter().enumerate() {
+            self.list.copy(half_register(to, h as u32), half);
+        }
+    }
+
     /// What has one width only.
     fn other(&mut self, i: &Instruction) -> Result<(), Unsupported> {
         use Code as C;
@@ -170,6 +198,9 @@ impl Narrow<'_> {
                 let code = C::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
                 self.list.three_i(code, to, a, b, u32::from(i.immediate8() & 1));
                 self.list.zero(half_register(number(i.op0_register()), 1));
+            }
+            C::EVEX_Vshufi32x4_zmm_k1z_zmm_zmmm512b32_imm8 if i.op2_kind() == OpKind::Register => {
+                self.shuffle_quarters(i);
             }
             C::EVEX_Vmovd_rm32_xmm => self.element_out(i, C::VEX_Vmovd_rm32_xmm),
             C::EVEX_Vmovq_rm64_xmm => self.element_out(i, C::VEX_Vmovq_rm64_xmm),
