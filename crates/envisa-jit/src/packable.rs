@@ -10,18 +10,18 @@ pub(crate) fn element(i: &Inst) -> Option<u32> {
     let size = ty.size();
     let integers = matches!(i.exec, ExecType::I32 | ExecType::U32) && ty.is_int() && size < 4;
     let whole = matches!(u32::from(i.channels) * size, 16 | 32 | 64) && i.channels > 1;
-    let signs = match i.op {
-        Op::Add | Op::Add3 => true,
-        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn | Op::Min | Op::Max | Op::Cmp => false,
-        Op::Mul | Op::Shl | Op::Shr | Op::Asr if size == 2 => false,
+    let modifiers: &[Modifier] = match i.op {
+        Op::Add | Op::Add3 => &[Modifier::None, Modifier::Abs, Modifier::Neg, Modifier::NegAbs],
+        Op::Mul | Op::Mad | Op::Cmp => &[Modifier::None, Modifier::Abs],
+        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn | Op::Min | Op::Max => &[Modifier::None],
+        Op::Shl | Op::Shr | Op::Asr if size == 2 => &[Modifier::None],
         _ => return None,
     };
     let fits = |s: &Src| match *s {
         Src::None => true,
         Src::Reg { constant: true, shape: Shape::Scalar, .. } => true,
         Src::Reg { ty, shape: Shape::Contiguous | Shape::Scalar, modifier, .. } => {
-            let plain = modifier == Modifier::None || (signs && modifier == Modifier::Neg);
-            ty.is_int() && ty.size() == size && plain
+            ty.is_int() && ty.size() == size && modifiers.contains(&modifier)
         }
         _ => false,
     };

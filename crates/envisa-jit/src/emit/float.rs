@@ -1,7 +1,9 @@
 //! Operations of singles and doubles.
 
 use super::alu::is_float;
+use super::mode::embedded_control;
 use super::*;
+use envisa_sem::{Mode, Rounding};
 
 /// A source without its negation, and whether it has one: in a sum that is the operation's (`envisa_sem::nan`).
 fn signed(s: &Src) -> Option<(bool, Src)> {
@@ -90,7 +92,13 @@ impl Emit<'_> {
         commutes: bool,
     ) -> Result<V, Unsupported> {
         let a = self.source(i, 0, part, 1)?;
-        let b = self.source(i, 1, part, 2)?;
+        let (a, b) = if i.src[0] == i.src[1] {
+            // What is converted is so once.
+            let a = Opd::Reg(self.in_register(a, part, 1));
+            (a, a)
+        } else {
+            (a, self.source(i, 1, part, 2)?)
+        };
         let (a, b) = match (a, b) {
             (Opd::Mem(_) | Opd::Bcast(_), Opd::Reg(_)) if commutes && self.swappable(i, 0, 1) => (b, a),
             other => other,
@@ -145,6 +153,48 @@ impl Emit<'_> {
         let any = self.swappable(i, 0, 1);
         // Temporaries 1 to 3 hold operands; a copy goes to register 0.
         Ok(self.fuse(part, op, (s[0], s[1], s[2]), any, to, lanes))
+    }
+
+    /// A fused product and sum of halves, as singles that may be rounded once more: of the two singles beside a sum that is
+    /// none, the one whose last bit is set, which no half and nothing halfway between two of them has (Boldo and Melquiond,
+    /// "Emulation of a FMA and Correctly Rounded Sums", 2008).
+    fn mad_halves(&mut self, i: &Inst, part: &Part) -> Result<V, Unsupported> {
+        if !matches!(i.dst, Dst::Reg { ty: Type::Hf, .. }) || self.a.rounding.is_on() {
+            return Err("a fused product and sum of halves");
+        }
+        let mut s = [0; 3];
+        let mut signs = [false; 3];
+        for k in 0..3 {
+            let (negated, src) = signed(&i.src[k]).ok_or("a modifier of a sum")?;
+            signs[k] = negated;
+            let tmp = k as V + 1;
+            let from = self.source_of(i, &src, part, tmp)?;
+            s[k] = self.in_register(from, part, tmp);
+        }
+        let [a, b, c] = s;
+        let op = fused_ops(false, signs[0] ^ signs[1], signs[2]);
+        let before = self.rounding;
+        // Instructions on all lanes of AVX-512 have a direction of their own.
+        let w = if self.level == Level::Avx512 { Width::Z } else { part.width };
+        self.copy_reg(0, c, w);
+        self.copy_reg(3, c, w);
+        for (to, direction) in [(0, Rounding::Down), (3, Rounding::Up)] {
+            if self.level == Level::Avx512 {
+                self.a.rounding.begin(embedded_control(direction));
+            } else {
+                self.rounds(direction);
+            }
+            self.a.v3(op.by231, w, to, a, Opd::Reg(b), Lanes::All);
+            self.a.rounding.end();
+        }
+        self.rounds(before);
+        // A sum that comes to nothing has the sign that its direction gives it.
+        let (odd, other) = if self.mode().rounding() == Rounding::Down { (3, 0) } else { (0, 3) };
+        let one = Opd::Bcast(self.literal(1));
+        self.a.v3(VPANDD, w, 4, odd, one, Lanes::All);
+        self.a.vcmp(VPCMPUD, w, 5, 4, one, 0, None);
+        self.a.v2(VMOVDQU32, w, other, Opd::Reg(odd), Lanes::Of(5));
+        Ok(other)
     }
 
     /// `a * b + c`; of the factors either may come first if `any`.
@@ -221,6 +271,7 @@ impl Emit<'_> {
             use Op::*;
             match i.op {
                 Min | Max => return self.least_halves(i, part),
+                Mad => return self.mad_halves(i, part),
                 // What is rounded to singles first is rounded once to halves.
                 Mov | Sel | Add | Mul | Div | Divm | Sqrt | Sqrtm | Frc | Rndd | Rndu | Rnde | Rndz => {}
                 _ => return Err("an operation of halves"),

@@ -78,6 +78,16 @@ fn rounding_control_number(r: Rounding) -> u32 {
     }
 }
 
+/// How an instruction says itself that it rounds so.
+pub(super) fn embedded_control(r: Rounding) -> RoundingControl {
+    match r {
+        Rounding::NearestEven => RoundingControl::RoundToNearest,
+        Rounding::Down => RoundingControl::RoundDown,
+        Rounding::Up => RoundingControl::RoundUp,
+        Rounding::Zero => RoundingControl::RoundTowardZero,
+    }
+}
+
 /// What the CPU's control register starts with: nothing faults, nothing is flushed.
 const MXCSR: u32 = 0x1f80;
 
@@ -119,12 +129,7 @@ impl Emit<'_> {
         if !now || !self.rounds_otherwise(i) {
             return None;
         }
-        Some(match self.mode().rounding() {
-            Rounding::NearestEven => return None,
-            Rounding::Down => RoundingControl::RoundDown,
-            Rounding::Up => RoundingControl::RoundUp,
-            Rounding::Zero => RoundingControl::RoundTowardZero,
-        })
+        Some(embedded_control(self.mode().rounding()))
     }
 
     /// An operand that an instruction can round which says how itself: a register then, `tmp` if it was none.

@@ -50,39 +50,63 @@ impl Emit<'_> {
         }
         let alike = crate::packable::element(i).is_some();
         match i.op {
-            Op::Mov => self.resized(i, place),
+            Op::Mov => Ok(self.resized(i, place)? || self.summed(i, place)?),
             Op::Min | Op::Max => self.least_narrow(i, place),
             Op::Cmp => self.compared(i, place),
             _ if !alike => Ok(false),
             Op::Add | Op::Add3 => self.summed(i, place),
-            Op::Mul => self.multiplied(i, place),
+            Op::Mul | Op::Mad => self.multiplied(i, place),
             Op::Shl | Op::Shr | Op::Asr => self.shifted(i, place),
             _ => Ok(false),
         }
     }
 
-    /// A source as often as the place has elements: elements of its size, or one for all. `tmp` may be overwritten.
+    /// A source as often as the place has elements: elements of its size, or one for all, or their magnitudes. Whether they
+    /// are taken away is up to the instruction. `tmp` may be overwritten.
     fn elements(&mut self, s: &Src, place: Place, tmp: V) -> Option<Opd> {
-        let size = place.ty.size();
         if let Some(x) = crate::shape::constant(self.p, s) {
             return Some(self.repeated(x, place.ty));
         }
-        if let Src::Reg { offset, ty, shape: Shape::Scalar, strides, .. } = *s {
-            let at = offset + strides.element(0) * size;
-            if !ty.is_int() || ty.size() != size {
-                return None;
-            }
-            if let Some(x) = self.known.literal(self.now, at, ty, 1) {
-                return Some(self.repeated(x.first().copied()?.into(), place.ty));
-            }
-            self.in_memory(at, size).ok()?;
-            let op = if size == 2 { VPBROADCASTW } else { VPBROADCASTB };
-            self.a.v2(op, Width::of(place.bytes()), tmp, Opd::Mem(self.reg(at)), Lanes::All);
-            return Some(Opd::Reg(tmp));
+        let Src::Reg { offset, ty, strides, shape, modifier, constant } = *s else { return None };
+        if modifier == Modifier::Not {
+            return None;
         }
-        let Src::Reg { offset, ty, strides, shape, constant, .. } = *s else { return None };
         let plain = Src::Reg { offset, ty, strides, shape, constant, modifier: Modifier::None };
-        self.beside(&plain, place.channels).filter(|(_, of)| of.size() == size).map(|(from, _)| from)
+        let from = self.plain_elements(&plain, place, tmp)?;
+        if !(ty.is_signed() && matches!(modifier, Modifier::Abs | Modifier::NegAbs)) {
+            return Some(from);
+        }
+        let op = if ty.size() == 2 { VPABSW } else { VPABSB };
+        self.a.v2(op, Width::of(place.bytes()), tmp, from, Lanes::All);
+        Some(Opd::Reg(tmp))
+    }
+
+    /// The same of a source without a modifier.
+    fn plain_elements(&mut self, s: &Src, place: Place, tmp: V) -> Option<Opd> {
+        let size = place.ty.size();
+        let Src::Reg { offset, ty, shape: Shape::Scalar, strides, .. } = *s else {
+            return self.beside(s, place.channels).filter(|(_, of)| of.size() == size).map(|(from, _)| from);
+        };
+        let at = offset + strides.element(0) * size;
+        if !ty.is_int() || ty.size() != size {
+            return None;
+        }
+        if let Some(x) = self.known.literal(self.now, at, ty, 1) {
+            return Some(self.repeated(x.first().copied()?.into(), place.ty));
+        }
+        self.in_memory(at, size).ok()?;
+        let op = if size == 2 { VPBROADCASTW } else { VPBROADCASTB };
+        self.a.v2(op, Width::of(place.bytes()), tmp, Opd::Mem(self.reg(at)), Lanes::All);
+        Some(Opd::Reg(tmp))
+    }
+
+    /// The same in a register or memory.
+    fn element_operand(&mut self, s: &Src, place: Place, tmp: V) -> Option<Opd> {
+        // Operations on bytes and words have no elements for all lanes.
+        Some(match self.elements(s, place, tmp)? {
+            from @ Opd::Bcast(_) => Opd::Reg(self.in_register(from, &part_of_dwords(place.bytes()), tmp)),
+            from => from,
+        })
     }
 
     /// The same in a register.
@@ -115,7 +139,12 @@ impl Emit<'_> {
         }
     }
 
-    /// Writes a place from register 0.
+    /// The register that an instruction's last result goes to, from which [`Self::put`] writes the place.
+    fn result(&self, place: Place) -> V {
+        self.home(place.to, place.bytes()).filter(|_| place.masked.is_none()).unwrap_or(0)
+    }
+
+    /// Writes a place from register 0, or its own.
     fn put(&mut self, place: Place) {
         let w = Width::of(place.bytes());
         match (self.home(place.to, place.bytes()), place.masked) {
@@ -128,7 +157,8 @@ impl Emit<'_> {
                 let op = if place.ty.size() == 2 { VMOVDQU16 } else { VMOVDQU8 };
                 self.a.v2(op, w, v, Opd::Reg(0), Lanes::Of(k));
             }
-            (Some(v), None) => self.copy_reg(v, 0, w),
+            // It was made there.
+            (Some(_), None) => {}
             (None, _) => self.a.store(STORE32, w, self.reg(place.to), 0, Lanes::All),
         }
     }
@@ -156,7 +186,7 @@ impl Emit<'_> {
             let Some(x) = self.elements(s, place, tmp) else { return Ok(false) };
             *from = x;
         }
-        let w = Width::of(place.bytes());
+        let (w, to) = (Width::of(place.bytes()), self.result(place));
         let part = part_of_dwords(place.bytes());
         let [a, b, c] = from;
         match i.op {
@@ -164,15 +194,16 @@ impl Emit<'_> {
                 let (b, c) = (self.in_register(b, &part, 1), self.in_register(c, &part, 0));
                 self.copy_reg(0, c, w);
                 self.a.v3i(VPTERNLOGD, w, 0, b, a, i.aux & 0xff, Lanes::All);
+                self.copy_reg(to, 0, w);
             }
             op => {
                 let a = self.in_register(a, &part, 0);
                 match op {
-                    Op::Mov => self.copy_reg(0, a, w),
-                    Op::And => self.a.v3(VPANDD, w, 0, a, b, Lanes::All),
-                    Op::Or => self.a.v3(VPORD, w, 0, a, b, Lanes::All),
-                    Op::Xor => self.a.v3(VPXORD, w, 0, a, b, Lanes::All),
-                    Op::Not => self.a.v3i(VPTERNLOGD, w, 0, a, Opd::Reg(a), 0x55, Lanes::All),
+                    Op::Mov => self.copy_reg(to, a, w),
+                    Op::And => self.a.v3(VPANDD, w, to, a, b, Lanes::All),
+                    Op::Or => self.a.v3(VPORD, w, to, a, b, Lanes::All),
+                    Op::Xor => self.a.v3(VPXORD, w, to, a, b, Lanes::All),
+                    Op::Not => self.a.v3i(VPTERNLOGD, w, to, a, Opd::Reg(a), 0x55, Lanes::All),
                     _ => {}
                 }
             }
@@ -186,27 +217,61 @@ impl Emit<'_> {
         let (w, words) = (Width::of(place.bytes()), place.ty.size() == 2);
         let (add, subtract) = if words { (VPADDW, VPSUBW) } else { (VPADDB, VPSUBB) };
         // What is taken away comes last.
-        let negative = |s: &Src| matches!(s, Src::Reg { modifier: Modifier::Neg, constant: false, .. });
+        let negative = |s: &Src| {
+            matches!(s, Src::Reg { modifier: Modifier::Neg | Modifier::NegAbs, constant: false, .. })
+        };
         let mut order: Vec<&Src> = i.src.iter().filter(|s| **s != Src::None).collect();
         order.sort_by_key(|s| negative(s));
-        let [first, rest @ ..] = order.as_slice() else { return Ok(false) };
-        let Some(mut sum) = self.element_register(first, place, 0).filter(|_| !negative(first)) else {
-            return Ok(false);
-        };
-        for s in rest {
-            let Some(b) = self.element_register(s, place, 1) else { return Ok(false) };
-            self.a.v3(if negative(s) { subtract } else { add }, w, 0, sum, Opd::Reg(b), Lanes::All);
-            sum = 0;
+        let Some((first, rest)) = order.split_first() else { return Ok(false) };
+        let (mut sum, mut rest) = (0, rest);
+        if negative(first) {
+            self.a.v3(VPXORD, w, 0, 0, Opd::Reg(0), Lanes::All);
+            rest = &order;
+        } else {
+            let Some(v) = self.element_register(first, place, 0) else { return Ok(false) };
+            sum = v;
         }
+        let to = self.result(place);
+        for (k, s) in rest.iter().enumerate() {
+            let Some(b) = self.element_operand(s, place, 1) else { return Ok(false) };
+            let made = if k + 1 == rest.len() { to } else { 0 };
+            self.a.v3(if negative(s) { subtract } else { add }, w, made, sum, b, Lanes::All);
+            sum = made;
+        }
+        self.copy_reg(to, sum, w);
         self.put(place);
         Ok(true)
     }
 
-    /// Products of words, of which only the low bits count.
+    /// Products, of which only the low bits count, and sums with them. Those of bytes are words' before.
     fn multiplied(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
-        let [a, b] = [(0, 0), (1, 1)].map(|(k, tmp)| self.element_register(&i.src[k], place, tmp));
-        let (Some(a), Some(b)) = (a, b) else { return Ok(false) };
-        self.a.v3(VPMULLW, Width::of(place.bytes()), 0, a, Opd::Reg(b), Lanes::All);
+        let (n, w, words) = (place.bytes(), Width::of(place.bytes()), place.ty.size() == 2);
+        let to = self.result(place);
+        let made = if i.op == Op::Mul { to } else { 0 };
+        let Some(a) = self.element_register(&i.src[0], place, 1) else { return Ok(false) };
+        let b = match i.src[0] == i.src[1] {
+            true => Opd::Reg(a),
+            false => {
+                let Some(b) = self.element_operand(&i.src[1], place, 2) else { return Ok(false) };
+                b
+            }
+        };
+        if words {
+            self.a.v3(VPMULLW, w, made, a, b, Lanes::All);
+        } else {
+            let wide = Width::of(2 * n);
+            self.a.v2(VPMOVZXBW, wide, 0, Opd::Reg(a), Lanes::All);
+            let same = b == Opd::Reg(a);
+            if !same {
+                self.a.v2(VPMOVZXBW, wide, 2, b, Lanes::All);
+            }
+            self.a.v3(VPMULLW, wide, 0, 0, Opd::Reg(if same { 0 } else { 2 }), Lanes::All);
+            self.a.store_to_reg(VPMOVWB, wide, made, 0);
+        }
+        if i.op == Op::Mad {
+            let Some(c) = self.element_operand(&i.src[2], place, 1) else { return Ok(false) };
+            self.a.v3(if words { VPADDW } else { VPADDB }, w, to, 0, c, Lanes::All);
+        }
         self.put(place);
         Ok(true)
     }
@@ -228,24 +293,24 @@ impl Emit<'_> {
             _ => VPSRLW,
         };
         let Some(v) = self.element_register(&i.src[0], place, 0) else { return Ok(false) };
-        self.a.v2i(op, Width::of(place.bytes()), 0, Opd::Reg(v), n, Lanes::All);
+        self.a.v2i(op, Width::of(place.bytes()), self.result(place), Opd::Reg(v), n, Lanes::All);
         self.put(place);
         Ok(true)
     }
 
     /// Moves from integers of another size.
     fn resized(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
-        let n = place.channels;
+        let (n, to) = (place.channels, self.result(place));
         if let Some((from, of)) = self.beside(&i.src[0], n) {
             let w = Width::of(2 * n);
             match (of.size(), place.ty.size()) {
                 (1, 2) if 2 * n <= 64 => {
                     let op = if of.is_signed() { VPMOVSXBW } else { VPMOVZXBW };
-                    self.a.v2(op, w, 0, from, Lanes::All);
+                    self.a.v2(op, w, to, from, Lanes::All);
                 }
                 (2, 1) if 2 * n <= 64 => {
                     let v = self.in_register(from, &part_of_dwords(2 * n), 0);
-                    self.a.store_to_reg(VPMOVWB, w, 0, v);
+                    self.a.store_to_reg(VPMOVWB, w, to, v);
                 }
                 _ => return Ok(false),
             }
@@ -271,7 +336,7 @@ impl Emit<'_> {
         let high = vector_register(1, if words { Width::Y } else { Width::X });
         self.a.push(iced_x86::Instruction::with4(
             insert,
-            vector_register(0, w),
+            vector_register(to, w),
             vector_register(0, w),
             high,
             1,
@@ -300,7 +365,7 @@ impl Emit<'_> {
         };
         let (w, part) = (Width::of(place.bytes()), part_of_dwords(place.bytes()));
         let a = self.in_register(a, &part, 0);
-        self.a.v3(op, w, 0, a, b, Lanes::All);
+        self.a.v3(op, w, self.result(place), a, b, Lanes::All);
         self.put(place);
         Ok(true)
     }
@@ -316,7 +381,7 @@ impl Emit<'_> {
         }
         let w = Width::of(place.bytes());
         let spread = if place.ty.size() == 2 { VPMOVM2W } else { VPMOVM2B };
-        self.a.rr(spread[w as usize], vector_register(0, w), mask_register(4));
+        self.a.rr(spread[w as usize], vector_register(self.result(place), w), mask_register(4));
         self.put(place);
         Ok(true)
     }
@@ -325,16 +390,23 @@ impl Emit<'_> {
     /// nothing done, of others.
     fn compare_narrow(&mut self, i: &Inst) -> Result<bool, Unsupported> {
         let n = u32::from(i.channels);
+        // A magnitude is an unsigned integer.
+        let typed = |ty: Type, modifier: Modifier| match (modifier, ty) {
+            (Modifier::None, _) => Some(ty),
+            (Modifier::Abs, Type::W | Type::Uw) => Some(Type::Uw),
+            (Modifier::Abs, Type::B | Type::Ub) => Some(Type::Ub),
+            _ => None,
+        };
         let of = i.src[..2].iter().find_map(|s| match *s {
-            Src::Reg { ty, shape: Shape::Contiguous, constant: false, .. } => {
-                (ty.is_int() && ty.size() < 4).then_some(ty)
+            Src::Reg { ty, modifier, shape: Shape::Contiguous, constant: false, .. } => {
+                typed(ty, modifier).filter(|_| ty.is_int() && ty.size() < 4)
             }
             _ => None,
         });
         let number = |s: &Src| crate::shape::constant(self.p, s);
         let alike = |of: Type, s: &Src| match (*s, number(s)) {
             (_, Some(x)) => type_holds_value(of, x),
-            (Src::Reg { ty, modifier: Modifier::None, .. }, None) => ty == of,
+            (Src::Reg { ty, modifier, .. }, None) => typed(ty, modifier) == Some(of),
             _ => false,
         };
         let Some(of) = of.filter(|of| i.src[..2].iter().all(|s| alike(*of, s))) else { return Ok(false) };

@@ -166,24 +166,22 @@ impl Emit<'_> {
     pub(super) fn convertible(&mut self, at: RegOffset, bytes: u32, tmp: V) -> Result<Opd, Unsupported> {
         let Some(id) = self.cells.at(at) else { return Ok(Opd::Mem(self.reg(at))) };
         let c = *self.cells.get(id);
-        if let Some(first) = self.first(c.offset) {
+        let all = if let Some(first) = self.first(c.offset) {
             self.spread(tmp, Width::Z, first);
+            tmp
         } else if let Some(v) = self.alloc.vector(id) {
-            if c.offset == at {
-                return Ok(Opd::Reg(v));
-            }
-            self.copy_reg(tmp, v, Width::Z);
+            v
         } else {
             self.in_memory(at, bytes)?;
             return Ok(Opd::Mem(self.reg(at)));
-        }
+        };
         match at - c.offset {
-            0 => {}
+            0 => return Ok(Opd::Reg(all)),
             32 if c.bytes == 64 => {
                 self.a.rri(
                     Code::EVEX_Vextracti64x4_ymmm256_k1z_zmm_imm8,
                     vector_register(tmp, Width::Y),
-                    vector_register(tmp, Width::Z),
+                    vector_register(all, Width::Z),
                     1,
                 );
             }
@@ -192,9 +190,13 @@ impl Emit<'_> {
                     64 => Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8,
                     _ => Code::EVEX_Vextracti32x4_xmmm128_k1z_ymm_imm8,
                 };
-                let (x, all) =
-                    (vector_register(tmp, Width::X), vector_register(tmp, Width::of(c.bytes.max(32))));
-                self.a.rri(extract, x, all, (inside / 16) as i32);
+                let x = vector_register(tmp, Width::X);
+                self.a.rri(
+                    extract,
+                    x,
+                    vector_register(all, Width::of(c.bytes.max(32))),
+                    (inside / 16) as i32,
+                );
                 if !inside.is_multiple_of(16) {
                     self.a.rri(Code::EVEX_Vpsrldq_xmm_xmmm128_imm8, x, x, 8);
                 }

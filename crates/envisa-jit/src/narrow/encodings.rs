@@ -169,6 +169,10 @@ encodings! {
     VEX_Vmulps_ymm_ymm_ymmm256
     VEX_Vpabsd_xmm_xmmm128
     VEX_Vpabsd_ymm_ymmm256
+    VEX_Vpabsb_xmm_xmmm128
+    VEX_Vpabsb_ymm_ymmm256
+    VEX_Vpabsw_xmm_xmmm128
+    VEX_Vpabsw_ymm_ymmm256
     VEX_Vpackusdw_xmm_xmm_xmmm128
     VEX_Vpackusdw_ymm_ymm_ymmm256
     VEX_Vpackuswb_xmm_xmm_xmmm128

@@ -118,6 +118,8 @@ pub(super) fn avx2_counterpart(name: Name) -> Option<Same> {
         VSQRTPD Two VEX_Vsqrtpd_xmm_xmmm128 VEX_Vsqrtpd_ymm_ymmm256 8;
         VCVTDQ2PS Two VEX_Vcvtdq2ps_xmm_xmmm128 VEX_Vcvtdq2ps_ymm_ymmm256 4;
         VCVTTPS2DQ Two VEX_Vcvttps2dq_xmm_xmmm128 VEX_Vcvttps2dq_ymm_ymmm256 4;
+        VPABSB Two VEX_Vpabsb_xmm_xmmm128 VEX_Vpabsb_ymm_ymmm256 1;
+        VPABSW Two VEX_Vpabsw_xmm_xmmm128 VEX_Vpabsw_ymm_ymmm256 2;
         VPABSD Two VEX_Vpabsd_xmm_xmmm128 VEX_Vpabsd_ymm_ymmm256 4;
         VMOVDQU32 Two VEX_Vmovups_xmm_xmmm128 VEX_Vmovups_ymm_ymmm256 4;
         VMOVDQU64 Two VEX_Vmovups_xmm_xmmm128 VEX_Vmovups_ymm_ymmm256 8;

@@ -78,26 +78,50 @@ impl Writer {
         let _ = writeln!(self.out, "lsc_store.ugm {m} flat[To]:a64 Y:d32");
     }
 
+    /// A byte of bytes.
+    fn byte(&mut self) {
+        const ANY: [&str; 5] = ["byte", "cut", "cut", "one", "number"];
+        let [a, b, c] = [&ANY[..3], &ANY, &ANY].map(|kinds| self.source(kinds));
+        let b = if self.r.below(4) == 0 { a.clone() } else { b };
+        let to = format!("{}{}", self.r.one_of(&["X", "S"]), BYTES + self.cut);
+        self.cut += 1;
+        let m = &self.m;
+        let line = match self.r.below(4) {
+            0 => format!("mul {m} {to}(0,0)<1> {a} {b}"),
+            1 => format!("add {m} {to}(0,0)<1> {a} (abs){b}"),
+            _ => format!("mad {m} {to}(0,0)<1> {a} {b} {c}"),
+        };
+        // Numbers have no magnitude of their own.
+        let _ = writeln!(self.out, "{}", line.replace("(abs)0x", "0x"));
+    }
+
     fn statement(&mut self) {
         const ANY: [&str; 8] = ["word", "word", "word", "byte", "cut", "one", "one word", "number"];
         // `bfn` takes no bytes.
         const WIDE: [&str; 5] = ["word", "word", "word", "carried", "one word"];
         let m = self.m.clone();
-        let kind = self.r.below(24);
+        if self.cut < CUT && self.r.below(8) == 0 {
+            return self.byte();
+        }
+        let kind = self.r.below(28);
         let (a, b, c) = match kind {
             0..6 => (self.source(&["byte", "cut", "cut", "one", "number"]), String::new(), String::new()),
             6..12 => (self.source(&["word", "carried"]), self.source(&ANY), self.source(&ANY)),
             _ => (self.source(&WIDE), self.source(&ANY), self.source(&WIDE)),
         };
         let to = self.word();
-        let minus = |r: &mut Random, s: &str| match r.below(3) == 0 && !s.contains(':') {
-            true => format!("(-){s}"),
+        let modified = |r: &mut Random, s: &str, all: &[&str]| match r.below(3) == 0 && !s.contains(':') {
+            true => format!("{}{s}", r.one_of(all)),
             false => s.to_owned(),
         };
+        let (signs, magnitudes) = (&["(-)", "(-)", "(abs)", "(-abs)"], &["(abs)"]);
         let relation = self.r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]);
         let line = match kind {
             0..6 => format!("mov {m} {to}(0,0)<1> {a}"),
-            6 | 7 => format!("add {m} {to}(0,0)<1> {} {}", minus(&mut self.r, &a), minus(&mut self.r, &b)),
+            6 | 7 => {
+                let [a, b] = [&a, &b].map(|s| modified(&mut self.r, s, signs));
+                format!("add {m} {to}(0,0)<1> {a} {b}")
+            }
             8 => format!("{} {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["and", "or", "xor"])),
             9 => format!("not {m} {to}(0,0)<1> {a}"),
             10 => format!("{} {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["min", "max"])),
@@ -108,9 +132,18 @@ impl Writer {
                     "cmp.{relation} {m} {to}(0,0)<1> {a} {b}\nbfn.x{table} {m} {to}(0,0)<1> {to}(0,0)<1;1,0> {a} {c}"
                 )
             }
-            16 => format!("cmp.{relation} {m} {to}(0,0)<1> {a} {b}"),
+            16 => {
+                let [a, b] = [&a, &b].map(|s| modified(&mut self.r, s, magnitudes));
+                format!("cmp.{relation} {m} {to}(0,0)<1> {a} {b}")
+            }
             17 => format!("bfn.xd8 {m} {to}(0,0)<1> {c} {} {}", "-1:w", "0x0:w"),
             18 => format!("({}P1) mov {m} {to}(0,0)<1> {a}", self.r.one_of(&["", "!"])),
+            20 => format!("mov {m} {to}(0,0)<1> {}", modified(&mut self.r, &a, signs)),
+            21 => {
+                let all = [&a, &b, &c].map(|s| modified(&mut self.r, s, magnitudes));
+                format!("mad {m} {to}(0,0)<1> {} {} {}", all[0], all[1], all[2])
+            }
+            22 => format!("mul {m} {to}(0,0)<1> {a} {b}"),
             // What bytes do not suffice for.
             19 => format!("{} {m} {to}(0,0)<1> {a} 0x3:w", self.r.one_of(&["shl", "mul", "shr", "asr"])),
             _ => {
