@@ -450,25 +450,27 @@ impl Emit<'_> {
         let Some(op) = narrow_compare_op(ty, i.exec).filter(|_| matches!(bytes, 16 | 32)) else {
             return Ok(false);
         };
-        let other = match (narrow(b), number(b)) {
-            (Some((from, same)), _) if same == ty => Ok(from),
-            (None, Some(x)) if type_holds_value(ty, x) => Err(x),
-            _ => return Ok(false),
+        let one = |s: &Src| {
+            matches!(*s, Src::Reg { ty: of, shape: Shape::Scalar, modifier: Modifier::None, constant: false, .. }
+                if of == ty)
         };
         // What was not made is in no place.
         let made = |at: RegOffset| self.known.literal(self.now, at, ty, part.lanes).is_none();
-        if !made(from) || other.is_ok_and(|at| !made(at)) {
+        let beside = narrow(b).filter(|(from, same)| *same == ty && made(*from));
+        let held = number(b).is_some_and(|x| type_holds_value(ty, x));
+        if !made(from) || !(beside.is_some() || held || one(b)) {
             return Ok(false);
         }
         let how = *select::INTEGERS.get(i.aux as usize).ok_or("a relation")?;
         let (w, whole) = (Width::of(bytes), part_of_dwords(bytes));
         let Ok(a) = self.convertible(from, bytes, 1) else { return Ok(false) };
         let a = self.in_register(a, &whole, 1);
-        let b = match other {
-            Ok(from) => self.convertible(from, bytes, 2)?,
-            Err(x) => {
-                let x = self.repeated(x, ty);
-                Opd::Reg(self.in_register(x, &whole, 2))
+        let b = match beside {
+            Some((from, _)) => self.convertible(from, bytes, 2)?,
+            None => {
+                let place = Place { to: 0, ty, channels: part.lanes, masked: None };
+                let Some(b) = self.element_register(b, place, 2) else { return Ok(false) };
+                Opd::Reg(b)
             }
         };
         self.a.vcmp(op, w, k, a, b, how, of);

@@ -30,6 +30,15 @@ pub(super) fn in_halves(p: &Program) -> Vec<RegOffset> {
     halves.iter().copied().filter(both).collect()
 }
 
+/// Does an instruction move integers to elements that are no larger, so that their upper bits do not matter?
+fn cuts(i: &Inst, ty: Type) -> bool {
+    let plain = matches!(i.src[0], Src::Reg { modifier: Modifier::None, .. });
+    matches!(i.dst, Dst::Reg { ty: to, sat: false, .. } if to.is_int() && to.size() <= ty.size())
+        && i.op == Op::Mov
+        && plain
+        && ty.is_int()
+}
+
 impl Emit<'_> {
     /// A source's elements of a part in the execution type, as an operand; `tmp` may be overwritten.
     pub(super) fn source(&mut self, i: &Inst, k: usize, part: &Part, tmp: V) -> Result<Opd, Unsupported> {
@@ -315,7 +324,7 @@ impl Emit<'_> {
             return Err("a region of a type without native code");
         }
         match (step, ty.size()) {
-            (4, 1 | 2) => self.inside_dwords((offset, ty), part, tmp),
+            (4, 1 | 2) => self.inside_dwords((offset, ty), cuts(i, ty), part, tmp),
             (2, 1) => self.low_or_high_bytes((offset, ty), part, tmp),
             (8, 4) if part.lanes == 16 => self.dwords_of_sixteen_quads(offset, part, tmp),
             (8, 4) if part.lanes == 8 => self.dwords_of_eight_quads(offset, part, tmp),
@@ -323,10 +332,11 @@ impl Emit<'_> {
         }
     }
 
-    /// The bytes or words of dwords.
+    /// The bytes or words of dwords; of those that are `cut`, what is above them may be anything.
     fn inside_dwords(
         &mut self,
         (offset, ty): (RegOffset, Type),
+        cut: bool,
         part: &Part,
         tmp: V,
     ) -> Result<Opd, Unsupported> {
@@ -345,10 +355,13 @@ impl Emit<'_> {
             self.in_memory(first, 4 * part.lanes)?;
             Opd::Mem(self.reg(first))
         };
+        if cut && inside == 0 {
+            return Ok(from);
+        }
         let bits = 8 * ty.size();
         let up = 32 - bits - 8 * inside;
-        let signed = ty.is_int() && ty.is_signed();
-        if up != 0 && !signed && ty != Type::Hf {
+        let signed = ty.is_int() && ty.is_signed() && !cut;
+        if up != 0 && !signed && !cut && ty != Type::Hf {
             // The others' bytes become zeros.
             let v = self.in_register(from, part, tmp);
             if inside == 0 {
@@ -369,14 +382,16 @@ impl Emit<'_> {
             }
             other => other,
         };
-        let from = if up != 0 {
-            self.a.v2i(VPSLLD, w, tmp, from, up, Lanes::All);
-            Opd::Reg(tmp)
-        } else {
-            from
+        let (from, down) = match up {
+            0 => (from, 32 - bits),
+            _ if cut => (from, 8 * inside),
+            _ => {
+                self.a.v2i(VPSLLD, w, tmp, from, up, Lanes::All);
+                (Opd::Reg(tmp), 32 - bits)
+            }
         };
         let op = if signed { VPSRAD } else { VPSRLD };
-        self.a.v2i(op, w, tmp, from, 32 - bits, Lanes::All);
+        self.a.v2i(op, w, tmp, from, down, Lanes::All);
         if ty == Type::Hf {
             self.a.store_to_reg(VPMOVDW, w, tmp, tmp);
             self.a.v2(VCVTPH2PS, w, tmp, Opd::Reg(tmp), Lanes::All);

@@ -89,6 +89,10 @@ impl Writer {
         let line = match self.r.below(4) {
             0 => format!("mul {m} {to}(0,0)<1> {a} {b}"),
             1 => format!("add {m} {to}(0,0)<1> {a} (abs){b}"),
+            2 if self.r.below(2) == 0 => {
+                self.cut -= 1;
+                format!("cmp.{} {m} P1 {a} {b}", self.r.one_of(&["eq", "ne", "gt", "ge", "lt", "le"]))
+            }
             _ => format!("mad {m} {to}(0,0)<1> {a} {b} {c}"),
         };
         // Numbers have no magnitude of their own.
@@ -157,8 +161,9 @@ impl Writer {
         if self.r.below(2) == 0 {
             self.cut_to_byte(&format!("{to}(0,0)<1;1,0>"));
         }
-        if self.r.below(16) == 0 {
-            let _ = writeln!(self.out, "cmp.{relation} {m} P1 {to}(0,0)<1;1,0> 0x40:w");
+        if self.r.below(12) == 0 {
+            let other = self.source(&["number", "one word", "carried"]);
+            let _ = writeln!(self.out, "cmp.{relation} {m} P1 {to}(0,0)<1;1,0> {other}");
         }
     }
 }
