@@ -8,6 +8,7 @@ use super::transpose::{self, Channels};
 use super::*;
 use crate::asm::SlowPath;
 use crate::context_layout::site;
+use crate::multiples::Multiples;
 use crate::strided_rows::{Plan, Steps};
 
 /// Most bytes from channel to channel of which rows are moved: both halves of a message lie within a kilobyte.
@@ -198,18 +199,18 @@ impl Emit<'_> {
             return Ok(None);
         }
         // Vectors side by side, those of three elements that are kept as four, or those that begin at each element, as of
-        // stencils.
+        // stencils; or parts of larger ones, as far apart as the factor that indices have.
         let element = u32::from(s.element);
         let padded = count.next_power_of_two();
-        let steps = [count * element, padded * element, element];
-        let mut all: Vec<Stepped> = steps[..1]
-            .iter()
-            .chain(steps[1..2].iter().filter(|_| padded != count))
-            .chain(&steps[2..])
-            .copied()
-            .filter(|step| step.is_multiple_of(form.scale))
-            .filter_map(|step| {
-                let (how, index) = (How::of(s, step, part.lanes)?, (step / form.scale) as i32);
+        let factor = self.common_factor(s, form, part);
+        let all = [count * element, padded * element, element, factor];
+        let first = |k: usize| !all[..k].contains(&all[k]);
+        let mut all: Vec<Stepped> = all
+            .into_iter()
+            .enumerate()
+            .filter(|(k, step)| first(*k) && step.is_multiple_of(form.scale.max(factor)))
+            .filter_map(|(_, step)| {
+                let (how, index) = (self.how(s, step, part.lanes)?, (step / form.scale) as i32);
                 Some(Stepped { how, step, index, lanes: part.lanes, rows: &ROWS[..FEW] })
             })
             .collect();
@@ -387,17 +388,30 @@ impl Emit<'_> {
         let bytes = u32::try_from(form.bytes(index)).ok()?;
         // What is aligned for the first channel is for all.
         let aligned = bytes % u32::from(s.align.max(1)) == 0;
-        // Where gaps are wider than what is between them, rows are many for what is moved.
-        let dense = 4 * s.elements.count_ones();
-        let wide = (2 * dense + 1..=transpose::APART).contains(&bytes);
-        let how = match self.side_by_side(s, lanes) && wide {
-            true => Some(How::Channels),
-            false => How::of(s, bytes, lanes),
-        };
+        let how = self.how(s, bytes, lanes);
         // Stores by masks of bytes.
         let has = |how: &How| *how != How::Sparse || self.level == Level::Avx512 || !s.write;
         let how = how.filter(|how| index > 0 && all && aligned && has(how))?;
         Some(Stepped { how, step: bytes, index, lanes, rows: &ROWS })
+    }
+
+    /// How a message of so many channels is moved that are so many bytes apart.
+    fn how(&self, s: &Simt, step: u32, channels: u32) -> Option<How> {
+        // Where gaps are as wide as what is between them, rows are many for what is moved.
+        let dense = 4 * s.elements.count_ones();
+        let wide = (2 * dense..=transpose::APART).contains(&step);
+        match self.side_by_side(s, channels) && wide {
+            true => Some(How::Channels),
+            false => How::of(s, step, channels),
+        }
+    }
+
+    /// The power of two that all distances between a message's places are multiples of, up to the farthest that is moved at
+    /// once.
+    fn common_factor(&self, s: &Simt, form: Form, part: &Part) -> u32 {
+        let all = self.multiples.get_or_init(|| Multiples::new(self.p, self.flow, self.cells, self.live));
+        let bits = all.bits(self.cells, s.address + 4 * part.lane, 4 * part.lanes);
+        (form.scale << (form.before + u32::from(bits)).min(16)).min(transpose::APART)
     }
 
     /// The first channel's index.
