@@ -457,8 +457,12 @@ impl Emit<'_> {
 
     /// Fetches what later threads will want of a row: that of sixteen channels is at `m`.
     pub(super) fn fetch_rows_ahead(&mut self, pc: Pc, s: &Simt, part: &Part, m: Mem) {
+        // Both halves of bytes or words are in one line.
+        if s.element < 4 && part.index != 0 {
+            return;
+        }
         let lines = u32::from(s.element).div_ceil(4);
-        if self.streaming && (s.element >= 4 || part.index == 0) {
+        if self.streaming {
             let code = if s.write { Code::Prefetchw_m8 } else { Code::Prefetcht0_m8 };
             for line in 0..lines {
                 self.a.m(code, m.plus(self.ahead() + 64 * line));
