@@ -37,8 +37,26 @@ pub struct Spec {
     pub cache: u64,
 }
 
-/// Every device there is.
+/// Every device there is. The first one is a program's default: it has 64-bit floating point and images, so that programs
+/// that do not choose run.
 pub static SPECS: &[Spec] = &[
+    Spec {
+        name: "skl",
+        title: "Intel(R) HD Graphics 530 (envisa)",
+        pci: 0x1912,
+        ip: (9, 0, 9),
+        slm: 64 << 10,
+        sub_groups: &[8, 16, 32],
+        fp64: true,
+        images: true,
+        independent: true,
+        fused: false,
+        dpas: false,
+        dp4a: false,
+        threads_per_eu: 7,
+        clock: 1150,
+        cache: 768 << 10,
+    },
     Spec {
         name: "dg2",
         title: "Intel(R) Arc(TM) A770 Graphics (envisa)",
@@ -72,23 +90,6 @@ pub static SPECS: &[Spec] = &[
         threads_per_eu: 8,
         clock: 1600,
         cache: 408 << 20,
-    },
-    Spec {
-        name: "skl",
-        title: "Intel(R) HD Graphics 530 (envisa)",
-        pci: 0x1912,
-        ip: (9, 0, 9),
-        slm: 64 << 10,
-        sub_groups: &[8, 16, 32],
-        fp64: true,
-        images: true,
-        independent: true,
-        fused: false,
-        dpas: false,
-        dp4a: false,
-        threads_per_eu: 7,
-        clock: 1150,
-        cache: 768 << 10,
     },
     Spec {
         name: "tgllp",

@@ -34,8 +34,8 @@ Examples:
   envisa exec --debug=scale:3 -- ./app         debugs the third launch of kernel scale
   envisa exec --debug --listen 4711 -- ./app   an editor attaches to port 4711 and debugs the first launch")]
 pub struct Args {
-    /// The devices, separated by commas: dg2, pvc, skl, tgllp. The first is the default device. Without this option,
-    /// there are all four.
+    /// The devices, separated by commas: dg2, pvc, skl, tgllp. The first is the default device. Without this option, all
+    /// four, skl first: it has 64-bit floating point and images
     #[arg(long, short, value_name = "DEVICES")]
     device: Option<String>,
     /// Look for races, uninitialised reads, colliding stores and accesses out of bounds in kernels, and for mistakes in

@@ -151,6 +151,16 @@ impl Driver {
         let queue = make!(self, clCreateCommandQueue(context, device, flags));
         Session { api: self.api, device, context, queue }
     }
+
+    /// A session on the device whose name has this in it.
+    pub fn session_on(&self, part: &str) -> Session {
+        let named = |device: &cl_device_id| {
+            text(|n, to, ret| call!(self, clGetDeviceInfo(*device, CL_DEVICE_NAME, n, to, ret)))
+                .contains(part)
+        };
+        let device = self.devices().iter().position(named).expect("there is such a device");
+        self.session(device, 0)
+    }
 }
 
 impl Session {

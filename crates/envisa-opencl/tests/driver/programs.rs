@@ -74,8 +74,7 @@ fn a_build_log_says_in_one_line_that_a_device_has_no_images() {
         out[at.y * width + at.x] = read_imagef(in, nearest, (float2)(at.x + 0.5f, at.y));
     }";
     let Some(driver) = driver() else { return };
-    // The second device is a pvc.
-    let s = driver.session(1, 0);
+    let s = driver.session_on("Max 1550");
     let (program, code) = s.build(BLUR, "");
     let log = s.log(program);
     assert_eq!(code, CL_SUCCESS, "{log}");
@@ -500,7 +499,7 @@ fn every_version_of_the_language_compiles_on_every_device() {
 fn a_fault_of_a_kernel_is_an_error_of_the_queue() {
     let Some(driver) = driver() else { return };
     // On the others such a store goes through the buffer's surface, past whose end stores are dropped.
-    let s = driver.session(1, 0);
+    let s = driver.session_on("Max 1550");
     let source = "kernel void wild(global int *p) { p[get_global_id(0) * 1000000] = 1; }";
     let kernel = s.kernel(s.program(source), "wild");
     let buffer = s.buffer(&[0i32; 16]);
