@@ -142,8 +142,16 @@ impl Observer for Footprint {
     fn before(&mut self, _: &Machine<'_>, _: u32, _: Mask) {}
 
     fn after(&mut self, m: &Machine<'_>, _: u32, _: Mask, _: u32) {
+        // Those of one message are mostly to one allocation.
+        let (mut around, mut private) = (0..0, false);
         for a in m.accesses.iter().filter(|a| !a.outside) {
-            let Some(place) = a.place.filter(|p| !m.env.memory.is_private(*p)) else { continue };
+            let Some(place) = a.place else { continue };
+            if !around.contains(&place) {
+                (around, private) = m.env.memory.privacy(place);
+            }
+            if private {
+                continue;
+            }
             let end = place.saturating_add(u64::from(a.bytes));
             let mut at = place;
             while at < end {

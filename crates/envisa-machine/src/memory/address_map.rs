@@ -223,7 +223,17 @@ impl AddressMap {
 
     /// Does the address belong to an allocation of this launch alone?
     pub fn is_private(&self, address: u64) -> bool {
-        self.index(address).is_some_and(|i| self.allocations[i].private)
+        self.privacy(address).1
+    }
+
+    /// The same, and the addresses around it of which the same holds.
+    pub fn privacy(&self, address: u64) -> (std::ops::Range<u64>, bool) {
+        let next = self.entries.partition_point(|a| a.base <= address);
+        let end = self.entries.get(next).map_or(u64::MAX, |a| a.base);
+        match next.checked_sub(1) {
+            Some(i) => (self.entries[i].base..end, self.allocations[i].private),
+            None => (0..end, false),
+        }
     }
 
     /// Where the allocation that an address belongs to stands among all, and the addresses from its first to behind

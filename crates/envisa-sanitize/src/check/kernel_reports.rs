@@ -35,15 +35,22 @@ impl Checks {
             let stored = stored(m, message, &a, first, part, &mut buffer);
             let whose = if all { m.t.mask } else { 1 << (a.channel % 32) };
             let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; FIELDS + 1]; 32]));
-            for (n, byte) in stored.iter().enumerate() {
-                let at = a.address.wrapping_add(n as u64).wrapping_sub(check_reports::ADDRESS);
+            // Fields are whole elements, or halves of these.
+            let at = a.address.wrapping_sub(check_reports::ADDRESS);
+            for (n, bytes) in stored.chunks(4).enumerate() {
+                let at = at.wrapping_add(4 * n as u64);
                 let (field, shift) = (at / FIELD_BYTES, 8 * (at % FIELD_BYTES));
+                let (mut value, mut mask) = (0, 0);
+                for (k, byte) in bytes.iter().enumerate() {
+                    value |= u64::from(*byte) << (8 * k);
+                    mask |= 0xff << (8 * k);
+                }
                 for k in channels(whose) {
                     if let Some(to) = begun[k as usize].get_mut(field as usize) {
-                        *to = *to & !(0xff << shift) | u64::from(*byte) << shift;
+                        *to = *to & !(mask << shift) | value << shift;
                     }
                 }
-                match at + 1 {
+                match at + bytes.len() as u64 {
                     REPORT_END => complete |= whose,
                     NOTE_END => noted |= whose,
                     _ => {}

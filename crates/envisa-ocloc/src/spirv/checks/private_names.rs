@@ -1,5 +1,5 @@
-//! Which variable is where in private memory: at the start of its function each that may be used before it has a value
-//! tells its address and its name, for what is found of its bytes.
+//! Which variable is where in private memory: at the start of its function each of the source that may be used before it has a
+//! value tells its address and its name, for what is found of its bytes.
 //!
 //! Structures with bytes between their members do not: a variable that tells its address is kept in memory, with these bytes, which
 //! nobody sets, and copies of the whole would be said to use what nothing has written.
@@ -19,9 +19,10 @@ impl Checking {
         let body = self.module.all[n..].iter().take_while(|i| i.op != op::FUNCTION_END);
         let variables: Vec<u32> = body
             .filter_map(|i| match (i.op, self.module.operands(i)) {
-                (VARIABLE, [_, id, FUNCTION, ..]) if !self.variables.is_always_assigned(*id) => Some(*id),
+                (VARIABLE, [_, id, FUNCTION, ..]) => Some(*id),
                 _ => None,
             })
+            .filter(|id| self.variables.is_of_source(*id) && !self.variables.is_always_assigned(*id))
             .collect();
         for variable in variables {
             let pointee = self.types.pointer(variable).map(|(_, to)| to).filter(|to| !self.has_gaps(*to));

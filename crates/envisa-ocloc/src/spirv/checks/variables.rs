@@ -44,6 +44,8 @@ pub(super) struct Variables {
     settled: BTreeSet<u32>,
     /// The sets of instructions that tell debuggers of the source.
     debug: BTreeSet<u32>,
+    /// Variables that these name.
+    declared: BTreeSet<u32>,
     /// Loads of variables that are stored once: what was stored.
     values: BTreeMap<u32, u32>,
     /// What is stored to variables that are only loaded and stored.
@@ -75,6 +77,13 @@ impl Variables {
             match i.op {
                 op::FUNCTION => from = at,
                 op::FUNCTION_END => all.function(&Function::of(module, types, &debug, &module.all[from..at])),
+                op::EXT_INST => {
+                    if let [_, _, set, DEBUG_DECLARE, _, variable, ..] = module.operands(i)
+                        && debug.contains(set)
+                    {
+                        all.declared.insert(*variable);
+                    }
+                }
                 _ => {}
             }
         }
@@ -90,6 +99,12 @@ impl Variables {
             (op::EXT_INST, [_, _, set, DEBUG_DECLARE, _, variable, ..])
                 if self.debug.contains(set) && self.is_always_assigned(*variable)
         )
+    }
+
+    /// Is it a variable of the source, as far as the module's debug information says? The compiler makes others of its own, as
+    /// for structures that functions return.
+    pub fn is_of_source(&self, variable: u32) -> bool {
+        self.declared.is_empty() || self.declared.contains(&variable)
     }
 
     /// Has a variable a value wherever it is used?
