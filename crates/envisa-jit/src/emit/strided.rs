@@ -264,6 +264,41 @@ impl Emit<'_> {
         self.by_steps_at_sight(pc, (i, s), form, part, (v, &known), data, on, other)
     }
 
+    /// One byte or word a channel, whose places turn out to be up to four bytes apart, as those of pixels are, is moved by rows:
+    /// goes to `done` then.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn sparse_at_sight(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        part: &Part,
+        v: V,
+        data: RegOffset,
+        on: Option<K>,
+        done: Label,
+    ) {
+        let element = u32::from(s.element);
+        if s.elements.count_ones() != 1 || part.lanes != 16 || s.write && self.level == Level::Avx2 {
+            return;
+        }
+        let factor = form.scale.max(self.common_factor(s, form, part));
+        for step in (element + 1..=4).filter(|step| step.is_multiple_of(factor)) {
+            let Some(how @ How::Sparse) = How::of(s, step, part.lanes) else { continue };
+            let index = (step / form.scale) as i32;
+            let known = Stepped { how, step, index, lanes: part.lanes, rows: &ROWS[..FEW] };
+            let (here, next) = (self.a.here(), self.a.label());
+            if self.by_steps_at_sight(pc, (i, s), form, part, (v, &known), data, on, next).is_err() {
+                self.a.back(here);
+                continue;
+            }
+            let weary = self.site(i, site::ASTRAY);
+            self.a.mi(Code::Mov_rm32_imm32, weary, 0);
+            self.a.jmp(done);
+            self.a.bind(next);
+        }
+    }
+
     /// Moves elements whose places turn out to be so many bytes apart; goes to `other` where they do not.
     #[allow(clippy::too_many_arguments)]
     fn by_steps_at_sight(
@@ -397,9 +432,11 @@ impl Emit<'_> {
 
     /// How a message of so many channels is moved that are so many bytes apart.
     fn how(&self, s: &Simt, step: u32, channels: u32) -> Option<How> {
-        // Where gaps are as wide as what is between them, rows are many for what is moved.
+        // Where gaps are wider than what is between them, rows are many for what is moved; those of loads are, too, where gaps
+        // are as wide.
         let dense = 4 * s.elements.count_ones();
-        let wide = (2 * dense..=transpose::APART).contains(&step);
+        let least = 2 * dense + u32::from(s.write);
+        let wide = (least..=transpose::APART).contains(&step);
         match self.side_by_side(s, channels) && wide {
             true => Some(How::Channels),
             false => How::of(s, step, channels),

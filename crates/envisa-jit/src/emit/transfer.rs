@@ -221,6 +221,7 @@ impl Emit<'_> {
             None => aside = Some(self.a.begin_slow_path(pc)),
         }
         self.a.bind(o);
+        self.sparse_at_sight(pc, (i, s), form, part, v, data, on, d);
         if windows && !bent {
             let other = self.a.label();
             self.move_from_window(pc, (i, s), form, part, v, data, on, other)?;
