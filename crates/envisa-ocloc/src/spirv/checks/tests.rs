@@ -147,7 +147,14 @@ fn variables_that_may_have_no_value_tell_where_they_are() {
     // Below no limit: it is told whatever the address is.
     assert_eq!((*limit, text.as_str()), (0, "sum"));
     assert_eq!(*told, what(Kind::Variable, ReportedAccess::Reads, 4, 4));
-    assert_eq!(calls(&kernel(&[variable, store, load])), []);
+    assert_eq!(calls(&kernel(&[variable.clone(), store, load.clone()])), []);
+    // The compiler's own do not: debug information names those of the source.
+    let mut import = vec![80];
+    import.extend(b"DebugInfo\0\0\0".chunks(4).map(|w| u32::from_le_bytes([w[0], w[1], w[2], w[3]])));
+    let import = instruction(11, &import);
+    let declare = |of: u32| instruction(12, &[INT, 81, 80, 28, 82, of, 83]);
+    let all = |of: u32| kernel(&[import.clone(), variable.clone(), declare(of), load.clone()]);
+    assert_eq!((calls(&all(33)).len(), calls(&all(34)).len()), (1, 0));
 }
 
 #[test]
