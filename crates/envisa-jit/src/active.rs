@@ -7,7 +7,7 @@ use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, Shape, Src};
 
-use crate::shape::constant;
+use crate::affine_vectors::constant;
 
 /// What all threads that run the code start with.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Op, Pc, Program, Shape, Src};
 
-use crate::shape::Shapes;
+use crate::affine_vectors::Shapes;
 
 /// First vector register that holds a cell; those below are for intermediate values.
 pub(crate) const FIRST: u8 = 8;

@@ -16,8 +16,8 @@ use envisa_lower::analysis::{CellId, CellKind, Cells, Flow};
 use envisa_lower::{Addend, Dst, ExecType, Inst, Message, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::dispatch::Prepared;
 
-use crate::number_maps::{Map, Set};
-use crate::shape::constant;
+use crate::affine_vectors::constant;
+use crate::fast_maps::{Map, Set};
 
 mod counter;
 mod values;

@@ -9,9 +9,9 @@ use envisa_isa::{Combine, Modifier, Type};
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src, Strides};
 
+use crate::affine_vectors::{Shapes, constant};
+use crate::fast_maps::{Map, Set};
 use crate::float_modes::Modes;
-use crate::number_maps::{Map, Set};
-use crate::shape::{Shapes, constant};
 
 /// Most leaves of a chain.
 const MOST: usize = 12;

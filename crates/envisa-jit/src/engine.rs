@@ -20,6 +20,7 @@ use envisa_machine::thread::{Machine, STOP, Status};
 use envisa_machine::trap::{Cause, Trap};
 
 use crate::active::Active;
+use crate::affine_vectors::{Shapes, lane_numbers};
 use crate::alloc::Allocation;
 use crate::audit::{Sizes, audit};
 use crate::bounds::Fitting;
@@ -27,16 +28,15 @@ use crate::context_layout::{MESSAGE, RENEW, ROW_CACHE, SITE, Site, at, exit};
 use crate::deferred::{Deferred, block_ends};
 use crate::emit::row_caches::RowCaches;
 use crate::emit::{Compiled, Emit};
+use crate::fast_maps::Set;
 use crate::float_modes::{Modes, keeps_mode};
 use crate::group_order::Walk;
-use crate::image_plans::{self, Kind};
+use crate::image_variants::{self, Kind};
 use crate::known_integers::Known;
 use crate::level::Level;
 use crate::listing::Tell;
-use crate::number_maps::Set;
 use crate::pages::{Code, to_nearest};
 use crate::passes::{Making, Passes};
-use crate::shape::{Shapes, lane_numbers};
 use crate::sites::{self, Of};
 use crate::zero_halves::ZeroHalves;
 use functions::Functions;
@@ -194,7 +194,7 @@ impl Chosen {
             && prepared.varying_ranges().eq(self.varying.iter().cloned())
             && self.classes == prepared.classes()
             && self.walk == Walk::new(prepared, native.together)
-            && self.kinds == image_plans::kinds(&native.program, prepared)
+            && self.kinds == image_variants::kinds(&native.program, prepared)
             && self.fitting.holds(prepared);
         if is {
             self.number.store(prepared.number(), Ordering::Relaxed);
@@ -261,7 +261,7 @@ impl Native {
     fn none(&self, prepared: &Prepared, why: String) -> Chosen {
         Chosen {
             classes: prepared.classes().to_vec(),
-            kinds: image_plans::kinds(&self.program, prepared),
+            kinds: image_variants::kinds(&self.program, prepared),
             walk: Walk::new(prepared, self.together),
             fitting: Fitting::default(),
             payload: prepared.payload_range(),
@@ -291,7 +291,7 @@ impl Native {
             active: Active::new(&self.program, &self.flow, &self.cells, live, &given),
             start: None,
             walk: Walk::new(prepared, self.together),
-            kinds: image_plans::kinds(&self.program, prepared),
+            kinds: image_variants::kinds(&self.program, prepared),
             fitting: fitting.messages.clone(),
             compares: fitting.compares.clone(),
             decided: fitting.decided.clone(),
@@ -513,7 +513,7 @@ impl Variant {
         let sizes = Sizes {
             registers: p.registers().bytes.next_multiple_of(64),
             context: compiled.context,
-            sites: SITE * image_plans::sites(p) as u32,
+            sites: SITE * image_variants::sites(p) as u32,
             payload: start.map_or(0, |s| s.payload_bytes),
             record: compiled.record,
             together: compiled.together,

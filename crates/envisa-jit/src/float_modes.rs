@@ -89,7 +89,7 @@ fn mode_after_write(p: &Program, i: &Inst, before: Known) -> Known {
             Src::Reg {
                 offset, ty: Type::D | Type::Ud, modifier: Modifier::None, constant: false, ..
             } if offset == cr0 => before,
-            _ => crate::shape::constant(p, s).map_or(Known::NOTHING, |x| Known::all(x as u32)),
+            _ => crate::affine_vectors::constant(p, s).map_or(Known::NOTHING, |x| Known::all(x as u32)),
         };
     let (a, b) = (source(&i.src[0]), source(&i.src[1]));
     let (zeros, ones) = (|x: Known| x.known & !x.bits, |x: Known| x.known & x.bits);

@@ -8,9 +8,9 @@ use envisa_isa::{Modifier, Type};
 use envisa_lower::analysis::{CellId, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 
+use crate::affine_vectors::Shapes;
 use crate::deferred::{Deferred, block_ends, by_lanes};
-use crate::number_maps::{Map, Set};
-use crate::shape::Shapes;
+use crate::fast_maps::{Map, Set};
 
 /// Most vectors that are known at once.
 const MOST: usize = 64;

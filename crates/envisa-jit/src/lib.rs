@@ -13,6 +13,7 @@
 #![cfg(target_arch = "x86_64")]
 
 mod active;
+mod affine_vectors;
 mod alloc;
 mod asm;
 mod audit;
@@ -23,24 +24,23 @@ mod emit;
 mod encode;
 mod encoding_forms;
 mod engine;
+mod fast_maps;
 mod float_modes;
 mod general;
 mod group_order;
-mod image_plans;
+mod image_variants;
 mod known_integers;
 mod level;
 mod listing;
 mod mask_copies;
 mod multiples;
 mod narrow;
-mod number_maps;
 mod packable;
 mod pages;
 mod passes;
 #[cfg(target_os = "linux")]
 mod perf;
 mod rounding;
-mod shape;
 mod sites;
 mod strided_rows;
 mod structured_flow;

@@ -6,7 +6,7 @@
 use iced_x86::{Code, Instruction, OpKind, Register};
 
 use crate::context_layout::{CTX, REGS, SITES};
-use crate::number_maps::Set;
+use crate::fast_maps::Set;
 
 /// Bytes of a mask in memory.
 const BYTES: u64 = 2;

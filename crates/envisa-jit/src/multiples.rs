@@ -5,7 +5,7 @@ use envisa_isa::Modifier;
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, Shape, Src};
 
-use crate::shape::constant;
+use crate::affine_vectors::constant;
 
 /// Low bits that are zero in all elements of a cell of dwords, by cell.
 #[derive(Clone, Debug)]

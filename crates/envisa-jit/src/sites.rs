@@ -7,9 +7,9 @@ use envisa_machine::memory::{Block, Bound, Entry, Permission, Surface};
 use envisa_machine::thread::Machine;
 
 use crate::active::{Given, all_channels};
+use crate::affine_vectors::{Seed, constant};
 use crate::context_layout::Site;
 use crate::emit::memory::{address_form, as_quads};
-use crate::shape::{Seed, constant};
 
 /// Threads of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -195,7 +195,7 @@ pub(crate) fn aim(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
             }
         }
         Message::Sample(_) | Message::Typed(_) | Message::Media(_) => {
-            crate::image_plans::aim_image_sites(m, aux, sites)
+            crate::image_variants::aim_image_sites(m, aux, sites)
         }
         Message::Block(b) => {
             let (start, len, key) = match b.space {

@@ -10,8 +10,8 @@ use envisa_lower::analysis::{CellId, Cells, Flow};
 use envisa_lower::{Dst, Inst, Message, Op, Pc, Program, RegOffset};
 
 use crate::deferred::by_lanes;
+use crate::fast_maps::{Map, Set};
 use crate::known_integers::is_plain_variable;
-use crate::number_maps::{Map, Set};
 
 /// What native code does not make, and who does not read it.
 #[derive(Clone, Default, Debug)]

@@ -234,7 +234,7 @@ impl Emit<'_> {
                 };
                 let k = self.load_lanes(pc, to, on);
                 if slot == 8 {
-                    let k = self.half(k, half / 64);
+                    let k = self.mask_of_eight(k, half / 64);
                     let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
                     self.store_part(to, v, 8, &sub, k)?;
                 } else {

@@ -123,7 +123,8 @@ fn address_computation(
         now = match (i.op, scalar_and_other(i)) {
             (Op::Mov, _) => vector(&i.src[0])?,
             (Op::Shl, _) => {
-                shift += u32::try_from(crate::shape::constant(p, &i.src[1])?).ok().filter(|n| *n < 32)?;
+                shift +=
+                    u32::try_from(crate::affine_vectors::constant(p, &i.src[1])?).ok().filter(|n| *n < 32)?;
                 vector(&i.src[0])?
             }
             (Op::Add | Op::Addc, Some((low, bytes, other))) if base.is_none() => {
@@ -182,7 +183,7 @@ fn step(p: &Program, cells: &Cells, at: &RangeInclusive<Pc>, offset: RegOffset) 
         (Op::Shl, Dst::Reg { offset: to, .. }, Src::Reg { offset: from, modifier: Modifier::None, .. })
             if to == offset && from != to =>
         {
-            let by = crate::shape::constant(p, &i.src[1]).filter(|n| (0..32).contains(n))?;
+            let by = crate::affine_vectors::constant(p, &i.src[1]).filter(|n| (0..32).contains(n))?;
             added_constant(p, only_writer(p, cells, at, from)?, from)?
                 .checked_mul(1i32.checked_shl(by as u32)?)
         }
@@ -196,7 +197,7 @@ fn added_constant(p: &Program, i: &Inst, offset: RegOffset) -> Option<i32> {
         (Op::Add, Dst::Reg { offset: to, .. }, Src::Reg { offset: from, .. })
             if (to, from) == (offset, offset) =>
         {
-            crate::shape::constant(p, &i.src[1]).and_then(|n| i32::try_from(n).ok())
+            crate::affine_vectors::constant(p, &i.src[1]).and_then(|n| i32::try_from(n).ok())
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::context_layout::{record, state, together};
-use crate::number_maps::Map;
+use crate::fast_maps::Map;
 
 /// The record of the thread whose turn it is.
 const RECORD: Register = Register::R13;

@@ -87,7 +87,7 @@ impl Emit<'_> {
         }
         // Of factors of 32 bits the product is exact; else it is modulo 2^64.
         let small = |ty: Type| ty.is_int() && ty.size() <= 4;
-        let factor = |s: &Src| match (crate::shape::constant(self.p, s), *s) {
+        let factor = |s: &Src| match (crate::affine_vectors::constant(self.p, s), *s) {
             (Some(x), _) => (u32::try_from(x).is_ok(), i32::try_from(x).is_ok()),
             (None, Src::Reg { ty, modifier: Modifier::None, .. }) if small(ty) => {
                 (!ty.is_signed(), ty.is_signed() || ty.size() < 4)
@@ -100,7 +100,7 @@ impl Emit<'_> {
             (_, true) => VPMULDQ,
             _ => VPMULLQ,
         };
-        let plain = crate::shape::constant(self.p, &i.src[2]) == Some(0);
+        let plain = crate::affine_vectors::constant(self.p, &i.src[2]) == Some(0);
         for part in &parts {
             let (to, second) = (offset + 4 * part.lane, i.dst2 + 4 * part.lane);
             let w = part.width;

@@ -524,7 +524,7 @@ impl Emit<'_> {
             }
             Later::Narrowed { pc, entry, back } => {
                 self.a.bind(entry);
-                self.put_narrowed(pc, back);
+                self.jump_to_masked_code(pc, back);
             }
             Later::Parted { pc, entry, back } => {
                 self.a.bind(entry);

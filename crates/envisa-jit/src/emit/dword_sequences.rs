@@ -1,7 +1,7 @@
 //! Operations of dwords that the CPU has no instruction for: quotients, counts, fields of bits, sums of products.
 
 use super::*;
-use crate::shape::constant;
+use crate::affine_vectors::constant;
 
 /// Temporaries that sources do not come through.
 const SPARE: [V; 2] = [6, 7];

@@ -1,4 +1,4 @@
-//! Texels: of images and samplers of the kinds that code is made for ([`crate::image_plans`]); others are the machine's.
+//! Texels: of images and samplers of the kinds that code is made for ([`crate::image_variants`]); others are the machine's.
 //!
 //! Means of bytes are made of texels as they are stored, channel by channel. Other texels are read channel by channel,
 //! and their means are sums of doubles, texel by texel.
@@ -6,7 +6,7 @@
 use super::memory::PTR;
 use super::*;
 use crate::context_layout::{SITE, site};
-use crate::image_plans::{Sampled, Source, is_zero, layer_coordinate, number, sampled_axes};
+use crate::image_variants::{Sampled, Source, is_zero, layer_coordinate, number, sampled_axes};
 use envisa_isa::operation::{Parameter, Sampling};
 use envisa_lower::{Sample, TexelSlot};
 use envisa_sem::sampler::{Addressing, FAR};

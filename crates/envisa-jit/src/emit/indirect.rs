@@ -17,7 +17,7 @@ impl Emit<'_> {
         }
         self.a.back(before.0);
         self.later.truncate(before.1);
-        self.pointed(pc, i)
+        self.indirect_instruction(pc, i)
     }
 
     /// A move of dwords that each channel finds by an address of its own: `false` if it is none. An address that is no
@@ -155,7 +155,7 @@ impl Emit<'_> {
             if !written {
                 continue;
             }
-            let first = i.src.iter().find_map(|s| crate::shape::constant(self.p, s))?;
+            let first = i.src.iter().find_map(|s| crate::affine_vectors::constant(self.p, s))?;
             let (start, end) = *r.address_homes.get(usize::try_from(first / 64).ok()?)?;
             return (i.op == Op::Add && start < end).then_some(start..end);
         }

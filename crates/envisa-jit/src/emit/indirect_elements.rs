@@ -102,7 +102,7 @@ fn row(at: RegOffset, n: u32) -> (RegOffset, Strides, Shape) {
 
 impl Emit<'_> {
     /// An instruction with such operands. What points outside of variables goes the slow way, which faults.
-    pub(super) fn pointed(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
+    pub(super) fn indirect_instruction(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let n = u32::from(i.channels);
         if n < 8 {
             self.certain(pc)?;

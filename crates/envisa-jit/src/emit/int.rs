@@ -144,7 +144,7 @@ impl Emit<'_> {
         if matches!(i.op, Op::Rol | Op::Ror) && i.aux != bits {
             return Err("a rotation of narrow elements");
         }
-        if let Some(n) = crate::shape::constant(self.p, &i.src[1]) {
+        if let Some(n) = crate::affine_vectors::constant(self.p, &i.src[1]) {
             let n = n as u32 & (bits - 1);
             let a = self.source(i, 0, part, 1)?;
             let op = match (i.op, wide) {

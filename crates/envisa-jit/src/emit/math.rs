@@ -6,7 +6,7 @@ use envisa_sem::math::Function;
 use envisa_sem::math::single::exp2_integral;
 
 use super::*;
-use crate::number_maps::Map;
+use crate::fast_maps::Map;
 
 /// An operation of a sequence; operands by number.
 #[derive(Clone, Copy, Debug)]

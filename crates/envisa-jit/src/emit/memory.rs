@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::written_registers::Written;
 use super::*;
+use crate::affine_vectors::constant;
 use crate::context_layout::{SITE, site};
 use crate::multiples::Multiples;
-use crate::shape::constant;
 use envisa_lower::{Extend, Message, Simt, Space};
 
 /// How a message's indices become addresses.
@@ -122,7 +122,7 @@ impl Emit<'_> {
         let (start, end) = (offset, offset + ty.size());
         let inputs = self.p.inputs();
         let input = inputs.iter().any(|i| i.offset <= start && end <= i.offset + i.bytes.max(4));
-        input && !self.written().any(start, end)
+        input && !self.written().writes_any(start, end)
     }
 }
 
@@ -224,7 +224,7 @@ impl Emit<'_> {
     }
 
     /// The address of a symbol, which the context has; of one that is nowhere the machine says so.
-    pub(super) fn symbol(&mut self, pc: Pc) -> Result<(), Unsupported> {
+    pub(super) fn address_of_symbol(&mut self, pc: Pc) -> Result<(), Unsupported> {
         let i = self.inst(pc);
         let Dst::Reg { offset, ty: Type::Q | Type::Uq, sat: false, .. } = i.dst else {
             return Err("an address of few bits");

@@ -72,23 +72,23 @@ use self::atomic_prefetch::{Line, lines, rows};
 use self::row_caches::{RowCaches, find_row_caches};
 use self::row_streams::{STREAM, Stream, find_streams};
 use crate::active::Active;
+use crate::affine_vectors::Shapes;
 use crate::alloc::Allocation;
 use crate::asm::{
     Asm, Encoded, K, Label, Lanes, Mem, Opd, Unsupported, V, Width, mask_register, vector_register,
 };
 use crate::context_layout::{CTX, REGS, RENEW, SITES, at, exit};
 use crate::deferred::Deferred;
+use crate::fast_maps::Map;
 use crate::float_modes::Modes;
 use crate::general::{Given, keep_slots_in_registers};
 use crate::group_order::Walk;
-use crate::image_plans::Kind;
+use crate::image_variants::Kind;
 use crate::known_integers::Known;
 use crate::level::Level;
 use crate::mask_copies::copy_stored_masks;
 use crate::narrow::{self, narrow_to_avx2};
-use crate::number_maps::Map;
 use crate::passes::Passes;
-use crate::shape::Shapes;
 use crate::structured_flow::StructuredFlow;
 use crate::vector_encodings::*;
 use crate::zero_halves::ZeroHalves;
@@ -639,7 +639,7 @@ impl<'a> Emit<'a> {
 
     /// One instruction, with what comes before it.
     fn put_inst(&mut self, pc: Pc) -> Result<(), String> {
-        self.at_run(pc);
+        self.begin_or_end_run(pc);
         // Blocks begin and end rounding to nearest.
         if pc > 0 && self.blocks[pc as usize - 1] == pc {
             self.rounds(Rounding::NearestEven);
@@ -773,7 +773,7 @@ impl<'a> Emit<'a> {
             Op::PredLogic => self.pred_logic(pc),
             Op::Setp => self.predicate_bits(pc),
             Op::MovPred => self.predicate_value(pc),
-            Op::Faddr => self.symbol(pc),
+            Op::Faddr => self.address_of_symbol(pc),
             Op::Dpas => self.dpas(pc),
             _ => self.compute(pc),
         }

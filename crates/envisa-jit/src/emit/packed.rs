@@ -64,7 +64,7 @@ impl Emit<'_> {
     /// A source as often as the place has elements: elements of its size, or one for all, or their magnitudes. Whether they
     /// are taken away is up to the instruction. `tmp` may be overwritten.
     fn elements(&mut self, s: &Src, place: Place, tmp: V) -> Option<Opd> {
-        if let Some(x) = crate::shape::constant(self.p, s) {
+        if let Some(x) = crate::affine_vectors::constant(self.p, s) {
             return Some(self.repeated(x, place.ty));
         }
         let Src::Reg { offset, ty, strides, shape, modifier, constant } = *s else { return None };
@@ -279,7 +279,7 @@ impl Emit<'_> {
     /// Words shifted by a constant: as the dwords that they are extended to, of which the low bits count.
     fn shifted(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
         let (Some(n), Src::Reg { ty, constant: false, .. }) =
-            (crate::shape::constant(self.p, &i.src[1]), i.src[0])
+            (crate::affine_vectors::constant(self.p, &i.src[1]), i.src[0])
         else {
             return Ok(false);
         };
@@ -403,7 +403,7 @@ impl Emit<'_> {
             }
             _ => None,
         });
-        let number = |s: &Src| crate::shape::constant(self.p, s);
+        let number = |s: &Src| crate::affine_vectors::constant(self.p, s);
         let alike = |of: Type, s: &Src| match (*s, number(s)) {
             (_, Some(x)) => type_holds_value(of, x),
             (Src::Reg { ty, modifier, .. }, None) => typed(ty, modifier) == Some(of),
@@ -443,7 +443,7 @@ impl Emit<'_> {
             }
             _ => None,
         };
-        let number = |s: &Src| crate::shape::constant(self.p, s);
+        let number = |s: &Src| crate::affine_vectors::constant(self.p, s);
         let [a, b] = [&i.src[0], &i.src[1]];
         let Some((from, ty)) = narrow(a).filter(|_| self.level == Level::Avx512) else { return Ok(false) };
         let bytes = part.lanes * ty.size();

@@ -54,7 +54,7 @@ impl Emit<'_> {
             let cut = |c: &envisa_lower::analysis::Cell| {
                 c.offset < end && start < c.offset + c.bytes && (c.offset < start || end < c.offset + c.bytes)
             };
-            !self.written().any(start, end) && !self.cells.iter().any(|(_, c)| cut(c))
+            !self.written().writes_any(start, end) && !self.cells.iter().any(|(_, c)| cut(c))
         };
         (0..all.len()).filter(|k| apart(*k) && whole(&all[*k])).map(|k| all[k]).collect()
     }

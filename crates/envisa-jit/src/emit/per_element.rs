@@ -241,7 +241,7 @@ impl Emit<'_> {
                     self.a.rri(extract, vector_register(4, Width::Y), vector_register(v, Width::Z), 1);
                     from = 4;
                 }
-                let k = self.half(mask, h);
+                let k = self.mask_of_eight(mask, h);
                 self.a.v2(VPMOVZXDQ, Width::Z, 4, Opd::Reg(from), Lanes::All);
                 if high {
                     self.a.v2i(VPSLLQ, Width::Z, 4, Opd::Reg(4), 32, Lanes::All);

@@ -14,7 +14,7 @@ impl Emit<'_> {
     ) -> Result<(), Unsupported> {
         for h in self.halves_on(pc, part) {
             let to = to + 64 * h;
-            let k = self.half(on, h);
+            let k = self.mask_of_eight(on, h);
             if write {
                 let v = self.data_in(to, 64, 0)?;
                 self.a.store(STORE64, Width::Z, m.plus(64 * h), v, k.map_or(Lanes::All, Lanes::Of));
@@ -51,7 +51,7 @@ impl Emit<'_> {
     }
 
     /// A mask of eight channels of sixteen.
-    pub(super) fn half(&mut self, on: Option<K>, h: u32) -> Option<K> {
+    pub(super) fn mask_of_eight(&mut self, on: Option<K>, h: u32) -> Option<K> {
         let k = on?;
         if h == 0 {
             return Some(k);

@@ -20,7 +20,7 @@ use super::row_streams::{
     closed, control_edges, innermost_loops, is_written_in_loop, load, loaded_cells, stores_in_loop,
 };
 use super::site_reach::{SiteReach, site_reach};
-use crate::shape::Shapes;
+use crate::affine_vectors::Shapes;
 
 /// Columns that are brought at once.
 pub(crate) const COLUMNS: u32 = 16;

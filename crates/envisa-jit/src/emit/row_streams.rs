@@ -20,7 +20,7 @@ use envisa_lower::analysis::{CellId, Cells, Flow};
 use envisa_lower::{Dst, ExecType, Message, Op, Pc, Program, RegOffset, Shape, Simt, Src};
 
 use super::memory::address_form;
-use crate::shape::Shapes;
+use crate::affine_vectors::Shapes;
 
 /// How many iterations' dwords are loaded at once: a tile.
 pub(crate) const COLUMNS: u32 = 16;

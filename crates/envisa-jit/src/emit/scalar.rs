@@ -1,7 +1,7 @@
 //! Instructions of one channel on integers, and vectors that are kept as their first element.
 
 use super::*;
-use crate::shape::constant;
+use crate::affine_vectors::constant;
 
 /// A condition of the flags.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -227,7 +227,7 @@ impl Emit<'_> {
             let which = self.literals(std::array::from_fn(|k| 8 * h + k as u32 / 2 + 16 * (k as u32 % 2)));
             self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(which), Lanes::All);
             self.a.v3(VPERMI2D, Width::Z, 0, 2, Opd::Reg(3), Lanes::All);
-            let half = self.half(on, h);
+            let half = self.mask_of_eight(on, h);
             let lanes = self.load_lanes(pc, to, on).and(half);
             let of_half = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
             self.store_part(to, 0, 8, &of_half, lanes)?;

@@ -14,7 +14,7 @@ impl Emit<'_> {
     /// Elements of rows in two steps: of each pair of elements and each half of the channels a vector, and of the two of a
     /// pair one for each element. That takes a third of the permutations that one element after the other does.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn take_apart(
+    pub(super) fn deinterleave(
         &mut self,
         pc: Pc,
         (s, part): (&Simt, &Part),

@@ -127,7 +127,7 @@ impl Emit<'_> {
     }
 
     /// Where some of all channels part with the others, whose code is the one for some of them.
-    pub(super) fn put_narrowed(&mut self, pc: Pc, back: Label) {
+    pub(super) fn jump_to_masked_code(&mut self, pc: Pc, back: Label) {
         self.leave(pc);
         self.a.jmp(back);
     }

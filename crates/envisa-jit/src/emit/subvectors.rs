@@ -256,7 +256,7 @@ impl Emit<'_> {
     }
 
     /// Before an instruction: a run begins, or is over.
-    pub(super) fn at_run(&mut self, pc: Pc) {
+    pub(super) fn begin_or_end_run(&mut self, pc: Pc) {
         if self.tiles.as_ref().is_some_and(|r| pc >= r.end) {
             self.leave_tiles(pc);
             self.tiles = None;

@@ -3,7 +3,7 @@
 use super::image::TEXELS;
 use super::memory::PTR;
 use super::*;
-use crate::image_plans::{Source, Texel, number};
+use crate::image_variants::{Source, Texel, number};
 use envisa_sem::image::ChannelType;
 
 impl Emit<'_> {

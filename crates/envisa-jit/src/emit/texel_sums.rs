@@ -3,7 +3,7 @@
 use super::image::{Place, TEXELS};
 use super::memory::ON;
 use super::*;
-use crate::image_plans::Source;
+use crate::image_variants::Source;
 use envisa_lower::Sample;
 use envisa_sem::sampler::NAN;
 

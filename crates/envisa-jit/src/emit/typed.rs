@@ -4,7 +4,7 @@ use super::image::{INSIDE, TEXELS};
 use super::memory::PTR;
 use super::*;
 use crate::context_layout::site;
-use crate::image_plans::{Source, Stored, is_zero, number};
+use crate::image_variants::{Source, Stored, is_zero, number};
 use envisa_lower::{Coordinates, Outside, Typed};
 use envisa_machine::memory::ImageShape;
 

@@ -58,7 +58,7 @@ impl Emit<'_> {
                 from = d;
             }
             self.a.v3(VPSUBQ, Width::Z, d, from, Opd::Bcast(first), Lanes::All);
-            let of = self.half(on, h);
+            let of = self.mask_of_eight(on, h);
             let k = if h == 0 { miss } else { 7 };
             self.a.vcmp(VPCMPUQ, Width::Z, k, d, Opd::Bcast(span), 5, of);
             self.a.store_to_reg(VPMOVQD, Width::Z, d, d);

@@ -39,7 +39,7 @@ impl Written {
         self.dwords.binary_search(&at).is_ok()
     }
 
-    pub fn any(&self, start: u32, end: u32) -> bool {
+    pub fn writes_any(&self, start: u32, end: u32) -> bool {
         let from = self.ranges.partition_point(|r| r.1 <= start);
         self.ranges.get(from).is_some_and(|r| r.0 < end) || self.anywhere.is_some_and(|a| start >= a)
     }

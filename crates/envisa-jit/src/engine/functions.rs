@@ -2,8 +2,8 @@
 //! call does to a thread, and a return, is the machine's.
 
 use super::*;
+use crate::affine_vectors::Shapes;
 use crate::known_integers::Known;
-use crate::shape::Shapes;
 use envisa_isa::Modifier;
 use envisa_lower::analysis::CellId;
 use envisa_lower::{Function, ProgramParts, Src};
@@ -157,7 +157,7 @@ impl Translation for Functions {
         launch: &'a LaunchView<'a>,
         number: u32,
     ) -> Result<Box<dyn Worker + 'a>, Box<Trap>> {
-        let mut sites = vec![Site::NOWHERE; crate::image_plans::sites(&self.program)];
+        let mut sites = vec![Site::NOWHERE; crate::image_variants::sites(&self.program)];
         let at = sites.as_mut_ptr();
         let mut contexts: Vec<Context> =
             self.all.iter().map(|f| Context::new(&f.variant, at, callback as *const ())).collect();

@@ -4,9 +4,9 @@ use envisa_lower::Pc;
 use envisa_machine::start::Start;
 
 use crate::active::Active;
+use crate::affine_vectors::Seed;
 use crate::group_order::Walk;
-use crate::image_plans::Kind;
-use crate::shape::Seed;
+use crate::image_variants::Kind;
 
 /// Which threads lack channels: none, ones that are all of their group, all threads (each of them all of its group), or
 /// the last one of a group of several.

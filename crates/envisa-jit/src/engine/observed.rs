@@ -73,7 +73,7 @@ impl<'a> Threads<'a> {
         }
         let most = launch.prepared.most_threads() as usize;
         let live = if native.together { most } else { 1 };
-        let mut sites = vec![Site::NOWHERE; image_plans::sites(&native.program)];
+        let mut sites = vec![Site::NOWHERE; image_variants::sites(&native.program)];
         let at = sites.as_mut_ptr();
         let contexts = variants.each_ref().map(|v| {
             let one = |v: &Arc<Variant>| {

@@ -19,7 +19,7 @@ impl Spare {
     pub(super) fn new(native: &Native, chosen: &Chosen, most: u32) -> Spare {
         let together = native.together;
         let live = if together { most } else { 1 };
-        let mut sites = vec![Site::NOWHERE; image_plans::sites(&native.program)];
+        let mut sites = vec![Site::NOWHERE; image_variants::sites(&native.program)];
         let at = sites.as_mut_ptr();
         let code = chosen.variants.each_ref().map(|v| v.as_ref().ok());
         let turning = code.map(|v| {

@@ -2,8 +2,8 @@
 
 use iced_x86::{FlowControl, Instruction};
 
+use super::register_tables::Table;
 use super::step_list::{Effect, Reg, Step, UNITS};
-use super::tables::Table;
 
 /// Steps from a label, or from behind a jump, to the next.
 pub(super) struct Block {

@@ -89,8 +89,8 @@ impl Narrow<'_> {
                 ];
                 self.quarters(k(0), from.map(Some));
             }
-            C::VEX_Kortestw_kr_kr => self.any(&[k(0), k(1)], 2, next),
-            C::VEX_Kortestb_kr_kr => self.any(&[k(0), k(1)], 1, next),
+            C::VEX_Kortestw_kr_kr => self.test_of_masks(&[k(0), k(1)], 2, next),
+            C::VEX_Kortestb_kr_kr => self.test_of_masks(&[k(0), k(1)], 1, next),
             C::VEX_Kmovw_kr_km16 => self.bits(k(0), memory(i), 2),
             C::VEX_Kmovb_kr_km8 => self.bits(k(0), memory(i), 1),
             C::VEX_Kmovd_kr_km32 => self.bits(k(0), memory(i), 4),
@@ -315,7 +315,7 @@ impl Narrow<'_> {
     }
 
     /// Flags: whether any bit is set, and, if that is what is asked, whether all are.
-    fn any(&mut self, ks: &[K], quarters: u32, next: &[Instruction]) {
+    fn test_of_masks(&mut self, ks: &[K], quarters: u32, next: &[Instruction]) {
         let all = next
             .iter()
             .find(|i| i.is_jcc_short_or_near())

@@ -13,11 +13,11 @@ mod liveness;
 mod mask;
 mod output;
 mod register_allocation;
+mod register_tables;
 mod reorder;
 mod shuffle;
 mod simplify;
 mod step_list;
-mod tables;
 mod ternary;
 #[cfg(test)]
 mod tests;
@@ -29,7 +29,7 @@ use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 use crate::asm::{Mem, Unsupported, V};
 use crate::context_layout::CTX;
-use crate::number_maps::Map;
+use crate::fast_maps::Map;
 use register_allocation::{Places, Room};
 use step_list::{List, O, Reg, UNITS};
 

@@ -8,9 +8,9 @@
 use iced_x86::{Instruction, OpKind, Register};
 
 use super::liveness::{Block, Flow, mark_wanted};
+use super::register_tables::{Lists, Table};
 use super::simplify::{Made, Values};
 use super::step_list::{Effect, List, NO, Reg, Step, UNITS};
-use super::tables::{Lists, Table};
 use super::vector::is_own_memory;
 use super::{Mem, memory};
 
@@ -174,7 +174,7 @@ impl Names {
     fn keep(&mut self, name: Reg, of: Reg) {
         let (now, others) = (&self.now, &mut self.others);
         others.clear();
-        self.also.take(name, |o| {
+        self.also.drain(name, |o| {
             if o != of && now.get(o) == Some(name) {
                 others.push(o);
             }
@@ -429,7 +429,7 @@ impl Bundles {
                     self.join(d, k);
                 }
                 let parent = &mut self.parent;
-                self.readers.take(r, |d| {
+                self.readers.drain(r, |d| {
                     let (a, b) = (find_root(parent, d as usize), find_root(parent, k as usize));
                     parent[a.max(b)] = a.min(b) as u32;
                 });

@@ -3,12 +3,12 @@
 
 use iced_x86::{Code, Instruction, Mnemonic, OpKind, Register};
 
+use super::register_tables::Table;
 use super::step_list::{Effect, LOAD, List, NO, O, Reg, Step, UNITS};
-use super::tables::Table;
 use super::vector::is_own_memory;
 use super::{Mem, is_vector, memory};
 use crate::context_layout::{CTX, REGS};
-use crate::number_maps::Map;
+use crate::fast_maps::Map;
 
 const ADD: Code = Code::VEX_Vpaddd_ymm_ymm_ymmm256;
 const SUB: Code = Code::VEX_Vpsubd_ymm_ymm_ymmm256;

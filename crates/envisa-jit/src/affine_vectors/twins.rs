@@ -1,7 +1,7 @@
 //! Second halves that nobody makes: what reads them takes the first ones.
 
 use super::{Accesses, Shapes, step_of};
-use crate::number_maps::{Map, Set};
+use crate::fast_maps::{Map, Set};
 use envisa_isa::Modifier;
 use envisa_lower::analysis::{Cell, CellId, Cells};
 use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, Src};

@@ -8,8 +8,8 @@ use envisa_machine::thread::Machine;
 use envisa_sem::image::{ChannelOrder, ChannelType, ImageFormat};
 use envisa_sem::sampler::{Addressing, Axis, MOST_TEXELS, Reduction};
 
+use crate::affine_vectors::constant;
 use crate::context_layout::Site;
-use crate::shape::constant;
 
 /// How texels are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

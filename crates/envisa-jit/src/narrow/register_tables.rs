@@ -64,7 +64,7 @@ impl Lists {
     }
 
     /// Those of a register, the last first; there are none any more.
-    pub fn take(&mut self, r: Reg, mut tell: impl FnMut(u32)) {
+    pub fn drain(&mut self, r: Reg, mut tell: impl FnMut(u32)) {
         let mut at = self.last.remove(r).unwrap_or(0);
         while let Some((x, before)) = (at as usize).checked_sub(1).map(|k| self.all[k]) {
             tell(x);

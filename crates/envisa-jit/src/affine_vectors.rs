@@ -4,7 +4,7 @@ use envisa_isa::{Modifier, Type};
 use envisa_lower::analysis::{Cell, CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Message, Op, Pc, Program, Shape, Simt, Src};
 
-use crate::number_maps::{Map, Set};
+use crate::fast_maps::{Map, Set};
 
 mod lane_numbers;
 mod twins;
