@@ -1,6 +1,7 @@
 //! The machine: what threads of a launch have and share, whichever engine runs them. Register file, memory,
 //! messages, dispatch, barriers, the scheduler; the traits of engines and observers. It knows no engine.
 
+pub mod aligned_bytes;
 pub mod cpu;
 pub mod dispatch;
 pub mod dropped_accesses;

@@ -354,7 +354,7 @@ pub fn prepare_bare(
         local: [threads.saturating_mul(simd), 1, 1],
         threads,
         tail_mask: crate::register_file::all_channels(simd as usize),
-        payloads: Vec::new(),
+        payloads: crate::aligned_bytes::AlignedBytes::default(),
         implicit_offset: 0,
     };
     let (map, version) = memory.map_and_version();

@@ -1,5 +1,6 @@
 //! Threads of a group: dispatch masks and local ids.
 
+use crate::aligned_bytes::AlignedBytes;
 use crate::register_file::all_channels;
 
 /// Groups of one size: all groups but those at the far edges of a range that does not divide evenly.
@@ -12,7 +13,7 @@ pub struct GroupClass {
     /// Dispatch mask of the last thread; all others have all channels.
     pub tail_mask: u32,
     /// Per-thread payloads, one after another.
-    pub payloads: Vec<u8>,
+    pub payloads: AlignedBytes,
     /// What r0.0 holds: where the implicit arguments of these groups are in the general-state window.
     pub implicit_offset: u32,
 }
@@ -45,7 +46,7 @@ impl Threads {
         let threads = total.div_ceil(self.simd).max(1);
         let rest = total % self.simd;
         let tail_mask = if rest == 0 { all_channels(self.channels as usize) } else { (1 << rest) - 1 };
-        let mut payloads = vec![0; threads as usize * self.payload_bytes as usize];
+        let mut payloads = AlignedBytes::zeroed(threads as usize * self.payload_bytes as usize);
         if self.payload_bytes > 0 {
             let mut id = [0u32; 3];
             for payload in payloads.chunks_exact_mut(self.payload_bytes as usize) {
