@@ -250,9 +250,9 @@ fn find_other_allocation(
     channels: u32,
     ports: &Ports<'_>,
 ) -> Done {
-    let before = *site;
+    let (before, mut at) = (*site, [0; 32]);
     if matches!(s.space, Space::Flat)
-        && let Ok(at) = any_addresses(s, regs, channels, ports, &Target::Flat)
+        && any_addresses(s, regs, channels, ports, &Target::Flat, &mut at).is_ok()
         && ports
             .memory
             .find(at[mask.trailing_zeros() as usize % 32], s.element as usize, s.write, site)
@@ -459,7 +459,8 @@ pub(super) fn execute_general<O: MemoryObserver>(
         return Ok(());
     }
     let target = resolve_target(&s.space, regs, ports)?;
-    let at = any_addresses(s, regs, channels, ports, &target)?;
+    let mut at = [0; 32];
+    any_addresses(s, regs, channels, ports, &target, &mut at)?;
     let kind = if s.write { AccessKind::Write } else { AccessKind::Read };
     // What is told of row by row is also done so: elements side by side; elements that channels share.
     let rows = s.elements & s.elements.wrapping_add(1) == 0;
@@ -677,28 +678,25 @@ fn read_past_end(
     Some(u64::from_le_bytes(x))
 }
 
-fn widen_to_32_lanes<const N: usize>(x: [u64; N]) -> [u64; 32] {
-    let mut out = [0; 32];
-    out[..N].copy_from_slice(&x);
-    out
-}
-
+/// Works out the addresses of so many channels; those behind them stay as they are.
 fn any_addresses(
     s: &Simt,
     regs: &Registers,
     channels: u32,
     ports: &Ports<'_>,
     target: &Target<'_>,
-) -> Result<[u64; 32], Fault> {
+    at: &mut [u64; 32],
+) -> Result<(), Fault> {
     let add = added_address(s, regs, ports)?;
-    Ok(match channels {
-        1 => widen_to_32_lanes(addresses::<1>(s, regs, add, target)),
-        2 => widen_to_32_lanes(addresses::<2>(s, regs, add, target)),
-        4 => widen_to_32_lanes(addresses::<4>(s, regs, add, target)),
-        8 => widen_to_32_lanes(addresses::<8>(s, regs, add, target)),
-        16 => widen_to_32_lanes(addresses::<16>(s, regs, add, target)),
-        _ => addresses::<32>(s, regs, add, target),
-    })
+    match channels {
+        1 => at[..1].copy_from_slice(&addresses::<1>(s, regs, add, target)),
+        2 => at[..2].copy_from_slice(&addresses::<2>(s, regs, add, target)),
+        4 => at[..4].copy_from_slice(&addresses::<4>(s, regs, add, target)),
+        8 => at[..8].copy_from_slice(&addresses::<8>(s, regs, add, target)),
+        16 => at[..16].copy_from_slice(&addresses::<16>(s, regs, add, target)),
+        _ => *at = addresses::<32>(s, regs, add, target),
+    }
+    Ok(())
 }
 
 /// Asks whether all elements of a channel have memory: bit i of the answer, zero for channels that are
@@ -713,7 +711,8 @@ pub(super) fn query_residency(
 ) -> Result<(), Fault> {
     let Some(data) = s.data else { return Ok(()) };
     let target = resolve_target(&s.space, regs, ports)?;
-    let at = any_addresses(s, regs, channels, ports, &target)?;
+    let mut at = [0; 32];
+    any_addresses(s, regs, channels, ports, &target, &mut at)?;
     let mut answer = 0u32;
     for (i, address) in at.into_iter().enumerate().take(channels as usize) {
         let mut valid = is_lane_on(mask, i);
