@@ -25,11 +25,13 @@
 //! - `signed_sources`: integers without a sign that are below 2^31 are converted to floats as if they had one;
 //! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - `sink`: what is read once is made where it is read, if that takes no register longer;
+//! - `interleave`: chains of computations that have nothing to do with each other are computed side by side;
 //! - `initial_zeros`: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
 //!
 //! Observers are shown the program as it was written, so they run the one that [`crate::kernel`] made.
 
+mod accesses;
 mod address_sums;
 mod address_terms;
 mod byte_copies;
@@ -40,6 +42,7 @@ mod element_picks;
 mod fold_addresses;
 mod immediates;
 mod initial_zeros;
+mod interleave;
 mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
@@ -144,6 +147,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);
     sink::sink_instructions(&mut p, &blocks);
+    interleave::interleave_chains(&mut p, &blocks);
     p.registers.fresh = initial_zeros::ranges_to_zero(&p);
     p
 }

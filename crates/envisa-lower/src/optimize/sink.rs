@@ -9,13 +9,12 @@ use std::ops::Range;
 
 use envisa_isa::predefined::var;
 
-use super::{Blocks, CHUNK, chunks_of_range, range_of_access};
+use super::accesses::{Accesses, VECTOR, reorder_blocks};
+use super::{Blocks, CHUNK, chunks_of_range};
 use crate::program::*;
 
 /// How many instructions one moves down at most.
 const FAR: usize = 64;
-/// Bytes of the smallest operand that takes a vector register.
-const VECTOR: u32 = 32;
 
 /// Does what is described above.
 pub(super) fn sink_instructions(p: &mut ProgramParts, blocks: &Blocks) {
@@ -46,21 +45,6 @@ pub(super) fn sink_instructions(p: &mut ProgramParts, blocks: &Blocks) {
     }
     if moved {
         reorder_blocks(p, &order);
-    }
-}
-
-/// The registers that an instruction reads and writes.
-struct Accesses {
-    reads: Vec<Range<RegOffset>>,
-    writes: Vec<Range<RegOffset>>,
-}
-
-impl Accesses {
-    fn of(p: &ProgramParts, pc: usize) -> Accesses {
-        let (i, mut reads, mut writes) = (&p.code[pc], Vec::new(), Vec::new());
-        i.reads(p, &mut |t| reads.push(range_of_access(&t, i.channels, p)));
-        i.writes(p, &mut |t| writes.push(range_of_access(&t, i.channels, p)));
-        Accesses { reads, writes }
     }
 }
 
@@ -137,18 +121,4 @@ fn find_sink_position(
         }
     }
     None
-}
-
-/// Puts the instructions of each block into another order.
-fn reorder_blocks(p: &mut ProgramParts, order: &[usize]) {
-    let mut to = vec![0; order.len()];
-    for (at, pc) in order.iter().enumerate() {
-        to[*pc] = at as Pc;
-    }
-    p.code = order.iter().map(|pc| p.code[*pc]).collect();
-    p.upper.iter_mut().for_each(|u| u.pc = to[u.pc as usize]);
-    p.upper.sort_unstable_by_key(|u| (u.pc, u.channel));
-    for f in &p.functions {
-        crate::flow::analyse_divergence(&mut p.code, &p.tables, f.entry, f.end, p.simd);
-    }
 }

@@ -7,6 +7,7 @@ use crate::{Block, Extend, Message, Simt, Space};
 
 mod certain_numbers;
 mod element_picks;
+mod interleave;
 mod scalar_copies;
 mod wide_indices;
 

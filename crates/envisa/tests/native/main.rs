@@ -34,6 +34,7 @@ mod prefetched_rows;
 mod repeated_launches;
 mod separate_halves;
 mod state_addresses;
+mod straight_chains;
 mod structured_code;
 #[cfg(target_arch = "x86_64")]
 mod systolic;
