@@ -2,13 +2,16 @@
 
 use std::ops::Range;
 
+use envisa_isa::{Modifier, Type};
+
 use super::{CHUNK, range_of_access};
 use crate::program::*;
 
 /// Drops instructions without an effect.
 pub(super) fn remove_dead_code(p: &mut ProgramParts) {
     let mut keep = vec![true; p.code.len()];
-    mark_unread(p, &mut keep);
+    let readers = mark_unread(p, &mut keep);
+    drop_unread_carries(p, &readers);
     mark_unwaited_labels(p, &mut keep);
     remove_instructions(p, &keep);
 }
@@ -41,8 +44,9 @@ pub(super) fn remove_unused_messages(p: &mut ProgramParts) {
 /// Passes over the code at most: what is still dead then (loops full of it) stays.
 const PASSES: usize = 8;
 
-/// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others.
-fn mark_unread(p: &ProgramParts, keep: &mut [bool]) {
+/// Marks instructions whose results nobody reads: until there are no more, as each drops readers of others. Gives how many
+/// instructions read each place that are left.
+fn mark_unread(p: &ProgramParts, keep: &mut [bool]) -> Vec<u32> {
     let mut readers = vec![0u32; reader_places(p, 0..p.registers.bytes).end as usize];
     for i in &p.code {
         count(p, i, &mut readers, 1);
@@ -74,8 +78,32 @@ fn mark_unread(p: &ProgramParts, keep: &mut [bool]) {
             count(p, i, &mut readers, -1);
         }
         if !dropped {
-            return;
+            break;
         }
+    }
+    readers
+}
+
+/// Sums and differences of dwords whose carry nobody reads are those without one.
+fn drop_unread_carries(p: &mut ProgramParts, readers: &[u32]) {
+    let unread = |p: &ProgramParts, i: &Inst| {
+        let carries = i.dst2..i.dst2 + 4 * u32::from(i.channels);
+        let mut places = reader_places(p, carries);
+        i.dst2 >= p.registers.locals_start && places.all(|at| readers.get(at as usize) == Some(&0))
+    };
+    for pc in 0..p.code.len() {
+        let mut i = p.code[pc];
+        if !matches!(i.op, Op::Addc | Op::Subb) || !unread(p, &i) {
+            continue;
+        }
+        if let (Op::Subb, Src::Reg { ty, modifier, .. }) = (i.op, &mut i.src[1]) {
+            if *modifier != Modifier::None || ty.size() != 4 {
+                continue;
+            }
+            (*ty, *modifier) = (Type::D, Modifier::Neg);
+        }
+        (i.op, i.exec, i.dst2) = (Op::Add, ExecType::I32, 0);
+        p.code[pc] = i;
     }
 }
 

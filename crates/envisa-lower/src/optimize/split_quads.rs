@@ -255,6 +255,14 @@ impl Split {
         Some((k, access))
     }
 
+    /// Does an instruction cut quads to their lower dwords?
+    fn is_cut(&self, i: &Inst) -> bool {
+        let dwords = matches!(i.dst, Dst::Reg { ty: Type::D | Type::Ud, sat: false, .. });
+        let plain = matches!(i.src[0], Src::Reg { modifier: Modifier::None, .. });
+        let whole = self.source(&i.src[0], i.channels.into()).is_some_and(|s| s.1 == Access::Whole);
+        i.op == Op::Mov && dwords && plain && whole
+    }
+
     fn touches(&self, i: &Inst) -> bool {
         let n = i.channels.into();
         self.destination(&i.dst, n).is_some() || i.src.iter().any(|s| self.source(s, n).is_some())
@@ -273,6 +281,9 @@ impl Split {
             let mut named: Vec<(usize, Access)> = Vec::new();
             if operands {
                 named.extend(i.src.iter().filter_map(|s| self.source(s, channels)));
+                if self.is_cut(i) {
+                    named.iter_mut().for_each(|n| n.1 = Access::Half);
+                }
                 chosen_by_half(&named, channels, &mut chosen);
                 let to = self.destination(&i.dst, channels);
                 let whole = is_whole(p, i);
@@ -327,6 +338,12 @@ impl Split {
     /// The same instruction, whose operands that name dwords of quads name those of the halves.
     fn renamed(&self, mut i: Inst) -> Inst {
         let n = u32::from(i.channels);
+        if self.is_cut(&i)
+            && let Src::Reg { offset, .. } = i.src[0]
+            && let Some(at) = self.half(offset, false)
+        {
+            (i.src[0], i.exec) = (vector(at), ExecType::U32);
+        }
         if let Some((k, _)) = self.destination(&i.dst, n)
             && let Dst::Reg { offset, stride, .. } = &mut i.dst
         {
