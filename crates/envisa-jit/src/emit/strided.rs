@@ -195,15 +195,17 @@ impl Emit<'_> {
         on: Option<K>,
     ) -> Result<Option<(Label, Option<SlowPath>)>, Unsupported> {
         let count = s.elements.count_ones();
-        if count < 2 || !matches!(part.lanes, 8 | 16) || form.scale > 8 || self.far_apart(s, form, part) {
+        let factor = self.common_factor(s, form, part);
+        // Of single elements others look for rows.
+        let apart = count > 1 || s.element == 4 && factor > 4;
+        if !apart || !matches!(part.lanes, 8 | 16) || form.scale > 8 || self.far_apart(s, form, part) {
             return Ok(None);
         }
         // Vectors side by side, those of three elements that are kept as four, or those that begin at each element, as of
         // stencils; or parts of larger ones, as far apart as the factor that indices have.
         let element = u32::from(s.element);
         let padded = count.next_power_of_two();
-        let factor = self.common_factor(s, form, part);
-        let all = [count * element, padded * element, element, factor];
+        let all = [count * element, padded * element, element, factor, 2 * factor];
         let first = |k: usize| !all[..k].contains(&all[k]);
         let mut all: Vec<Stepped> = all
             .into_iter()
@@ -445,7 +447,7 @@ impl Emit<'_> {
 
     /// The power of two that all distances between a message's places are multiples of, up to the farthest that is moved at
     /// once.
-    fn common_factor(&self, s: &Simt, form: Form, part: &Part) -> u32 {
+    pub(super) fn common_factor(&self, s: &Simt, form: Form, part: &Part) -> u32 {
         let all = self.multiples.get_or_init(|| Multiples::new(self.p, self.flow, self.cells, self.live));
         let bits = all.bits(self.cells, s.address + 4 * part.lane, 4 * part.lanes);
         (form.scale << (form.before + u32::from(bits)).min(16)).min(transpose::APART)
@@ -514,7 +516,7 @@ impl Emit<'_> {
                     let rows = self.rows_of_plan(known, plan, m);
                     let to = &all[h as usize * count..][..count];
                     if let Some(halves) = plan.halves().filter(|_| s.slot == 4 && part.lanes == 16) {
-                        self.take_apart(pc, (s, part), plan, halves, &rows, to, on)?;
+                        self.deinterleave(pc, (s, part), plan, halves, &rows, to, on)?;
                         continue;
                     }
                     for (units, (h, to)) in plan.units.iter().zip(to) {
@@ -610,7 +612,7 @@ impl Emit<'_> {
             return Ok(());
         }
         if s.slot == 8 {
-            let k = self.half(k, h);
+            let k = self.mask_of_eight(k, h);
             let eight = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
             return self.store_part(to, v, 8, &eight, k);
         }

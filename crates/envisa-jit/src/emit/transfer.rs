@@ -112,6 +112,7 @@ impl Emit<'_> {
         if let Way::Any(v) = way
             && let Some(step) = self.row_step(s, form, part)
             && !self.far_apart(s, form, part)
+            && !self.never_a_row(s, form, part)
         {
             if self.looks_again() && (s.elements, s.element, part.lanes) == (1, 4, 16) {
                 done = Some(self.look(pc, (i, s), form, part, (v, step), data, (on, missed))?);
@@ -354,6 +355,13 @@ impl Emit<'_> {
         let whole = |c: &CellId| self.cells.get(*c).offset == at && !form.wide;
         let stride = self.cells.at(at).filter(whole).and_then(|c| self.shapes.stride(c));
         stride.is_some_and(|x| (form.bytes(x) as u32 as i32).unsigned_abs() > 8)
+    }
+
+    /// Are dwords of a part, or pairs of them, so far apart that they are no row, as all distances are multiples of more bytes
+    /// than each has?
+    fn never_a_row(&self, s: &Simt, form: Form, part: &Part) -> bool {
+        let bytes = 4 * s.elements.count_ones();
+        s.element == 4 && self.common_factor(s, form, part) > bytes
     }
 
     /// How far apart the indices of consecutive elements are, or of consecutive pairs, where it is worth while to look
@@ -632,7 +640,7 @@ impl Emit<'_> {
             for h in 0..part.lanes.div_ceil(8) {
                 let v = self.data_in(to + 64 * h, 64, 0)?;
                 let eight = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
-                let on = self.half(on, h);
+                let on = self.mask_of_eight(on, h);
                 self.store_highest(&eight, m, (v, 8), on);
             }
             return Ok(());
@@ -751,7 +759,7 @@ impl Emit<'_> {
                     self.a.scatter(VPSCATTERDQ, Width::Z, m, index, d, 5);
                 } else {
                     self.load_quads(part, Places { base: PTR, index, scale, plus: disp }, (0, h), on);
-                    let k = self.half(on, h);
+                    let k = self.mask_of_eight(on, h);
                     let k = if self.load_lanes(pc, to, on).is_some() { k } else { None };
                     let sub = Part { lanes: 8, bytes: 8, width: Width::Z, ..*part };
                     self.store_part(to, 0, 8, &sub, k)?;
