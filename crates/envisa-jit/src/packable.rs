@@ -13,7 +13,8 @@ pub(crate) fn element(i: &Inst) -> Option<u32> {
     let modifiers: &[Modifier] = match i.op {
         Op::Add | Op::Add3 => &[Modifier::None, Modifier::Abs, Modifier::Neg, Modifier::NegAbs],
         Op::Mul | Op::Mad | Op::Cmp => &[Modifier::None, Modifier::Abs],
-        Op::And | Op::Or | Op::Xor | Op::Not | Op::Bfn | Op::Min | Op::Max => &[Modifier::None],
+        Op::And | Op::Or | Op::Xor => &[Modifier::None, Modifier::Not],
+        Op::Not | Op::Bfn | Op::Min | Op::Max => &[Modifier::None],
         Op::Shl | Op::Shr | Op::Asr if size == 2 => &[Modifier::None],
         _ => return None,
     };

@@ -39,7 +39,7 @@ impl Emit<'_> {
         let maskable = home && self.level == Level::Avx512 && i.channels >= 16 && i.first.is_multiple_of(16);
         if !integers
             || !(all || maskable)
-            || i.pred.offset != 0
+            || (i.pred.offset != 0 && i.op != Op::Sel)
             || !matches!(place.bytes(), 16 | 32 | 64)
             || (!home && self.in_memory(to, place.bytes()).is_err())
         {
@@ -50,7 +50,10 @@ impl Emit<'_> {
         }
         let alike = crate::packable::element(i).is_some();
         match i.op {
+            // Of what is made of narrow elements themselves dwords need not be made.
+            Op::Mov if has_sign_modifier(&i.src[0]) => Ok(self.summed(i, place)? || self.resized(i, place)?),
             Op::Mov => Ok(self.resized(i, place)? || self.summed(i, place)?),
+            Op::Sel => self.selected_narrow(i, place),
             Op::Min | Op::Max => self.least_narrow(i, place),
             Op::Cmp => self.compared(i, place),
             _ if !alike => Ok(false),
@@ -181,9 +184,18 @@ impl Emit<'_> {
         };
         let mut from = [Opd::Reg(0); 3];
         // Register 0 is written while others are still read.
-        for ((s, from), tmp) in i.src.iter().zip(&mut from).zip([2, 1, 3]).take(sources) {
-            let Src::Reg { modifier: Modifier::None, .. } = *s else { return Ok(false) };
-            let Some(x) = self.elements(s, place, tmp) else { return Ok(false) };
+        let mut inverted = [false; 3];
+        for (k, ((s, from), tmp)) in i.src.iter().zip(&mut from).zip([2, 1, 3]).take(sources).enumerate() {
+            let mut s = *s;
+            let Src::Reg { modifier, .. } = &mut s else { return Ok(false) };
+            inverted[k] = *modifier == Modifier::Not;
+            let both = matches!(i.op, Op::And | Op::Or | Op::Xor);
+            match modifier {
+                Modifier::None => {}
+                Modifier::Not if both => *modifier = Modifier::None,
+                _ => return Ok(false),
+            }
+            let Some(x) = self.elements(&s, place, tmp) else { return Ok(false) };
             *from = x;
         }
         let (w, to) = (Width::of(place.bytes()), self.result(place));
@@ -199,6 +211,10 @@ impl Emit<'_> {
             op => {
                 let a = self.in_register(a, &part, 0);
                 match op {
+                    _ if inverted != [false; 3] => {
+                        let table = truth_table(op, inverted);
+                        self.a.v3i(VPTERNLOGD, w, to, a, b, table, Lanes::All);
+                    }
                     Op::Mov => self.copy_reg(to, a, w),
                     Op::And => self.a.v3(VPANDD, w, to, a, b, Lanes::All),
                     Op::Or => self.a.v3(VPORD, w, to, a, b, Lanes::All),
@@ -208,6 +224,28 @@ impl Emit<'_> {
                 }
             }
         }
+        self.put(place);
+        Ok(true)
+    }
+
+    /// Elements of one source or of the other, as a predicate says that is where it is kept.
+    fn selected_narrow(&mut self, i: &Inst, place: Place) -> Result<bool, Unsupported> {
+        let sixteens = matches!(i.channels, 16 | 32) && i.first.is_multiple_of(16);
+        let plain = |s: &Src| matches!(s, Src::Reg { modifier: Modifier::None, .. });
+        let made = self.deferred.pred(self.now, i.pred.offset).is_some();
+        let able = sixteens && self.level == Level::Avx512 && i.pred.combine == Combine::None && !made;
+        if !able || i.pred.offset == 0 || !i.src[..2].iter().all(plain) {
+            return Ok(false);
+        }
+        let [taken, other] = if i.pred.invert { [1, 0] } else { [0, 1] };
+        let Some(a) = self.element_operand(&i.src[taken], place, 1) else { return Ok(false) };
+        let Some(b) = self.element_register(&i.src[other], place, 2) else { return Ok(false) };
+        let bits = self.reg(i.pred.offset + u32::from(i.first) / 8);
+        let load = if i.channels == 32 { Code::VEX_Kmovd_kr_km32 } else { Code::VEX_Kmovw_kr_km16 };
+        self.a.rm(load, mask_register(5), bits);
+        let w = Width::of(place.bytes());
+        let blend = if place.ty.size() == 2 { VPBLENDMW } else { VPBLENDMB };
+        self.a.v3(blend, w, self.result(place), b, a, Lanes::Of(5));
         self.put(place);
         Ok(true)
     }
@@ -490,6 +528,25 @@ impl Emit<'_> {
         self.a.mr(Code::VEX_Kmovd_m32_kr, m, mask_register(4));
         Ok(true)
     }
+}
+
+/// Is an integer negated, or is it a magnitude?
+fn has_sign_modifier(s: &Src) -> bool {
+    matches!(s, Src::Reg { modifier: Modifier::Abs | Modifier::Neg | Modifier::NegAbs, constant: false, .. })
+}
+
+/// What `vpternlogd` makes of its second and third operand, some of which are inverted before.
+fn truth_table(op: Op, inverted: [bool; 3]) -> u32 {
+    (0..8).fold(0, |table, bits: u32| {
+        let [a, b] = [bits >> 1 & 1 != 0, bits & 1 != 0];
+        let [a, b] = [a != inverted[0], b != inverted[1]];
+        let made = match op {
+            Op::And => a && b,
+            Op::Or => a || b,
+            _ => a != b,
+        };
+        table | u32::from(made) << bits
+    })
 }
 
 /// The compare of narrow integers that is the one of dwords that they are extended to.

@@ -126,7 +126,10 @@ impl Writer {
                 let [a, b] = [&a, &b].map(|s| modified(&mut self.r, s, signs));
                 format!("add {m} {to}(0,0)<1> {a} {b}")
             }
-            8 => format!("{} {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["and", "or", "xor"])),
+            8 => {
+                let [a, b] = [&a, &b].map(|s| modified(&mut self.r, s, &["(~)"]));
+                format!("{} {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["and", "or", "xor"]))
+            }
             9 => format!("not {m} {to}(0,0)<1> {a}"),
             10 => format!("{} {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["min", "max"])),
             11 => format!("({}P1) sel {m} {to}(0,0)<1> {a} {b}", self.r.one_of(&["", "!"])),
