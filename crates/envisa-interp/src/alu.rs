@@ -21,7 +21,7 @@ pub(crate) trait Alu<T>: 'static {
     /// Is it a sum, in which NaNs keep their sign (`envisa_sem::nan`)?
     const SUM: Option<Sum> = None;
     /// The result of up to three sources; `aux` is the instruction's.
-    fn go<M: Mode>(a: T, b: T, c: T, aux: u32, m: M) -> T;
+    fn compute_lane<M: Mode>(a: T, b: T, c: T, aux: u32, m: M) -> T;
 }
 
 /// A modifier as arithmetic on bits that vectorises: `((x & and) ^ xor) - sub`.
@@ -215,14 +215,14 @@ struct One<T> {
 
 impl<T: Exec> One<T> {
     const fn of<O: Alu<T>, const S: usize>() -> One<T> {
-        One { go: O::go::<FpMode>, lanes: lanes::<O, T>, sources: S, modal: O::MODAL, sum: O::SUM }
+        One { go: O::compute_lane::<FpMode>, lanes: lanes::<O, T>, sources: S, modal: O::MODAL, sum: O::SUM }
     }
 }
 
 /// See [`One::lanes`].
 fn lanes<O: Alu<T>, T: Exec>([a, b, d]: &mut [[T; 32]; 3], n: usize, aux: u32) {
     for i in 0..n.min(32) {
-        a[i] = O::go(a[i], b[i], d[i], aux, AnyNan(Ieee));
+        a[i] = O::compute_lane(a[i], b[i], d[i], aux, AnyNan(Ieee));
     }
 }
 
@@ -373,7 +373,7 @@ fn compute_channels<O: Alu<T>, T: Exec, M: Mode, const S: usize>(
     for i in 0..n {
         let b = if S > 1 { b[i].get() } else { T::default() };
         let d = if S > 2 { d[i].get() } else { T::default() };
-        r[i] = O::go(a[i].get(), b, d, aux, mode);
+        r[i] = O::compute_lane(a[i].get(), b, d, aux, mode);
     }
 }
 
@@ -391,10 +391,10 @@ impl<O: Alu<T>, T: Exec, const S: usize> Kernel for OneK<O, T, S> {
         let b = if S > 1 { scalar(m, c, 1) } else { T::default() };
         let d = if S > 2 { scalar(m, c, 2) } else { T::default() };
         let mut r = if !O::MODAL || m.t.ieee {
-            O::go(a, b, d, c.aux, AnyNan(Ieee))
+            O::compute_lane(a, b, d, c.aux, AnyNan(Ieee))
         } else {
             let Some(mode) = m.t.mode.nearest() else { return execute_in_mode::<O, T, S>(m, c, pc, mask) };
-            O::go(a, b, d, c.aux, AnyNan(mode))
+            O::compute_lane(a, b, d, c.aux, AnyNan(mode))
         };
         if O::MODAL
             && any_nan(&[r])

@@ -10,7 +10,7 @@ macro_rules! int_ops {
     ($t:ty: $($name:ident |$a:pat_param, $b:pat_param, $c:pat_param, $aux:pat_param| $e:expr;)*) => {$(
         impl Alu<$t> for $name {
             #[inline(always)]
-            fn go<M: Mode>($a: $t, $b: $t, $c: $t, $aux: u32, _: M) -> $t {
+            fn compute_lane<M: Mode>($a: $t, $b: $t, $c: $t, $aux: u32, _: M) -> $t {
                 $e
             }
         }
@@ -23,7 +23,7 @@ macro_rules! float_ops {
             const MODAL: bool = true;
             $(const SUM: Option<Sum> = Some(Sum::$sum);)?
             #[inline(always)]
-            fn go<M: Mode>($a: $t, $b: $t, $c: $t, _: u32, $m: M) -> $t {
+            fn compute_lane<M: Mode>($a: $t, $b: $t, $c: $t, _: u32, $m: M) -> $t {
                 $e
             }
         }

@@ -33,6 +33,7 @@ mod known_integers;
 mod level;
 mod listing;
 mod mask_copies;
+mod memory_rows;
 mod multiples;
 mod narrow;
 mod packable;
@@ -42,7 +43,6 @@ mod passes;
 mod perf;
 mod rounding;
 mod sites;
-mod strided_rows;
 mod structured_flow;
 #[allow(dead_code)]
 mod vector_encodings;

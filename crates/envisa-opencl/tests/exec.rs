@@ -566,7 +566,7 @@ fn mistakes_of_the_program_are_findings() {
     let Some((code, _, err)) = exec(&["--check", "--leaks"], "copies release leak") else { return };
     assert_eq!(code, 1);
     for part in [
-        "failed with CL_MEM_COPY_OVERLAP: 100 bytes from 0 on and from 50 on of one buffer",
+        "failed with CL_MEM_COPY_OVERLAP: source and destination overlap: 100 bytes at offsets 0 and 50 of one buffer",
         "failed with CL_INVALID_VALUE: bytes 250 to 350 are not inside of 256 bytes",
         "failed with CL_INVALID_KERNEL_ARGS: argument 0 (`x`) of kernel `twice` was released before",
         "1 buffer never released (256 bytes)",

@@ -28,7 +28,6 @@ mod collective_calls;
 mod copies;
 mod element_names;
 mod finding;
-mod group_races;
 mod hints;
 #[cfg(test)]
 mod histories;
@@ -36,7 +35,6 @@ mod id_conditions;
 mod id_sums;
 mod interest;
 mod kernel_reports;
-mod launch_races;
 mod local_messages;
 mod memory_content;
 mod order_by_atomics;
@@ -46,6 +44,8 @@ mod pointer_flows;
 mod private_names;
 mod proven_reads;
 mod races;
+mod races_between_groups;
+mod races_in_group;
 mod register_steps;
 mod report_places;
 mod scattered;
@@ -75,15 +75,15 @@ use collective_calls::Broadcasts;
 use copies::Copies;
 pub use element_names::{Elements, pointed_bytes};
 pub use finding::{Call, Finding, FindingKind, LaunchFacts, OtherAccess, Related};
-pub use group_races::RaceAccess;
-use group_races::{Group, is_several, known_channel};
 use interest::{Class, UnexpectedAccesses};
 use kernel_reports::Begun;
-use launch_races::{Accessor, Launch};
 use local_messages::{Lanes, LocalMessage};
 use memory_content::Contents;
 use order_by_atomics::HandedOver;
 use private_names::PrivateNames;
+use races_between_groups::{Accessor, Launch};
+pub use races_in_group::RaceAccess;
+use races_in_group::{Group, is_several, known_channel};
 use register_steps::{Partial, Registers};
 pub use report_places::ProgramFacts;
 use report_places::Sites;
@@ -173,7 +173,7 @@ impl Checks {
         let budget = Arc::new(Budget::new(access_cells::SPARE_BYTES + facts.buffer_bytes / 2));
         Checks {
             contents: Contents::new(&facts.fresh, &facts.records),
-            launch: Arc::new(Launch::new(launch_races::SPARE_BYTES + 2 * facts.buffer_bytes)),
+            launch: Arc::new(Launch::new(races_between_groups::SPARE_BYTES + 2 * facts.buffer_bytes)),
             group: Group::of(Arc::clone(&budget), facts.sub_groups),
             budget,
             facts: Arc::new(facts),

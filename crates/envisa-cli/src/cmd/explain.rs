@@ -40,7 +40,9 @@ pub fn run(args: Args) -> Done {
     let found = find(&query);
     if found.is_empty() {
         return match code_or_rule_page(&query) {
-            Some(_) if args.json => Err(Failure(format!("{query}: only instructions are explained as JSON"))),
+            Some(_) if args.json => {
+                Err(Failure(format!("{query} is no instruction, and only these are explained as JSON")))
+            }
             Some(page) => {
                 io::print(&page)?;
                 Ok(Exit::Fine)

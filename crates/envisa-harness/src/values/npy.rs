@@ -139,7 +139,7 @@ impl Header {
             }
         }
         if !p.rest.trim_start().is_empty() {
-            return Err("the header goes on behind its dictionary".to_owned());
+            return Err("its header has more than one dictionary: the file is damaged".to_owned());
         }
         let missing = |key: &str| format!("the header has no '{key}'");
         let descr = descr.ok_or_else(|| missing("descr"))?;

@@ -1,5 +1,5 @@
 //! Messages whose channels are a known number of bytes apart and which are no row of single elements: rows of memory are
-//! moved, and elements are picked out of them or put together to them ([`crate::strided_rows`]).
+//! moved, and elements are picked out of them or put together to them ([`crate::memory_rows`]).
 
 use envisa_lower::Simt;
 
@@ -8,8 +8,8 @@ use super::transpose::{self, Channels};
 use super::*;
 use crate::asm::SlowPath;
 use crate::context_layout::site;
+use crate::memory_rows::{Plan, Steps};
 use crate::multiples::Multiples;
-use crate::strided_rows::{Plan, Steps};
 
 /// Most bytes from channel to channel of which rows are moved: both halves of a message lie within a kilobyte.
 const MOST: i32 = 32;

@@ -3,7 +3,7 @@
 use envisa_lower::Simt;
 
 use super::*;
-use crate::strided_rows::{Plan, Unit};
+use crate::memory_rows::{Plan, Unit};
 
 /// A row that is in none of these.
 const OTHER: V = 5;

@@ -145,7 +145,7 @@ impl Caller {
         of.part(offset, size).ok_or_else(|| {
             note_reason(|| match offset.checked_add(size) {
                 Some(end) => format!("bytes {offset} to {end} are not inside of {} bytes", of.len()),
-                None => format!("offset {offset} and size {size} overflow"),
+                None => format!("offset {offset} and size {size} are more than an address can be"),
             });
             Error::INVALID_VALUE
         })

@@ -250,7 +250,7 @@ command! {
         let to = c.part(&dst.region, dst_offset, size)?;
         let apart = from.address() + size <= to.address() || to.address() + size <= from.address();
         if !apart && size > 0 {
-            note_reason(|| format!("{size} bytes from {src_offset} on and from {dst_offset} on of one buffer"));
+            note_reason(|| format!("source and destination overlap: {size} bytes at offsets {src_offset} and {dst_offset} of one buffer"));
             return Err(Error::MEM_COPY_OVERLAP);
         }
         report_mapped_use(&src, &from, false, "clEnqueueCopyBuffer");

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cell_page::{self, PAGE, PAGE_BYTES, Page, Rules};
-use super::group_races::{Map, RaceAccess, SLM};
 use super::past_accesses::{CLOCK, MOST_CLOCK, word_by};
 pub(super) use super::past_accesses::{
     ChannelRange, CurrentAccess, PastAccess, WHOLE, is_several, known_channel, several_channels,
 };
+use super::races_in_group::{Map, RaceAccess, SLM};
 
 /// Bytes that are looked at one by one where some of them are no whole dword.
 const LINE: u32 = 32;

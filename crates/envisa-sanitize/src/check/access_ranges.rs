@@ -23,7 +23,7 @@ impl Part {
     }
 
     /// The factors of ids that vary, each with how many values its id has; those closest to nothing first.
-    fn terms(&self, counts: [u32; IDS]) -> Vec<(i128, i128)> {
+    fn varying_terms(&self, counts: [u32; IDS]) -> Vec<(i128, i128)> {
         let mut terms: Vec<(i128, i128)> = self.factors.iter().copied().zip(counts.map(i128::from)).collect();
         terms.retain(|(factor, count)| *factor != 0 && *count > 1);
         terms.sort_by_key(|(factor, _)| factor.abs());
@@ -33,7 +33,7 @@ impl Part {
     /// Is each number from its least to its most the sum of some ids?
     fn is_dense(&self, counts: [u32; IDS]) -> bool {
         let mut reach = 0;
-        self.terms(counts).into_iter().all(|(factor, count)| {
+        self.varying_terms(counts).into_iter().all(|(factor, count)| {
             let fits = factor.abs() <= reach + 1;
             reach += factor.abs() * (count - 1);
             fits
@@ -43,7 +43,7 @@ impl Part {
     /// Has it the same value only for work-items with the same ids, as far as it has factors?
     fn tells_apart(&self, counts: [u32; IDS]) -> bool {
         let mut span = 1;
-        self.terms(counts).into_iter().all(|(factor, count)| {
+        self.varying_terms(counts).into_iter().all(|(factor, count)| {
             let fits = factor.abs() >= span;
             span += factor.abs() * (count - 1);
             fits

@@ -8,11 +8,11 @@ use envisa_machine::messages::{compares, left_memory_unchanged};
 use envisa_machine::thread::{Machine, Mask};
 
 use super::Checks;
-use super::group_races::{CurrentAccesses, RaceAccess, SLM, THREAD};
 use super::interest::Class;
-use super::launch_races::Accessor;
 use super::local_messages::inside;
 use super::memory_content::ContentPlace;
+use super::races_between_groups::Accessor;
+use super::races_in_group::{CurrentAccesses, RaceAccess, SLM, THREAD};
 use super::report_places::LOCAL_OFFSET;
 
 /// What is known of a message before the program runs.

@@ -127,7 +127,7 @@ impl Checks {
             (
                 a.address,
                 match self.sites.local_variable(a.address) {
-                    Some((_, other)) => format!("{what}: {other} lies there"),
+                    Some((_, other)) => format!("{what}: that is inside {other}"),
                     None => what,
                 },
             )

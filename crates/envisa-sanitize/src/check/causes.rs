@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::group_races::SLM;
 use super::memory_content::ContentPlace;
+use super::races_in_group::SLM;
 use super::{Finding, FindingKind, Key, RaceAccess};
 
 /// Dwords that are remembered of a group, at most.

@@ -8,11 +8,11 @@
 
 use envisa_machine::cpu::{Isa, PerLevel, at_best_level};
 
-use super::group_races::RaceAccess;
 use super::past_accesses::{
     CHANNEL_BITS, CLOCK, CurrentAccess, MOST_CLOCK, PC_BITS, PastAccess, SEVERAL, THREAD_BITS, WHOLE,
     is_several,
 };
+use super::races_in_group::RaceAccess;
 
 /// Bytes of memory of a page.
 pub(super) const PAGE: u64 = 256;

@@ -2,7 +2,7 @@
 
 use envisa_lower::fence;
 
-use super::group_races::SLM;
+use super::races_in_group::SLM;
 
 /// How far each thread had come.
 #[derive(Clone, Debug, Default)]

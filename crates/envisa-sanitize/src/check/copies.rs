@@ -1,7 +1,7 @@
 //! Asynchronous copies of a group (OpenCL C, 6.13.10), as kernels that were compiled for checks tell of them.
 //!
 //! All work-items of a group have to come to a copy, with the same arguments. What it accesses is ordered after what a
-//! barrier ordered before it, and before nothing until its event is waited for: see [`Group`](super::group_races::Group).
+//! barrier ordered before it, and before nothing until its event is waited for: see [`Group`](super::races_in_group::Group).
 
 use std::collections::BTreeSet;
 

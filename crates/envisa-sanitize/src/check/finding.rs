@@ -6,7 +6,7 @@ use std::sync::Arc;
 use envisa_isa::Span;
 
 use super::element_names::Elements;
-use super::group_races::RaceAccess;
+use super::races_in_group::RaceAccess;
 use super::report_places::ProgramFacts;
 use super::texel_names::ImagePlace;
 

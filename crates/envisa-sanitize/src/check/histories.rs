@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::access_cells::{Cells, ChannelRange, CurrentAccess, PastAccess, Run, WHOLE};
-use super::group_races::RaceAccess;
-use super::launch_races::{Accessor, LINE, Launch};
 use super::past_accesses::SEVERAL;
+use super::races_between_groups::{Accessor, LINE, Launch};
+use super::races_in_group::RaceAccess;
 
 /// Numbers that follow from a seed.
 struct Numbers(u64);

@@ -7,8 +7,8 @@ use envisa_lower::{Extend, Inst, Message, Op, Space, Src};
 use envisa_machine::thread::{Machine, Mask};
 
 use super::Checks;
-use super::group_races::{ChannelRange, CurrentAccesses, RaceAccess, Run, SLM, THREAD, several_channels};
 use super::memory_content::ContentPlace;
+use super::races_in_group::{ChannelRange, CurrentAccesses, RaceAccess, Run, SLM, THREAD, several_channels};
 use super::report_places::LOCAL_OFFSET;
 
 /// What is known of a message before the program runs.

@@ -12,7 +12,7 @@ use envisa_lower::{Message, Space};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::group_races::Map;
+use super::races_in_group::Map;
 use super::undefined_bits::{Origin, Origins, Source};
 use super::written_registers::words;
 

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use super::access_cells::number;
-use super::group_races::{ChannelRange, Map, RaceAccess, Run};
-use super::launch_races::{Accessor, Race};
+use super::races_between_groups::{Accessor, Race};
+use super::races_in_group::{ChannelRange, Map, RaceAccess, Run};
 
 /// Most places that are kept, and most groups that one is told of.
 const MOST_PLACES: usize = 1 << 16;

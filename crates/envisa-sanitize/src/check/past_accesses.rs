@@ -1,6 +1,6 @@
 //! Accesses of the past, packed into words, and accesses that are being made.
 
-use super::group_races::RaceAccess;
+use super::races_in_group::RaceAccess;
 
 /// An access of the past.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

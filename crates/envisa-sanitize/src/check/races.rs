@@ -6,13 +6,13 @@ use envisa_machine::messages::{compares, left_memory_unchanged};
 use envisa_machine::thread::{Access, AccessKind, AccessRow, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::group_races::{
+use super::interest::Class;
+use super::order_by_atomics::Accessing;
+use super::races_between_groups::Accessor;
+use super::races_in_group::{
     ChannelRange, CurrentAccesses, PastAccess, RaceAccess, Run, SLM, THREAD, is_copy, is_several,
     known_channel, several_channels,
 };
-use super::interest::Class;
-use super::launch_races::Accessor;
-use super::order_by_atomics::Accessing;
 use super::{Checks, FindingKind, OtherAccess};
 
 impl Checks {

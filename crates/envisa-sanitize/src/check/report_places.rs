@@ -10,12 +10,12 @@ use envisa_machine::thread::{Access, AccessKind, LocalRegion, Machine};
 
 use super::element_names::Elements;
 use super::finding::{Call, LaunchFacts};
-use super::group_races::SLM;
 use super::hints::{self, Hint};
 use super::id_sums::Operands;
 use super::memory_content::ContentPlace;
 use super::pointer_flows::Flows;
 use super::proven_reads::Proof;
+use super::races_in_group::SLM;
 use super::register_steps::Steps;
 use super::texel_names::ImagePlace;
 use super::written_registers::Written;

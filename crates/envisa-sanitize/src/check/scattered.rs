@@ -6,11 +6,11 @@ use envisa_machine::thread::{AccessKind, AccessSpace, Machine};
 
 use super::Checks;
 use super::adjacent_accesses::Row;
-use super::group_races::{ChannelRange, CurrentAccesses, RaceAccess, Run, SLM, several_channels};
 use super::interest::Class;
-use super::launch_races::{Accessor, LINE};
 use super::memory_content::RowHome;
 use super::order_by_atomics::Accessing;
+use super::races_between_groups::{Accessor, LINE};
+use super::races_in_group::{ChannelRange, CurrentAccesses, RaceAccess, Run, SLM, several_channels};
 
 /// Fewest runs of dwords side by side that are looked at so, and most dwords of each on average: a line of them, which is
 /// looked at as one.

@@ -6,7 +6,7 @@ use envisa_lower::Message;
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::group_races::SLM;
+use super::races_in_group::SLM;
 use super::report_places::Sites;
 use super::uninitialised::is_data;
 use super::{Checks, FindingKind};

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::access_cells::number;
-use super::group_races::{ChannelRange, Map, RaceAccess, Run};
+use super::races_in_group::{ChannelRange, Map, RaceAccess, Run};
 use super::scattered::Dword;
 
 /// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
