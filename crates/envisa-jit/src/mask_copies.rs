@@ -8,15 +8,20 @@ use iced_x86::{Code, Instruction, OpKind, Register};
 use crate::context_layout::{CTX, REGS, SITES};
 use crate::fast_maps::Set;
 
-/// Bytes of a mask in memory.
-const BYTES: u64 = 2;
-
 /// A mask in memory, and a register that has it, too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Stored {
     base: Register,
     at: u64,
+    bytes: u64,
     register: Register,
+}
+
+impl Stored {
+    /// Is any of so many bytes at a place part of it?
+    fn meets(&self, (base, at, bytes): (Register, u64, u64)) -> bool {
+        self.base == base && self.at < at + bytes && at < self.at + self.bytes
+    }
 }
 
 /// Replaces loads of masks by copies where that is possible; the code keeps its length.
@@ -29,13 +34,16 @@ pub(crate) fn copy_stored_masks(code: &mut [Instruction]) {
             known.clear();
         }
         match i.code() {
-            Code::VEX_Kmovw_kr_km16 if i.op1_kind() == OpKind::Memory && is_slot(i) => {
+            code @ (Code::VEX_Kmovw_kr_km16 | Code::VEX_Kmovd_kr_km32)
+                if i.op1_kind() == OpKind::Memory && is_slot(i) =>
+            {
                 let to = i.op0_register();
                 let slot = slot(i, to);
-                let from = known.iter().find(|s| (s.base, s.at) == (slot.base, slot.at)).map(|s| s.register);
+                let same = |s: &&Stored| (s.base, s.at) == (slot.base, slot.at) && s.bytes >= slot.bytes;
+                let from = known.iter().find(same).map(|s| s.register);
                 if let Some(from) = from {
                     let ip = i.ip();
-                    if let Ok(copy) = Instruction::with2(Code::VEX_Kmovw_kr_km16, to, from) {
+                    if let Ok(copy) = Instruction::with2(code, to, from) {
                         *i = copy;
                         i.set_ip(ip);
                     }
@@ -43,9 +51,9 @@ pub(crate) fn copy_stored_masks(code: &mut [Instruction]) {
                 known.retain(|s| s.register != to);
                 known.push(slot);
             }
-            Code::VEX_Kmovw_m16_kr if is_slot(i) => {
+            Code::VEX_Kmovw_m16_kr | Code::VEX_Kmovd_m32_kr if is_slot(i) => {
                 let new = slot(i, i.op1_register());
-                known.retain(|s| s.base != new.base || s.at + BYTES <= new.at || new.at + BYTES <= s.at);
+                known.retain(|s| !s.meets((new.base, new.at, new.bytes)));
                 known.push(new);
             }
             _ => forget(i, &mut known),
@@ -68,7 +76,8 @@ fn is_slot(i: &Instruction) -> bool {
 }
 
 fn slot(i: &Instruction, register: Register) -> Stored {
-    Stored { base: i.memory_base(), at: i.memory_displacement64(), register }
+    let bytes = i.memory_size().size() as u64;
+    Stored { base: i.memory_base(), at: i.memory_displacement64(), bytes, register }
 }
 
 /// Forgets what is not so any more behind an instruction.
@@ -93,9 +102,8 @@ fn forget(i: &Instruction, known: &mut Vec<Stored>) {
         },
         // It may be read only; all other memory is somebody else's but for what is found by an index.
         (_, OpKind::Memory) if is_slot(i) => {
-            let (base, at, bytes) =
-                (i.memory_base(), i.memory_displacement64(), i.memory_size().size() as u64);
-            known.retain(|s| s.base != base || s.at + BYTES <= at || at + bytes <= s.at);
+            let place = (i.memory_base(), i.memory_displacement64(), i.memory_size().size() as u64);
+            known.retain(|s| !s.meets(place));
         }
         (_, OpKind::Memory) if matches!(i.memory_base(), SITES | Register::RSP) => {}
         _ => known.clear(),
@@ -114,6 +122,28 @@ mod tests {
 
     fn store(offset: i64, k: Register) -> Instruction {
         Instruction::with2(Code::VEX_Kmovw_m16_kr, at(REGS, offset), k).unwrap()
+    }
+
+    /// What a load of a mask of this many bytes at 64 becomes a copy of, behind a store of 32 bits there.
+    fn copied_of_dword(code: Code, offset: i64) -> Option<Register> {
+        let store = Instruction::with2(Code::VEX_Kmovd_m32_kr, at(REGS, 64), Register::K4).unwrap();
+        let mut all = [store, Instruction::with2(code, Register::K5, at(REGS, offset)).unwrap()];
+        copy_stored_masks(&mut all);
+        (all[1].op1_kind() == OpKind::Register).then(|| all[1].op1_register())
+    }
+
+    #[test]
+    fn masks_of_32_bits_are_copied_too() {
+        assert_eq!(copied_of_dword(Code::VEX_Kmovd_kr_km32, 64), Some(Register::K4));
+        assert_eq!(copied_of_dword(Code::VEX_Kmovw_kr_km16, 64), Some(Register::K4));
+        assert_eq!(copied_of_dword(Code::VEX_Kmovw_kr_km16, 66), None);
+        // Only half of it was stored.
+        let mut all = [
+            store(64, Register::K6),
+            Instruction::with2(Code::VEX_Kmovd_kr_km32, Register::K5, at(REGS, 64)).unwrap(),
+        ];
+        copy_stored_masks(&mut all);
+        assert_eq!(all[1].op1_kind(), OpKind::Memory);
     }
 
     fn load(k: Register, offset: i64) -> Instruction {
