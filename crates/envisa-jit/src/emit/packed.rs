@@ -240,9 +240,14 @@ impl Emit<'_> {
         let [taken, other] = if i.pred.invert { [1, 0] } else { [0, 1] };
         let Some(a) = self.element_operand(&i.src[taken], place, 1) else { return Ok(false) };
         let Some(b) = self.element_register(&i.src[other], place, 2) else { return Ok(false) };
-        let bits = self.reg(i.pred.offset + u32::from(i.first) / 8);
-        let load = if i.channels == 32 { Code::VEX_Kmovd_kr_km32 } else { Code::VEX_Kmovw_kr_km16 };
-        self.a.rm(load, mask_register(5), bits);
+        // By sixteens: CPUs do not forward two stores, as of a compare of dwords, to one load.
+        for (k, half) in [5, 7].into_iter().zip(0..u32::from(i.channels) / 16) {
+            let bits = self.reg(i.pred.offset + u32::from(i.first) / 8 + 2 * half);
+            self.a.rm(Code::VEX_Kmovw_kr_km16, mask_register(k), bits);
+        }
+        if i.channels == 32 {
+            self.a.kkk(Code::VEX_Kunpckwd_kr_kr_kr, 5, 7, 5);
+        }
         let w = Width::of(place.bytes());
         let blend = if place.ty.size() == 2 { VPBLENDMW } else { VPBLENDMB };
         self.a.v3(blend, w, self.result(place), b, a, Lanes::Of(5));

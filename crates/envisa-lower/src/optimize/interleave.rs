@@ -42,8 +42,11 @@ pub(super) fn interleave_chains(p: &mut ProgramParts, blocks: &Blocks) {
             let readers = readers.get_or_insert_with(|| count_readers(p));
             let run = Run::new(p, start..start + len, readers);
             let before: Vec<usize> = (0..len).collect();
-            let after = run.by_readiness();
-            let (old, new) = (run.cost(&before), run.cost(&after));
+            let rest = run.rest();
+            // All side by side to the end; or, where there are no registers for all, one after the other.
+            let orders = [run.by_readiness(|at| rest[at]), run.by_readiness(|_| 0)];
+            let old = run.cost(&before);
+            let Some((new, after)) = orders.map(|o| (run.cost(&o), o)).into_iter().min() else { continue };
             if new + old / WORTH < old {
                 after.iter().zip(&mut order[start..]).for_each(|(at, to)| *to = start + at);
                 moved = true;
@@ -231,9 +234,9 @@ impl Run {
         rest
     }
 
-    /// The steps in the order in which they can begin, those first from which on it takes longest, of those that find
-    /// registers; where none does, one that takes the fewest.
-    fn by_readiness(&self) -> Vec<usize> {
+    /// The steps in the order in which they can begin, the most urgent ones first, of those that find registers; where none
+    /// does, one that takes the fewest.
+    fn by_readiness(&self, urgency: impl Fn(usize) -> u32) -> Vec<usize> {
         let mut followers = vec![Vec::new(); self.steps.len()];
         let mut left: Vec<usize> = Vec::with_capacity(self.steps.len());
         for (at, s) in self.steps.iter().enumerate() {
@@ -241,8 +244,7 @@ impl Run {
             s.behind.iter().for_each(|r| followers[*r].push((at, 0)));
             left.push(s.reads_of.len() + s.behind.len());
         }
-        let rest = self.rest();
-        let ranked = |at: usize| (Reverse(rest[at]), at);
+        let ranked = |at: usize| (Reverse(urgency(at)), at);
         let mut ready = vec![0; self.steps.len()];
         let mut available: BTreeSet<(Reverse<u32>, usize)> =
             (0..left.len()).filter(|at| left[*at] == 0).map(ranked).collect();
