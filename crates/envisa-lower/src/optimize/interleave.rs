@@ -6,7 +6,7 @@
 //! there are registers for what is under way then.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::ops::Range;
 
 use super::accesses::{Accesses, VECTOR, reorder_blocks};
@@ -41,14 +41,8 @@ pub(super) fn interleave_chains(p: &mut ProgramParts, blocks: &Blocks) {
         if len > FEW {
             let readers = readers.get_or_insert_with(|| count_readers(p));
             let run = Run::new(p, start..start + len, readers);
-            let before: Vec<usize> = (0..len).collect();
-            let rest = run.rest();
-            // All side by side to the end; or, where there are no registers for all, one after the other.
-            let orders = [run.by_readiness(|at| rest[at]), run.by_readiness(|_| 0)];
-            let old = run.cost(&before);
-            let Some((new, after)) = orders.map(|o| (run.cost(&o), o)).into_iter().min() else { continue };
-            if new + old / WORTH < old {
-                after.iter().zip(&mut order[start..]).for_each(|(at, to)| *to = start + at);
+            if let Some(better) = run.better_order() {
+                better.iter().zip(&mut order[start..]).for_each(|(at, to)| *to = start + at);
                 moved = true;
             }
         }
@@ -103,11 +97,11 @@ fn latency(i: &Inst) -> u32 {
 /// Computations in a row.
 struct Run {
     steps: Vec<Step>,
-    /// By chunk that is written: how many steps of the run read it, and whether anybody else does.
-    readers: BTreeMap<u32, (u32, bool)>,
+    /// By number of a chunk: does somebody else read what the run leaves there, or is it not written here at all?
+    kept: Vec<bool>,
 }
 
-/// One of them.
+/// One of them. Chunks of the register file are numbered within the run.
 struct Step {
     /// Vector operations that it takes.
     operations: u32,
@@ -116,49 +110,87 @@ struct Step {
     reads_of: Vec<usize>,
     /// The steps that it has to come behind because it writes what they read or write.
     behind: Vec<usize>,
-    /// Chunks of vectors.
-    reads: BTreeSet<u32>,
-    writes: BTreeSet<u32>,
+    /// Chunks of vectors that it touches: does it read them, and write them?
+    vectors: Vec<(usize, bool, bool)>,
+}
+
+/// What is known of a chunk while steps are looked at.
+#[derive(Default)]
+struct Chunk {
+    last_write: Option<usize>,
+    last_reads: Vec<usize>,
+    /// Steps that read it.
+    readers: u32,
+    /// Where it is in the register file.
+    place: u32,
+}
+
+/// Chunks by their numbers.
+#[derive(Default)]
+struct Numbers {
+    by_place: HashMap<u32, usize>,
+    all: Vec<Chunk>,
+}
+
+impl Numbers {
+    fn of(&mut self, places: impl IntoIterator<Item = u32>) -> BTreeSet<usize> {
+        let number = |place: u32| {
+            *self.by_place.entry(place).or_insert_with(|| {
+                self.all.push(Chunk { place, ..Chunk::default() });
+                self.all.len() - 1
+            })
+        };
+        places.into_iter().map(number).collect()
+    }
 }
 
 impl Run {
     fn new(p: &ProgramParts, run: Range<usize>, all_readers: &[u32]) -> Run {
-        let mut steps: Vec<Step> = Vec::with_capacity(run.len());
-        let mut last_write: BTreeMap<u32, usize> = BTreeMap::new();
-        let mut last_reads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        let mut readers = BTreeMap::new();
+        let (mut steps, mut numbers) = (Vec::with_capacity(run.len()), Numbers::default());
         for (at, pc) in run.enumerate() {
             let accesses = Accesses::of(p, pc);
-            let reads = accesses.chunks_read();
-            let writes: BTreeSet<u32> =
-                accesses.writes.iter().flat_map(|r| chunks_of_range(r.clone())).collect();
-            let reads_of = reads.iter().filter_map(|c| last_write.get(c).copied()).collect();
+            let reads = numbers.of(accesses.chunks_read());
             let vectors = accesses.reads.iter().filter(|r| r.end - r.start >= VECTOR);
-            let vectors = vectors.flat_map(|r| chunks_of_range(r.clone())).collect();
+            let vectors = numbers.of(vectors.flat_map(|r| chunks_of_range(r.clone())));
+            let writes = numbers.of(accesses.writes.iter().flat_map(|r| chunks_of_range(r.clone())));
+            let chunks = &mut numbers.all;
+            let reads_of = reads.iter().filter_map(|c| chunks[*c].last_write).collect();
             for c in &reads {
-                last_reads.entry(*c).or_default().push(at);
-                readers.entry(*c).or_insert((0, false)).0 += 1;
+                chunks[*c].last_reads.push(at);
+                chunks[*c].readers += 1;
             }
             let mut behind = Vec::new();
             for c in &writes {
-                behind.extend(last_write.insert(*c, at));
-                behind.extend(last_reads.remove(c).unwrap_or_default().into_iter().filter(|r| *r != at));
+                behind.extend(chunks[*c].last_write.replace(at));
+                behind.extend(std::mem::take(&mut chunks[*c].last_reads).into_iter().filter(|r| *r != at));
             }
-            let operations = (writes.len() as u32).max(1);
-            steps.push(Step {
-                operations,
-                latency: latency(&p.code[pc]),
-                reads_of,
-                behind,
-                reads: vectors,
-                writes,
-            });
+            let touched = vectors.union(&writes).map(|c| (*c, vectors.contains(c), writes.contains(c)));
+            let (operations, latency) = ((writes.len() as u32).max(1), latency(&p.code[pc]));
+            steps.push(Step { operations, latency, reads_of, behind, vectors: touched.collect() });
         }
-        readers.retain(|c, _| last_write.contains_key(c));
-        for (c, (inside, outside)) in &mut readers {
-            *outside = all_readers.get(*c as usize).is_none_or(|all| all > inside);
+        let read_elsewhere = |c: &Chunk| all_readers.get(c.place as usize).is_none_or(|all| *all > c.readers);
+        let kept = numbers.all.iter().map(|c| c.last_write.is_none() || read_elsewhere(c)).collect();
+        Run { steps, kept }
+    }
+
+    /// What no order takes less than: all operations, and the longest chain.
+    fn least_time(&self, rest: &[u32]) -> u32 {
+        let operations = self.steps.iter().map(|s| s.operations).sum::<u32>();
+        operations.max(rest.iter().copied().max().unwrap_or(0))
+    }
+
+    /// The order that a CPU takes less time for, if there is one that is worth it.
+    fn better_order(&self) -> Option<Vec<usize>> {
+        let before: Vec<usize> = (0..self.steps.len()).collect();
+        let (old, rest) = (self.cost(&before), self.rest());
+        let worth = |new: u32| new + old / WORTH < old;
+        if !worth(self.least_time(&rest)) {
+            return None;
         }
-        Run { steps, readers }
+        // All side by side to the end; or, where there are no registers for all, one after the other.
+        let orders = [self.by_readiness(|at| rest[at]), self.by_readiness(|_| 0)];
+        let best = orders.map(|o| (self.cost(&o), o)).into_iter().min();
+        best.filter(|b| worth(b.0)).map(|b| b.1)
     }
 
     /// When the last result is there, if a CPU that sees some way ahead executes the steps in this order.
@@ -190,32 +222,26 @@ impl Run {
     /// What loads and stores take if always the vector goes to memory that is read last.
     fn spills(&self, order: &[usize]) -> u32 {
         // The places in the order where each chunk is touched, the next one last.
-        let mut touched: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut touched: Vec<Vec<usize>> = vec![Vec::new(); self.kept.len()];
         for (place, at) in order.iter().enumerate().rev() {
-            self.steps[*at].vectors().for_each(|c| touched.entry(c).or_default().push(place));
+            self.steps[*at].vectors.iter().for_each(|v| touched[v.0].push(place));
         }
         // What registers have, by when it is touched next; and whether memory has it, too.
-        let mut held: BTreeMap<(usize, u32), bool> = BTreeMap::new();
+        let mut held: BTreeMap<(usize, usize), bool> = BTreeMap::new();
         let mut cost = 0;
         for (place, at) in order.iter().enumerate() {
-            let s = &self.steps[*at];
-            for c in s.vectors() {
-                let saved = held.remove(&(place, c));
-                if saved.is_none() && s.reads.contains(&c) {
+            for (c, read, written) in &self.steps[*at].vectors {
+                let saved = held.remove(&(place, *c));
+                if saved.is_none() && *read {
                     cost += LOAD;
                 }
-                let all = touched.get_mut(&c);
-                let next = all.and_then(|t| {
-                    t.pop();
-                    t.last().copied()
-                });
-                let written = s.writes.contains(&c);
-                let saved = !written && saved.unwrap_or(true);
-                held.insert((next.unwrap_or(usize::MAX), c), saved);
+                touched[*c].pop();
+                let next = touched[*c].last().copied().unwrap_or(usize::MAX);
+                held.insert((next, *c), !written && saved.unwrap_or(true));
             }
             while held.len() > REGISTERS {
                 let Some(((next, c), saved)) = held.pop_last() else { break };
-                let dead = next == usize::MAX && self.readers.get(&c).is_some_and(|r| !r.1);
+                let dead = next == usize::MAX && !self.kept[c];
                 cost += if saved || dead { 0 } else { STORE };
             }
         }
@@ -285,40 +311,33 @@ impl Run {
     }
 }
 
-impl Step {
-    /// The vectors that it touches.
-    fn vectors(&self) -> impl Iterator<Item = u32> {
-        self.reads.union(&self.writes).copied()
-    }
-}
-
 /// The vectors that are between the first step of those that touch them and the last one.
 struct Live {
     count: usize,
     /// By chunk: how many steps are still to touch it; has one?
-    left: BTreeMap<u32, (u32, bool)>,
+    left: Vec<(u32, bool)>,
 }
 
 impl Live {
     fn new(run: &Run) -> Live {
-        let mut left = BTreeMap::new();
-        for c in run.steps.iter().flat_map(Step::vectors) {
-            left.entry(c).or_insert((0, false)).0 += 1;
+        let mut left = vec![(0, false); run.kept.len()];
+        for (c, ..) in run.steps.iter().flat_map(|s| &s.vectors) {
+            left[*c].0 += 1;
         }
         Live { count: 0, left }
     }
 
     /// How many there are while a step is executed.
     fn with(&self, run: &Run, at: usize) -> usize {
-        self.count + run.steps[at].vectors().filter(|c| self.left.get(c).is_some_and(|l| !l.1)).count()
+        self.count + run.steps[at].vectors.iter().filter(|v| !self.left[v.0].1).count()
     }
 
     fn execute(&mut self, run: &Run, at: usize) {
         self.count = self.with(run, at);
-        for c in run.steps[at].vectors() {
-            let Some(l) = self.left.get_mut(&c) else { continue };
-            *l = (l.0 - 1, true);
-            if l.0 == 0 {
+        for (c, ..) in &run.steps[at].vectors {
+            let left = &mut self.left[*c];
+            *left = (left.0 - 1, true);
+            if left.0 == 0 {
                 self.count -= 1;
             }
         }
