@@ -375,7 +375,7 @@ mod tests {
             (of("{'descr': '<i4', 'descr': '<i4'}"), "'descr' twice"),
             (of("{'order': 1}"), "unknown key, 'order'"),
             (of("{'descr"), "no end"),
-            (of("{'shape': (1,), 'fortran_order': False, 'descr': '<i4'} x"), "goes on"),
+            (of("{'shape': (1,), 'fortran_order': False, 'descr': '<i4'} x"), "more than one dictionary"),
             (of(""), "`{` at its end"),
             (refusal_of(b"\x93NUMPY\x04\0\x10\0\0\0"), "version 4"),
             (refusal_of(b"\x93NUMPY\x02\0\xff\xff\xff\xff"), "claims to have 4294967295 bytes"),

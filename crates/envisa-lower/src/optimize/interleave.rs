@@ -19,17 +19,17 @@ const REGISTERS: usize = 22;
 const WINDOW: u32 = 96;
 /// Runs of fewer instructions are left as they are: a CPU sees all of them.
 const FEW: usize = 16;
-/// Steps that are looked at for the next one.
+/// How many of the available steps are tried when the next one is chosen.
 const CHOICE: usize = 64;
 /// Longer runs are looked at piece by piece.
 const MOST: usize = 4096;
 /// What a load and a store of a vector take, in halves of a cycle.
 const LOAD: u32 = 1;
 const STORE: u32 = 4;
-/// Of so many parts of the time, one has to be saved.
+/// Another order has to save at least this part (one of so many) of the time.
 const WORTH: u32 = 8;
 
-/// Does what is described above.
+/// Puts straight code into the order that the CPU takes least time for.
 pub(super) fn interleave_chains(p: &mut ProgramParts, blocks: &Blocks) {
     let mut order: Vec<usize> = (0..p.code.len()).collect();
     let mut readers = None;
