@@ -23,7 +23,8 @@ pub struct Kernel {
     built: Arc<Built>,
     /// Ready to be launched, once it was.
     loaded: OnceLock<device::Kernel>,
-    settings: Mutex<Settings>,
+    /// Launches share them, until one is set anew.
+    settings: Mutex<Arc<Settings>>,
     /// Attributes as the source has them.
     pub attributes: CString,
 }
@@ -59,7 +60,7 @@ pub const INDIRECT: [(u32, Kind); 3] = [(1, Kind::Host), (2, Kind::Device), (4, 
 #[derive(Clone)]
 pub struct Launch {
     kernel: Arc<Kernel>,
-    settings: Box<Settings>,
+    settings: Arc<Settings>,
     /// Values of its arguments, as they are found when it is appended.
     values: Vec<Value>,
     /// Its groups may wait for each other.
@@ -91,9 +92,13 @@ impl Kernel {
             info,
             built,
             loaded: OnceLock::new(),
-            settings: Mutex::new(settings),
+            settings: Mutex::new(Arc::new(settings)),
             attributes,
         }))
+    }
+
+    fn change_settings(&self, change: impl FnOnce(&mut Settings)) {
+        change(Arc::make_mut(&mut self.settings.lock().unwrap()));
     }
 
     /// The size of groups of its next launches.
@@ -102,7 +107,7 @@ impl Kernel {
     /// If groups cannot have it.
     pub fn set_group(&self, group: [u32; 3]) -> Result<()> {
         self.check_group(group)?;
-        self.settings.lock().unwrap().group = group;
+        self.change_settings(|settings| settings.group = group);
         Ok(())
     }
 
@@ -117,7 +122,7 @@ impl Kernel {
 
     /// The first global ids of its next launches.
     pub fn set_offset(&self, offset: [u32; 3]) {
-        self.settings.lock().unwrap().offset = offset.map(u64::from);
+        self.change_settings(|settings| settings.offset = offset.map(u64::from));
     }
 
     /// What its next launches may reach by pointers in memory.
@@ -128,7 +133,7 @@ impl Kernel {
         if flags & !7 != 0 {
             return Err(Error::INVALID_ENUMERATION);
         }
-        self.settings.lock().unwrap().indirect = flags;
+        self.change_settings(|settings| settings.indirect = flags);
         Ok(())
     }
 
@@ -143,7 +148,7 @@ impl Kernel {
     /// If there is none of this index, or its size is another.
     pub fn set(&self, index: u32, size: usize, bytes: Option<Vec<u8>>) -> Result<()> {
         let arg = self.argument(index, size, bytes)?;
-        self.settings.lock().unwrap().args[index as usize] = Some(arg);
+        self.change_settings(|settings| settings.args[index as usize] = Some(arg));
         Ok(())
     }
 
@@ -194,7 +199,7 @@ impl Kernel {
     /// # Errors
     /// If the kernel cannot be run, or wants too much local memory.
     pub fn launch(self: &Arc<Self>) -> Result<Launch> {
-        let settings = Box::new(self.settings.lock().unwrap().clone());
+        let settings = self.settings.lock().unwrap().clone();
         let values = self.values(&settings)?;
         self.loaded()?;
         Ok(Launch { kernel: self.clone(), settings, values, all_at_once: false })
@@ -304,7 +309,7 @@ impl Launch {
     /// As of [`Kernel::set`].
     pub fn change_argument(&mut self, index: u32, size: usize, bytes: Option<Vec<u8>>) -> Result<()> {
         let arg = self.kernel.argument(index, size, bytes)?;
-        self.settings.args[index as usize] = Some(arg);
+        Arc::make_mut(&mut self.settings).args[index as usize] = Some(arg);
         Ok(())
     }
 
@@ -314,18 +319,18 @@ impl Launch {
     /// As of [`Kernel::set_group`].
     pub fn change_group(&mut self, group: [u32; 3]) -> Result<()> {
         self.kernel.check_group(group)?;
-        self.settings.group = group;
+        Arc::make_mut(&mut self.settings).group = group;
         Ok(())
     }
 
     /// Changes its first global ids.
     pub fn change_offset(&mut self, offset: [u32; 3]) {
-        self.settings.offset = offset.map(u64::from);
+        Arc::make_mut(&mut self.settings).offset = offset.map(u64::from);
     }
 
     /// It is of another kernel, with that one's settings; [`Launch::resolve_arguments_again`] follows.
     pub fn change_kernel(&mut self, kernel: &Arc<Kernel>) {
-        *self.settings = kernel.settings.lock().unwrap().clone();
+        self.settings = kernel.settings.lock().unwrap().clone();
         self.kernel = kernel.clone();
     }
 
@@ -370,12 +375,10 @@ impl Launch {
             return Ok(());
         }
         let (kernel, device) = (&self.kernel, &self.kernel.module.device);
-        let mut shared: Vec<Arc<Backing>> = self.given().cloned().collect();
-        let wanted =
-            |kind: Kind| INDIRECT.iter().any(|(flag, k)| *k == kind && self.settings.indirect & flag != 0);
-        if self.settings.indirect != 0 {
-            shared.extend(of_kinds(wanted));
-        }
+        // What it was given is there already, as its arguments are.
+        let indirect = self.settings.indirect;
+        let wanted = |kind: Kind| INDIRECT.iter().any(|(flag, k)| *k == kind && indirect & flag != 0);
+        let shared = if indirect == 0 { Vec::new() } else { of_kinds(wanted) };
         let launch = launch::Launch {
             device: device.spec.name,
             module: kernel.built.bytes(),
