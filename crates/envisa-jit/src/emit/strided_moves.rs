@@ -117,7 +117,7 @@ impl Emit<'_> {
             }
             let (to, which) = (home.unwrap_or(MADE[0]), self.literals(own));
             self.a.v2(VMOVDQU32, Width::Z, to, Opd::Mem(which), Lanes::All);
-            self.a.v3(VPERMD, w, to, to, Opd::Reg(first_row), Lanes::All);
+            self.a.v3(VPERMD, Width::Z, to, to, Opd::Reg(first_row), Lanes::All);
             return Ok(to);
         };
         let mut made = first_row;
