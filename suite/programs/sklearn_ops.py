@@ -15,6 +15,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
+from sklearn.tree import DecisionTreeClassifier
 
 from sklearnex import basic_statistics, cluster, config_context, covariance, decomposition, ensemble, linear_model
 from sklearnex import neighbors, svm
@@ -68,6 +69,13 @@ def tree():
     one = {"n_estimators": 1, "bootstrap": False, "max_features": 1.0, "random_state": 0}
     got = ensemble.RandomForestRegressor(**one).fit(x, target).score(x, target)
     return got > 0.9999 and RandomForestRegressor(**one).fit(x, target).score(x, target) > 0.9999
+
+
+def tree_of_classes():
+    # The same of classes.
+    got = ensemble.RandomForestClassifier(1, bootstrap=False, max_features=None, random_state=0).fit(x, y)
+    want = DecisionTreeClassifier(random_state=0).fit(x, y)
+    return got.score(x, y) == want.score(x, y) == 1
 
 
 def forest_of_values():
@@ -189,6 +197,7 @@ for name, test in [
     ("random forest", forest),
     ("random forest of values", forest_of_values),
     ("regression tree", tree),
+    ("classification tree", tree_of_classes),
     ("ridge regression", ridge),
     ("linear regression in parts", linear_in_parts),
     ("ridge regression in parts", ridge_in_parts),

@@ -261,23 +261,25 @@ impl Event {
     /// Waits until it is signalled, for so many nanoseconds at most.
     fn sleep(&self, nanoseconds: u64) {
         let long = Duration::from_nanos(nanoseconds);
+        // So far away that nobody lives then.
+        let end = Instant::now().checked_add(long.min(Duration::from_secs(1 << 32)));
         if look_until(|| self.is_signaled(), AWAKE.min(long)) {
             return;
         }
-        // So far away that nobody lives then.
-        let end = Instant::now().checked_add(long.min(Duration::from_secs(1 << 32)));
+        let left = || end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
         if self.shared.is_some() {
             // Other processes wake nobody here.
-            while !self.is_signaled() && end.is_none_or(|e| Instant::now() < e) {
+            while left() > TO_LOOK && !self.is_signaled() {
                 std::thread::sleep(BETWEEN_LOOKS);
             }
+            look_until(|| self.is_signaled(), left().min(TO_LOOK));
             return;
         }
         let mut state = self.state.lock().unwrap();
         // While mistakes are looked for it wakes once to see whether there is a reason to wait.
         let mut patience = if report::is_checking() { PATIENCE } else { Duration::from_secs(3600) };
         while !state.signaled {
-            let left = end.map_or(Duration::MAX, |e| e.saturating_duration_since(Instant::now()));
+            let left = left();
             if left <= TO_LOOK {
                 // Whoever sleeps is woken too late.
                 drop(state);
