@@ -1,7 +1,10 @@
-//! What a launch costs: on an immediate list, and through the OpenCL driver, in turns in one process.
+//! What takes time: a launch on an immediate list and through the OpenCL driver, in turns in one process; a wait for an
+//! event.
+//!
+//! Run by `cargo test --release -p envisa-levelzero --test driver -- --ignored cost`, on a machine that does nothing else.
 
 use std::io::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::opencl::OpenCl;
 use crate::ze::*;
@@ -85,4 +88,28 @@ fn a_launch_on_an_immediate_list_costs_no_more_than_through_opencl() {
     // Each launch was done: of the first group twice as often.
     let each = 3 * LAUNCHES * TURNS as u32;
     assert_eq!((x[0], x[group], x[64 * group - 1]), (2 * each, each, each));
+}
+
+/// A wait that nothing ends is over when its time is, also where another process might end it: whoever sleeps to the end is
+/// woken late, by up to a tenth of a millisecond. A quarter of the waits count.
+#[test]
+#[ignore = "it measures times, on a machine that does nothing else"]
+fn waits_end_in_time() {
+    let Some(d) = driver() else { return };
+    let wanted = Duration::from_millis(5);
+    // Visible to the host, and to other processes.
+    for flags in [1u64, 1 | 2] {
+        let pool = d.make("zeEventPoolCreate", &[d.context, of(&[0u64, 0, flags | 1 << 32]), 0, 0]);
+        let event = d.make("zeEventCreate", &[pool, zeros()]);
+        let mut late: Vec<_> = (0..20)
+            .map(|_| {
+                let start = Instant::now();
+                let result = d.call("zeEventHostSynchronize", &[event, wanted.as_nanos() as usize]);
+                assert_eq!(result, NOT_READY);
+                start.elapsed().checked_sub(wanted).expect("it waits as long")
+            })
+            .collect();
+        late.sort_unstable();
+        assert!(late[4] < Duration::from_micros(10), "{late:?} late, with flags {flags}");
+    }
 }
