@@ -329,7 +329,8 @@ impl Checking {
              The kernels of the benchmark run at their `slow` sizes. After one warm-up round, there are {} \
              rounds, in each of which each implementation gives one sample: the mean time of launches on the \
              initial content, repeated until they took {} s together (at least one launch), measured by {clock}. \
-             Launches with checks use all hardware threads. *Over interpreter* and *over native \
+             Launches with checks use all hardware threads and record what memory they access, as those of a program \
+             under `envisa exec --check` do. *Over interpreter* and *over native \
              code* are the time with `--check` divided by the time of the interpreter and of native code without \
              it. *Oclgrind* is Oclgrind's time with checks divided by envisa's time with checks (above 1: envisa \
              is faster). All ratios are of times in the same round, written as `median (least–largest)`. Results \

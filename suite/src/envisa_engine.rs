@@ -371,7 +371,10 @@ impl<'a> Loaded<'a> {
     /// # Errors
     /// As [`Loaded::run`].
     pub fn check(&mut self) -> Result<Checked, Failure> {
-        let outcome = self.gpu.run(&self.kernel, self.how.clone().check(true)).map_err(failed)?;
+        let outcome = self
+            .gpu
+            .run(&self.kernel, self.how.clone().check(true).footprint(true).rough_reads(true))
+            .map_err(failed)?;
         match &outcome.fault {
             None => Ok(Checked {
                 findings: outcome.findings.unwrap_or_default(),

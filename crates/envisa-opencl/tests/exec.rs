@@ -115,6 +115,10 @@ fn program() {
     if does("linked") {
         linked(&s);
     }
+    if does("keep") {
+        let to = std::env::var("PROGRAM_KEEPS").expect("a file");
+        std::fs::write(to, binary(&s, program)).expect("written");
+    }
     if does("late") {
         let (api, context) = (s.api, s.context as usize);
         let thread = std::thread::spawn(move || {
@@ -280,6 +284,16 @@ fn doubles(s: &Session, program: cl_program) {
     call!(s, clReleaseKernel(kernel));
 }
 
+/// A program's binary for the only device.
+fn binary(s: &Session, program: cl_program) -> Vec<u8> {
+    let sizes = bytes(|n, to, ret| call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n, to, ret)));
+    let mut binary = vec![0u8; usize::from_ne_bytes(sizes.try_into().unwrap())];
+    let mut to = binary.as_mut_ptr();
+    let list = (&raw mut to).cast();
+    assert_eq!(call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, list, null_mut())), CL_SUCCESS);
+    binary
+}
+
 /// A program in SPIR-V without names, as tools leave it that shorten modules.
 fn unnamed(s: &Session) {
     let text = "kernel void k(global int *p, int n, global int *q) { p[0] *= n; q[0] = 1; }";
@@ -289,11 +303,8 @@ fn unnamed(s: &Session) {
     let code =
         call!(s, clCompileProgram(program, 0, null(), null(), 0, null(), null_mut(), None, null_mut()));
     assert_eq!(code, CL_SUCCESS, "{}", s.log(program));
-    let sizes = bytes(|n, to, ret| call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, n, to, ret)));
-    let mut binary = vec![0u32; usize::from_ne_bytes(sizes.try_into().unwrap()) / 4];
-    let mut to = binary.as_mut_ptr();
-    let list = (&raw mut to).cast();
-    assert_eq!(call!(s, clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, list, null_mut())), CL_SUCCESS);
+    let binary: Vec<u32> =
+        binary(s, program).chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
     call!(s, clReleaseProgram(program));
     // The header, and the instructions but `OpName`, `OpMemberName` and the strings with types' names.
     let mut short = binary[..5].to_vec();
@@ -590,6 +601,23 @@ fn the_driver_can_be_called_when_a_thread_ends() {
         assert!(code == 0 && out.contains("1 passed"), "{options:?}: {code}: {err}");
         assert!(!err.contains("panicked"), "{options:?}: {err}");
     }
+}
+
+/// What a program keeps of a build while mistakes are looked for has the code of its own build; but for lines it is the same.
+#[test]
+fn a_programs_binary_is_of_its_own_build() {
+    let folder = tempfile::tempdir().expect("made");
+    let mut all = Vec::new();
+    for (n, options) in [&[][..], &["--check"]].into_iter().enumerate() {
+        let file = folder.path().join(n.to_string());
+        let Some((code, _, err)) = exec_with(options, "keep", &[("PROGRAM_KEEPS", &file)]) else { return };
+        assert_eq!(code, 0, "{err}");
+        let kept = std::fs::read(file).expect("the program wrote it");
+        let sections = envisa::zebin::ZebinFile::parse(&kept).expect("a zebin").elf.sections;
+        let code = sections.into_iter().filter(|s| s.name.starts_with(".text."));
+        all.push(code.map(|s| (s.name, s.data)).collect::<Vec<_>>());
+    }
+    assert!(all[0].len() > 5 && all[0] == all[1]);
 }
 
 #[test]

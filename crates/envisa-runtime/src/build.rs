@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use envisa_ocloc::protocol::File;
 use envisa_ocloc::{Failure, Rewrite};
 
 pub use envisa_ocloc::{Input, Output};
@@ -108,18 +109,38 @@ fn build_rewritten(
     let changed = changed?;
     let (module, more) = as_is(spec, &of_modules(&changed), options, sources.to_vec()).ok()?;
     let compile = {
-        let options = options.to_owned();
+        let (options, input) = (options.to_owned(), OwnedInput::of(input));
         move || {
-            let made = crate::compiler::compiler_service().compile(
-                spec.name,
-                &of_modules(&plain),
-                &options,
-                Output::Zebin,
-            );
+            let input = input.as_input();
+            let made =
+                crate::compiler::compiler_service().compile(spec.name, &input, &options, Output::Zebin);
             made.ok().map(|c| c.bytes)
         }
     };
     Some((module.with_own_build(Box::new(compile)), said + &more))
+}
+
+/// What a program's own build is made of, where that is asked for.
+enum OwnedInput {
+    Source(Vec<u8>, Vec<File>),
+    Modules(Vec<Vec<u8>>),
+}
+
+impl OwnedInput {
+    fn of(input: &Input<'_>) -> OwnedInput {
+        match *input {
+            Input::Source(text, headers) => OwnedInput::Source(text.to_vec(), headers.to_vec()),
+            Input::Spirv(one) => OwnedInput::Modules(vec![one.to_vec()]),
+            Input::Link(several) => OwnedInput::Modules(several.to_vec()),
+        }
+    }
+
+    fn as_input(&self) -> Input<'_> {
+        match self {
+            OwnedInput::Source(text, headers) => Input::Source(text, headers),
+            OwnedInput::Modules(modules) => of_modules(modules),
+        }
+    }
 }
 
 fn of_modules(modules: &[Vec<u8>]) -> Input<'_> {

@@ -260,17 +260,11 @@ impl Checks {
         all
     }
 
-    /// Bytes of buffers that had no content when the launch began, and have none still, if the checks were told of all
-    /// stores: where others watch the launch, too.
-    pub fn without_content(&self) -> Vec<Range<u64>> {
-        self.contents.without_content()
-    }
-
     /// What the launch accessed, if its facts ask for that.
     pub fn footprint(&self) -> Accessed {
         let mut told = self.told.clone();
         let stored = told.written();
-        told.exclude(&self.without_content());
+        told.exclude(&self.contents.without_content());
         let mut all = Accessed { read: told.read(), written: told.written(), may_read: Vec::new() };
         if let Some(untold) = self.elsewhere.unobserved() {
             all.read = in_order(all.read.iter().chain(&untold.read));

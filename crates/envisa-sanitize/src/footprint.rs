@@ -1,16 +1,20 @@
 //! Which bytes of memory a launch reads and writes.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{AccessKind, Machine, Mask};
+
+use crate::address_map::Map;
+use crate::byte_bits::{add_set, words};
 
 const PAGE: u64 = 4096;
 
 /// A bit for each byte of a page.
 #[derive(Clone, Debug)]
 struct Page {
+    /// Its address divided by its size.
+    number: u64,
     read: [u64; 64],
     written: [u64; 64],
 }
@@ -18,8 +22,12 @@ struct Page {
 /// Collects the bytes that are accessed, but for memory that is the launch's own.
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
-    /// By address divided by the page's size.
-    pages: BTreeMap<u64, Box<Page>>,
+    /// In the order in which they were first accessed.
+    pages: Vec<Box<Page>>,
+    /// Where each is among them, by its number.
+    index: Map<usize>,
+    /// Where the one is that was accessed last.
+    last: usize,
 }
 
 /// The bytes that a launch accessed, by address, in order.
@@ -69,48 +77,74 @@ pub(crate) fn subtracted(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Ra
     out
 }
 
-fn mark(bits: &mut [u64; 64], from: u64, to: u64) {
-    for at in from..to {
-        bits[at as usize / 64] |= 1 << (at % 64);
-    }
-}
-
-/// Addresses whose bits are set, as ranges in order.
-fn ranges<'a>(pages: impl Iterator<Item = (u64, &'a [u64; 64])>) -> Vec<Range<u64>> {
-    let mut all: Vec<Range<u64>> = Vec::new();
-    for (page, bits) in pages {
-        for at in (0..PAGE).filter(|at| bits[*at as usize / 64] >> (at % 64) & 1 != 0) {
-            let address = page * PAGE + at;
-            match all.last_mut() {
-                Some(last) if last.end == address => last.end += 1,
-                _ => all.push(address..address + 1),
-            }
-        }
-    }
-    all
-}
-
 impl Footprint {
     /// Addresses that are read; of atomics too.
     pub fn read(&self) -> Vec<Range<u64>> {
-        ranges(self.pages.iter().map(|(at, p)| (*at, &p.read)))
+        self.ranges(|page| &page.read)
+    }
+
+    /// Addresses that are written; of atomics too.
+    pub fn written(&self) -> Vec<Range<u64>> {
+        self.ranges(|page| &page.written)
     }
 
     /// Stores left these addresses as they were.
-    pub fn exclude(&mut self, left: &[Range<u64>]) {
-        for range in left {
-            for (start, page) in self.pages.range_mut(range.start / PAGE..range.end.div_ceil(PAGE)) {
-                let start = start * PAGE;
-                for at in range.start.max(start) - start..range.end.min(start + PAGE) - start {
-                    page.written[at as usize / 64] &= !(1 << (at % 64));
+    pub(crate) fn exclude(&mut self, left: &[Range<u64>]) {
+        let left = in_order(left.iter());
+        for page in &mut self.pages {
+            let (start, end) = (page.number * PAGE, page.number * PAGE + PAGE);
+            let first = left.partition_point(|range| range.end <= start);
+            for range in left[first..].iter().take_while(|range| range.start < end) {
+                let (from, to) = (range.start.max(start) - start, range.end.min(end) - start);
+                for (word, bits) in words(from as u32, (to - from) as u32) {
+                    page.written[word] &= !bits;
                 }
             }
         }
     }
 
-    /// Addresses that are written; of atomics too.
-    pub fn written(&self) -> Vec<Range<u64>> {
-        ranges(self.pages.iter().map(|(at, p)| (*at, &p.written)))
+    /// Addresses whose bits are set, as ranges in order.
+    fn ranges(&self, bits: impl Fn(&Page) -> &[u64; 64]) -> Vec<Range<u64>> {
+        let mut pages: Vec<&Page> = self.pages.iter().map(|page| &**page).collect();
+        pages.sort_unstable_by_key(|page| page.number);
+        let mut all = Vec::new();
+        for page in pages {
+            for (word, n) in bits(page).iter().zip(0..) {
+                add_set(&mut all, page.number * PAGE + 64 * n, *word);
+            }
+        }
+        all
+    }
+
+    /// A page, by its number.
+    #[inline]
+    fn page(&mut self, number: u64) -> &mut Page {
+        if self.pages.get(self.last).is_none_or(|page| page.number != number) {
+            self.last = *self.index.entry(number).or_insert_with(|| {
+                self.pages.push(Box::new(Page { number, read: [0; 64], written: [0; 64] }));
+                self.pages.len() - 1
+            });
+        }
+        &mut self.pages[self.last]
+    }
+
+    /// Bytes side by side are accessed.
+    pub(crate) fn add(&mut self, start: u64, bytes: u64, kind: AccessKind) {
+        let end = start.saturating_add(bytes);
+        let mut at = start;
+        while at < end {
+            let stop = end.min((at / PAGE + 1) * PAGE);
+            let page = self.page(at / PAGE);
+            for (word, bits) in words((at % PAGE) as u32, (stop - at) as u32) {
+                if kind != AccessKind::Write {
+                    page.read[word] |= bits;
+                }
+                if kind != AccessKind::Read {
+                    page.written[word] |= bits;
+                }
+            }
+            at = stop;
+        }
     }
 }
 
@@ -124,17 +158,11 @@ impl Observer for Footprint {
     }
 
     fn merge(&mut self, other: Self) {
-        for (at, page) in other.pages {
-            match self.pages.get_mut(&at) {
-                None => {
-                    self.pages.insert(at, page);
-                }
-                Some(mine) => {
-                    for i in 0..64 {
-                        mine.read[i] |= page.read[i];
-                        mine.written[i] |= page.written[i];
-                    }
-                }
+        for page in other.pages {
+            let mine = self.page(page.number);
+            for i in 0..64 {
+                mine.read[i] |= page.read[i];
+                mine.written[i] |= page.written[i];
             }
         }
     }
@@ -144,28 +172,14 @@ impl Observer for Footprint {
     fn after(&mut self, m: &Machine<'_>, _: u32, _: Mask, _: u32) {
         // Those of one message are mostly to one allocation.
         let (mut around, mut private) = (0..0, false);
-        for a in m.accesses.iter().filter(|a| !a.outside) {
-            let Some(place) = a.place else { continue };
+        for row in m.accesses.rows() {
+            let a = &row.first;
+            let (false, Some(place)) = (a.outside, a.place) else { continue };
             if !around.contains(&place) {
                 (around, private) = m.env.memory.privacy(place);
             }
-            if private {
-                continue;
-            }
-            let end = place.saturating_add(u64::from(a.bytes));
-            let mut at = place;
-            while at < end {
-                let stop = end.min((at / PAGE + 1) * PAGE);
-                let none = || Box::new(Page { read: [0; 64], written: [0; 64] });
-                let page = self.pages.entry(at / PAGE).or_insert_with(none);
-                let (from, to) = (at % PAGE, at % PAGE + (stop - at));
-                if a.kind != AccessKind::Write {
-                    mark(&mut page.read, from, to);
-                }
-                if a.kind != AccessKind::Read {
-                    mark(&mut page.written, from, to);
-                }
-                at = stop;
+            if !private {
+                self.add(place, row.bytes(), a.kind);
             }
         }
     }
@@ -179,19 +193,14 @@ mod tests {
     #[allow(clippy::single_range_in_vec_init, reason = "lists of ranges are what is compared")]
     fn ranges_go_on_over_pages() {
         let mut one = Footprint::default();
-        let page = || Box::new(Page { read: [0; 64], written: [0; 64] });
-        for at in [7, 8] {
-            one.pages.insert(at, page());
-        }
-        mark(&mut one.pages.get_mut(&7).unwrap().read, 4090, 4096);
         let mut other = Footprint::default();
-        other.pages.insert(8, page());
-        mark(&mut other.pages.get_mut(&8).unwrap().read, 0, 3);
-        mark(&mut other.pages.get_mut(&8).unwrap().written, 100, 164);
+        other.add(8 * 4096 + 100, 64, AccessKind::Write);
+        other.add(8 * 4096, 3, AccessKind::Read);
+        one.add(7 * 4096 + 4090, 6, AccessKind::Read);
         one.merge(other);
         assert_eq!(one.read(), [7 * 4096 + 4090..8 * 4096 + 3]);
         assert_eq!(one.written(), [8 * 4096 + 100..8 * 4096 + 164]);
-        one.exclude(&[0..8 * 4096 + 104, 8 * 4096 + 160..9 * 4096 + 1]);
+        one.exclude(&[8 * 4096 + 160..9 * 4096 + 1, 0..8 * 4096 + 104]);
         assert_eq!(one.written(), [8 * 4096 + 104..8 * 4096 + 160]);
     }
 }

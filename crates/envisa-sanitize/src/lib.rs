@@ -1,5 +1,7 @@
 //! Checks, statistics and profiles: observers of the machine.
 
+mod address_map;
+mod byte_bits;
 pub mod check;
 pub mod footprint;
 pub mod profile;

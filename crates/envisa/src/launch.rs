@@ -259,7 +259,7 @@ impl Launch {
     }
 
     /// Of what the kernel reads, [`Launch::footprint`] need not say exactly which bytes they are: with [`Launch::check`], the
-    /// launch then takes no longer than without a footprint.
+    /// launch then takes hardly longer than without a footprint.
     #[must_use]
     pub fn rough_reads(mut self, rough_reads: bool) -> Launch {
         self.rough_reads = rough_reads;

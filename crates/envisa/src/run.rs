@@ -211,22 +211,22 @@ impl Run {
     pub fn wait(self) -> Result<Outcome, Error> {
         let (check, statistics) = (self.launch.check, self.launch.statistics);
         let footprint = self.launch.footprint;
-        let by_checks = footprint && check && self.launch.rough_reads;
         let profile = self.launch.profile || self.launch.trace;
         if is_plain(&self.launch) {
             return self.execute(None::<&mut Instruments>).map(|done| done.outcome);
         }
         let mut instruments = Instruments {
             checks: check.then(|| {
-                let others =
-                    statistics || footprint && !by_checks || profile || !self.launch.registers.is_empty();
+                let others = statistics || profile || !self.launch.registers.is_empty();
                 let alone = !others && !self.launch.at_length;
                 let facts = check_facts(&self.kernel.code, &self.launch);
-                Checks::new(LaunchFacts { alone, footprint: by_checks, ..facts })
+                let exact_reads = !self.launch.rough_reads;
+                Checks::new(LaunchFacts { alone, footprint, exact_reads, ..facts })
             }),
             stats: statistics.then(Stats::default),
             profile: profile.then(|| envisa_sanitize::Profile::new(self.launch.trace)),
-            footprint: (footprint && !by_checks).then(envisa_sanitize::Footprint::default),
+            // The checks see what is accessed anyhow.
+            footprint: (footprint && !check).then(envisa_sanitize::Footprint::default),
             registers: (!self.launch.registers.is_empty()).then(|| FinalRegisters {
                 wanted: self.launch.registers.clone(),
                 ..FinalRegisters::default()
@@ -241,11 +241,10 @@ impl Run {
             outcome.not_checked = checks.not_checked();
             outcome.put_to_fault();
         }
-        if let Some(f) = &mut instruments.footprint {
-            f.exclude(&instruments.checks.as_ref().map(Checks::without_content).unwrap_or_default());
+        if let Some(f) = &instruments.footprint {
             outcome.footprint =
                 Some(Footprint { read: f.read(), written: f.written(), may_read: Vec::new() });
-        } else if let Some(checks) = instruments.checks.as_ref().filter(|_| by_checks) {
+        } else if let Some(checks) = instruments.checks.as_ref().filter(|_| footprint) {
             let envisa_sanitize::Accessed { read, written, may_read } = checks.footprint();
             outcome.footprint = Some(Footprint { read, written, may_read });
         }
@@ -511,6 +510,7 @@ pub(crate) fn check_facts(code: &Code, launch: &Launch) -> LaunchFacts {
         },
         alone: false,
         footprint: false,
+        exact_reads: false,
     }
 }
 

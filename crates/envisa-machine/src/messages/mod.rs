@@ -160,6 +160,13 @@ pub struct AccessRow {
 }
 
 impl AccessRow {
+    /// How many bytes all of them are to, which lie side by side.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        let accesses = if self.same { self.parts } else { self.count };
+        u64::from(accesses) * u64::from(self.first.bytes)
+    }
+
     /// One of them.
     #[inline]
     pub fn nth(&self, n: u32) -> Access {

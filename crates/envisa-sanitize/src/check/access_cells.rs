@@ -10,7 +10,8 @@ use super::past_accesses::{CLOCK, MOST_CLOCK, word_by};
 pub(super) use super::past_accesses::{
     ChannelRange, CurrentAccess, PastAccess, WHOLE, is_several, known_channel, several_channels,
 };
-use super::races_in_group::{Map, RaceAccess, SLM};
+use super::races_in_group::{RaceAccess, SLM};
+use crate::address_map::Map;
 
 /// Bytes that are looked at one by one where some of them are no whole dword.
 const LINE: u32 = 32;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use envisa_lower::{Atomic, Extend, Inst, Message, Op, Space, Src};
 use envisa_machine::messages::{compares, left_memory_unchanged};
-use envisa_machine::thread::{Machine, Mask};
+use envisa_machine::thread::{AccessKind, Machine, Mask};
 
 use super::Checks;
 use super::interest::Class;
@@ -80,7 +80,7 @@ impl Checks {
         let (p, facts) = (m.env.program, &self.facts);
         self.atomic_messages.clear();
         let whole = facts.constant.is_empty() && self.contents.fresh.is_empty();
-        if !self.selects || facts.footprint || facts.program.hands_over() {
+        if !self.selects || facts.program.hands_over() {
             return;
         }
         let proof = &self.sites.program.proof;
@@ -114,6 +114,9 @@ impl Checks {
             }
             if message.gives && !all.is_empty() {
                 self.group.note_atomic_result();
+            }
+            if self.facts.footprint {
+                all.iter().for_each(|a| self.told.add(a.key, 4, AccessKind::Atomic));
             }
         }
         self.atomics = all;

@@ -94,6 +94,8 @@ pub struct LaunchFacts {
     pub alone: bool,
     /// What the launch accesses is asked for: [`Checks::footprint`](super::Checks::footprint).
     pub footprint: bool,
+    /// And exactly which bytes it reads.
+    pub exact_reads: bool,
 }
 
 /// Another place that a finding is about.

@@ -10,12 +10,26 @@ use super::bounds::describe_distance;
 use super::races::stored;
 use super::{Checks, FindingKind, channels};
 
-/// The fields that the channels of a thread have stored of their next report, and their last note.
-pub(super) type Begun = [[u64; FIELDS + 1]; 32];
+/// The fields that the channels of a thread have stored of their next report, and their last note: by field, then by channel.
+pub(super) type Begun = [[u64; 32]; FIELDS + 1];
 
 /// Where the last byte of a report ends, and that of a note.
 const REPORT_END: u64 = FIELDS as u64 * FIELD_BYTES;
 const NOTE_END: u64 = REPORT_END + FIELD_BYTES;
+
+/// Channels store some bits of a field.
+#[inline]
+fn set_bits(field: &mut [u64; 32], whose: Mask, bits: u64, value: u64) {
+    if whose.is_power_of_two() {
+        let to = &mut field[whose.trailing_zeros() as usize];
+        *to = *to & !bits | value;
+        return;
+    }
+    for (k, to) in field.iter_mut().enumerate() {
+        let all = u64::from(whose >> k & 1).wrapping_neg();
+        *to = *to & !(bits & all) | value & all;
+    }
+}
 
 impl Checks {
     /// Takes what a message stores of reports; false if it accesses something else.
@@ -31,10 +45,10 @@ impl Checks {
         // A store of one channel, whatever the mask, is that of all active work-items.
         let all = m.env.program.code().get(pc as usize).is_none_or(|i| i.channels == 1 || i.no_mask);
         let (mut complete, mut noted, mut buffer) = (0u32, 0u32, [0; 16]);
+        let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; 32]; FIELDS + 1]));
         for (a, part) in m.accesses.parts() {
             let stored = stored(m, message, &a, first, part, &mut buffer);
             let whose = if all { m.t.mask } else { 1 << (a.channel % 32) };
-            let begun = self.begun.entry(m.t.index).or_insert_with(|| Box::new([[0; FIELDS + 1]; 32]));
             // Fields are whole elements, or halves of these.
             let at = a.address.wrapping_sub(check_reports::ADDRESS);
             for (n, bytes) in stored.chunks(4).enumerate() {
@@ -45,10 +59,8 @@ impl Checks {
                     value |= u64::from(*byte) << (8 * k);
                     mask |= 0xff << (8 * k);
                 }
-                for k in channels(whose) {
-                    if let Some(to) = begun[k as usize].get_mut(field as usize) {
-                        *to = *to & !(mask << shift) | value << shift;
-                    }
+                if let Some(to) = begun.get_mut(field as usize) {
+                    set_bits(to, whose, mask << shift, value << shift);
                 }
                 match at + bytes.len() as u64 {
                     REPORT_END => complete |= whose,
@@ -58,7 +70,7 @@ impl Checks {
             }
         }
         self.complete(m, pc, complete);
-        let note = |b: &Begun| ReportHeader::unpack(b[noted.trailing_zeros() as usize % 32][FIELDS]);
+        let note = |b: &Begun| ReportHeader::unpack(b[FIELDS][noted.trailing_zeros() as usize % 32]);
         if let Some(what) = self.begun.get(&m.t.index).filter(|_| noted != 0).and_then(|b| note(b)) {
             match what.kind {
                 Kind::Copied => self.copy_ends(m, pc),
@@ -81,7 +93,7 @@ impl Checks {
     fn complete(&mut self, m: &Machine<'_>, pc: u32, complete: Mask) {
         let Some(begun) = self.begun.get(&m.t.index).filter(|_| complete != 0) else { return };
         let all: Vec<(u32, [u64; FIELDS])> =
-            channels(complete).map(|k| (k, std::array::from_fn(|field| begun[k as usize][field]))).collect();
+            channels(complete).map(|k| (k, std::array::from_fn(|field| begun[field][k as usize]))).collect();
         for (n, (k, fields)) in all.iter().enumerate() {
             match ReportHeader::unpack(fields[0]) {
                 Some(what) if what.kind == Kind::Copies => {

@@ -127,9 +127,9 @@ fn may_collide(runs: &[Lanes], span: u32) -> bool {
 impl Checks {
     /// Finds what can be known of the messages of a program.
     pub(super) fn find_local_messages(&mut self, m: &Machine<'_>) {
-        let (p, facts) = (m.env.program, &self.facts);
+        let p = m.env.program;
         self.local_messages.clear();
-        if !self.selects || facts.footprint || facts.program.at_length {
+        if !self.selects || self.facts.program.at_length {
             return;
         }
         let proof = &self.sites.program.proof;

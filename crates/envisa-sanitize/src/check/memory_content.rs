@@ -12,9 +12,9 @@ use envisa_lower::{Message, Space};
 use envisa_machine::thread::{Access, AccessKind, AccessSpace, Machine};
 
 use super::adjacent_accesses::Row;
-use super::races_in_group::Map;
 use super::undefined_bits::{Origin, Origins, Source};
-use super::written_registers::words;
+use crate::address_map::Map;
+use crate::byte_bits::{add_set, words};
 
 /// Where the bytes of an access are, if their content is followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,17 +142,11 @@ impl Contents {
 
     /// Bytes of buffers that had no content, and have none still.
     pub fn without_content(&self) -> Vec<Range<u64>> {
-        let mut all: Vec<Range<u64>> = Vec::new();
+        let mut all = Vec::new();
         for f in self.fresh.iter() {
-            let words = f.written.iter().enumerate().map(|(n, w)| (64 * n as u64, w.load(Ordering::Relaxed)));
-            for (n, word) in words.filter(|(_, word)| *word != u64::MAX) {
-                let none = (0..64).filter(|b| word >> b & 1 == 0 && n + b < f.bytes);
-                for at in none.map(|b| f.start + n + b) {
-                    match all.last_mut() {
-                        Some(last) if last.end == at => last.end += 1,
-                        _ => all.push(at..at + 1),
-                    }
-                }
+            for (n, word) in (0u64..).map(|n| 64 * n).zip(&f.written) {
+                let inside = u64::MAX >> (64 - (f.bytes - n).min(64));
+                add_set(&mut all, f.start + n, !word.load(Ordering::Relaxed) & inside);
             }
         }
         all

@@ -9,7 +9,8 @@ use std::sync::Mutex;
 
 use super::access_cells::number;
 use super::races_between_groups::{Accessor, Race};
-use super::races_in_group::{ChannelRange, Map, RaceAccess, Run};
+use super::races_in_group::{ChannelRange, RaceAccess, Run};
+use crate::address_map::Map;
 
 /// Most places that are kept, and most groups that one is told of.
 const MOST_PLACES: usize = 1 << 16;

@@ -1,45 +1,51 @@
 //! Which variables lie where in private memory, as kernels that were compiled for checks tell it.
 
-use std::collections::BTreeMap;
-
 use envisa_machine::check_reports::{NAME_WORDS, name_from_words};
 
-/// Variables of the threads of a group: by thread and address, their bytes, those of an element or 0, and their names.
+/// Variables of the threads of a group: by thread, in the order of their addresses, none over another.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PrivateNames(BTreeMap<(u32, u64), Variable>);
+pub(super) struct PrivateNames(Vec<Vec<Variable>>);
 
 /// Every work-item tells of its own: what the name is in letters matters only once something is found.
 #[derive(Clone, Copy, Debug)]
 struct Variable {
+    at: u64,
     bytes: u64,
+    /// Bytes of an element, or 0.
     element: u64,
     name: [u64; NAME_WORDS],
+}
+
+impl Variable {
+    fn end(&self) -> u64 {
+        self.at.saturating_add(self.bytes)
+    }
 }
 
 impl PrivateNames {
     /// Nothing is known of a new group.
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.0.iter_mut().for_each(Vec::clear);
     }
 
     /// A work-item's variable begins here. What was told of these bytes before is over: functions share memory.
     pub fn add(&mut self, thread: u32, at: u64, (bytes, element): (u64, u64), name: [u64; NAME_WORDS]) {
-        let end = at.saturating_add(bytes);
-        let before = self.0.range(..(thread, at)).next_back();
-        let before = before.filter(|((t, from), v)| *t == thread && from.saturating_add(v.bytes) > at);
-        if let Some(key) = before.map(|(key, _)| *key) {
-            self.0.remove(&key);
+        let new = Variable { at, bytes, element, name };
+        let thread = thread as usize;
+        if self.0.len() <= thread {
+            self.0.resize_with(thread + 1, Vec::new);
         }
-        while let Some(key) = self.0.range((thread, at)..(thread, end)).next().map(|(key, _)| *key) {
-            self.0.remove(&key);
-        }
-        self.0.insert((thread, at), Variable { bytes, element, name });
+        let all = &mut self.0[thread];
+        let from = all.partition_point(|v| v.end() <= at && v.at != at);
+        let to = from + all[from..].partition_point(|v| v.at < new.end() || v.at == at);
+        all.splice(from..to, [new]);
     }
 
     /// What the byte at an address of a thread's is called.
     pub fn at(&self, thread: u32, at: u64) -> Option<String> {
-        let ((_, from), v) = self.0.range((thread, 0)..=(thread, at)).next_back()?;
-        let offset = at - from;
+        let all = self.0.get(thread as usize)?;
+        let v = &all[all.partition_point(|v| v.at <= at).checked_sub(1)?];
+        let offset = at - v.at;
         if offset >= v.bytes {
             return None;
         }

@@ -11,8 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::access_cells::number;
-use super::races_in_group::{ChannelRange, Map, RaceAccess, Run};
+use super::races_in_group::{ChannelRange, RaceAccess, Run};
 use super::scattered::Dword;
+use crate::address_map::Map;
 
 /// Bytes that may be taken to remember accesses, besides twice what the launch's buffers have.
 pub(super) const SPARE_BYTES: u64 = 112 << 20;

@@ -8,8 +8,7 @@
 //! where bytes are accessed) keeps its last write, its last atomics and the reads since: an atomic that changes it races
 //! with plain reads, too.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use envisa_lower::{Op, fence};
@@ -22,33 +21,13 @@ pub(super) use super::access_cells::{
 use super::atomic_messages::OneAtomic;
 use super::clocks::{IMAGES, Known, MEMORIES, OF_IMAGES, memory};
 use super::scattered::Dword;
+use crate::address_map::Map;
 
 /// Most dwords whose atomics have a clock of their own; all others share one.
 const MAX_SYNCS: usize = 1 << 14;
 
 /// Bit of a key: shared local memory.
 pub(super) const SLM: u64 = 1 << 63;
-
-/// Spreads addresses.
-#[derive(Default)]
-pub(super) struct AddressHash(u64);
-
-impl Hasher for AddressHash {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.write_u64(*b as u64);
-        }
-    }
-    fn write_u64(&mut self, x: u64) {
-        let x = (self.0 ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = x ^ x >> 32;
-    }
-}
-
-pub(super) type Map<T> = HashMap<u64, T, BuildHasherDefault<AddressHash>>;
 
 /// What a barrier collects of one round.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,8 @@ use envisa_lower::{Inst, Program, Touched};
 
 use envisa_machine::thread::Mask;
 
-use super::written_registers::{Written, words};
+use super::written_registers::Written;
+use crate::byte_bits::words;
 
 /// Of one instruction.
 #[derive(Clone, Debug, Default)]

@@ -16,10 +16,22 @@ use super::pointer_flows::Allocations;
 pub(super) struct Unobserved {
     pub read: Vec<Range<u64>>,
     pub written: Vec<Range<u64>>,
-    /// Some of these addresses may be read.
+    /// Some of these addresses may be read; none where exactly those that are read are asked for.
     pub may_read: Vec<Range<u64>>,
-    /// By message: it has to be told of what it stores.
+    /// By message: the checks have to be told of what it accesses.
     pub told: Vec<bool>,
+}
+
+impl Unobserved {
+    /// A message may read some bytes of these, which need not be known exactly.
+    fn may_read(&mut self, message: usize, some: impl Iterator<Item = Range<u64>>, exactly: bool) {
+        let before = self.may_read.len();
+        self.may_read.extend(some);
+        if exactly && self.may_read.len() > before {
+            self.may_read.truncate(before);
+            self.told[message] = true;
+        }
+    }
 }
 
 impl Checks {
@@ -37,6 +49,7 @@ impl Checks {
         if !self.facts.footprint {
             return untold;
         }
+        let exact_reads = self.facts.exact_reads;
         let ranges: Vec<Range<u64>> =
             m.env.memory.iter().map(|a| a.base..a.base.saturating_add(a.block.len() as u64)).collect();
         for (pc, i) in (0u32..).zip(m.env.program.code()) {
@@ -56,7 +69,7 @@ impl Checks {
                 }
                 (Some(_), _) if s.write => untold.told[n] = true,
                 (Some(_), Some(exact)) => untold.read.extend(exact),
-                (Some(at), None) => untold.may_read.push(ranges[at].clone()),
+                (Some(at), None) => untold.may_read(n, std::iter::once(ranges[at].clone()), exact_reads),
                 (None, _) if s.write => {}
                 (None, exact) => match (self.sites.program.flows.reachable_allocations(m, n), exact) {
                     (Some((Allocations::Of(all), _)), Some(exact)) if all.iter().all(|at| quiet[*at]) => {
@@ -64,13 +77,12 @@ impl Checks {
                     }
                     (Some((Allocations::Of(all), _)), _) => {
                         let all = all.into_iter().filter(|at| quiet[*at]);
-                        untold.may_read.extend(all.map(|at| ranges[at].clone()));
+                        untold.may_read(n, all.map(|at| ranges[at].clone()), exact_reads);
                     }
                     (Some((Allocations::Any, _)), _) => {
                         let all = m.env.memory.iter().zip(quiet).zip(&ranges);
-                        untold
-                            .may_read
-                            .extend(all.filter(|((a, q), _)| **q && !a.private).map(|(_, r)| r.clone()));
+                        let all = all.filter(|((a, q), _)| **q && !a.private).map(|(_, r)| r.clone());
+                        untold.may_read(n, all, exact_reads);
                     }
                     (None, _) => {}
                 },

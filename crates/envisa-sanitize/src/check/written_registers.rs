@@ -1,16 +1,6 @@
 //! Which bytes of a thread's registers something has written: one bit a byte.
 
-/// The bits of `bytes` bytes from `offset` on, word by word.
-#[inline]
-pub(super) fn words(offset: u32, bytes: u32) -> impl Iterator<Item = (usize, u64)> {
-    let end = offset.saturating_add(bytes);
-    (offset / 64..end.div_ceil(64)).map(move |w| {
-        let from = offset.saturating_sub(w * 64).min(64);
-        let to = (end - w * 64).min(64);
-        let bits = if to == 64 { u64::MAX } else { (1 << to) - 1 };
-        (w as usize, if from == 64 { 0 } else { bits & (u64::MAX << from) })
-    })
-}
+use crate::byte_bits::words;
 
 /// Written bytes of a register file.
 #[derive(Clone, Debug, Default)]
