@@ -12,6 +12,7 @@ use crate::math_unit::{Unit, UnitK};
 use crate::messages;
 use crate::operand::Exec;
 use crate::operand_parts::{self, Parts, PartsK, Splitter};
+use crate::picks::PickK;
 use crate::predicates::{MovPredK, PredLogicK, SetpK};
 use crate::special_forms::*;
 use crate::wide_integers::{ByValueK, is_by_value};
@@ -348,6 +349,7 @@ fn choose_handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handle
     match i.op {
         others!() => return base_handler::<OtherK>(),
         Op::MovPred => return base_handler::<MovPredK>(),
+        Op::Pick => return base_handler::<PickK>(),
         Op::Setp => return base_handler::<SetpK>(),
         Op::PredLogic => return base_handler::<PredLogicK>(),
         Op::Dpas | Op::Bdpas => return base_handler::<DpasK<false>>(),

@@ -10,6 +10,7 @@ mod messages;
 mod moves;
 mod operand;
 mod operand_parts;
+mod picks;
 mod predicates;
 mod registers;
 mod run;

@@ -1,16 +1,18 @@
-//! Integers that are known before a program runs, element by element: the numbers of channels and what is made of
-//! them, as shuffles have it. Who reads them finds them among the literals, and what they are made by has no code where
+//! Integers that are known before a program runs, element by element: the numbers of channels and what is made of them.
+//! Who reads them finds them among the literals, and what they are made by has no code where
 //! nobody else wants them; neither has what is made for nobody.
 
 use std::ops::Range;
 
-use envisa_isa::{Modifier, Type};
-use envisa_lower::analysis::{CellId, Cells, Flow, Liveness};
+use envisa_isa::Type;
+use envisa_lower::analysis::{
+    CellId, Cells, Flow, Liveness, integer, is_small_integer, known_result, known_values,
+};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 
 use crate::affine_vectors::Shapes;
 use crate::deferred::{Deferred, block_ends, by_lanes};
-use crate::fast_maps::{Map, Set};
+use crate::fast_maps::Set;
 
 /// Most vectors that are known at once.
 const MOST: usize = 64;
@@ -39,27 +41,6 @@ impl Span {
     }
 }
 
-/// Dwords of one variable in known places.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Picked {
-    /// The first byte of the vector or the two that they are in.
-    pub at: RegOffset,
-    /// Bytes of these.
-    pub bytes: u32,
-    /// Which of their dwords each channel gets.
-    pub which: Vec<u32>,
-}
-
-/// Is it a variable's byte, and no input's? Variables that are predefined are more than their values.
-pub(crate) fn is_plain_variable(p: &Program, at: RegOffset) -> bool {
-    let r = p.registers();
-    if at >= r.locals_start || at < r.address_base {
-        return true;
-    }
-    let home = r.address_homes.get((at - r.address_base) as usize / 64);
-    home.is_some_and(|h| h.1 != 0 && !r.predefined.contains(&(r.address_base + h.0)))
-}
-
 /// What is known.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Known {
@@ -69,31 +50,13 @@ pub(crate) struct Known {
     pub skipped: Set<Pc>,
     /// Those that read what others did not write.
     pub readers: Set<Pc>,
-    picked: Map<Pc, Picked>,
 }
 
 fn ranges_overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-fn is_small_integer(ty: Type) -> bool {
-    ty.is_int() && ty.size() <= 4
-}
-
-/// An element's value.
-fn value(bytes: &[u8], ty: Type) -> i64 {
-    let mut all = [0; 8];
-    all[..bytes.len()].copy_from_slice(bytes);
-    let (x, unused) = (i64::from_le_bytes(all), 64 - 8 * bytes.len() as u32);
-    if ty.is_signed() { x << unused >> unused } else { x }
-}
-
 impl Known {
-    /// The dwords that an instruction picks, if that is known.
-    pub fn picked(&self, pc: Pc) -> Option<&Picked> {
-        self.picked.get(&pc)
-    }
-
     /// The values before an instruction of elements side by side that were not made.
     pub fn literal(&self, pc: Pc, at: RegOffset, ty: Type, lanes: u32) -> Option<Vec<u32>> {
         let size = ty.size();
@@ -110,7 +73,7 @@ impl Known {
             Some(&s.bytes[from..from + size as usize])
         };
         let first = (0..lanes).map(|k| at + k * size);
-        first.map(|first| Some(value(of(first..first + size)?, ty) as u32)).collect()
+        first.map(|first| Some(integer(of(first..first + size)?, ty) as u32)).collect()
     }
 
     /// Finds it.
@@ -179,7 +142,7 @@ impl Search<'_> {
         let i = &self.p.code()[pc as usize];
         let mut all = !out.is_empty() && out.iter().all(|c| self.shapes.plain(*c));
         i.writes(self.p.parts(), &mut |t| {
-            all &= t.range(i.channels.into()).is_some_and(|r| is_plain_variable(self.p, r.start));
+            all &= t.range(i.channels.into()).is_some_and(|r| self.p.registers().is_plain_variable(r.start));
         });
         all.then_some(out)
     }
@@ -216,85 +179,12 @@ impl Search<'_> {
 
     /// The values of a source.
     fn values(&self, s: &Src, n: u32) -> Option<Vec<i64>> {
-        let Src::Reg { offset, ty, strides, modifier: Modifier::None, constant, .. } = *s else {
-            return None;
-        };
-        if !is_small_integer(ty) {
-            return None;
-        }
-        (0..n)
-            .map(|k| {
-                let first = offset + strides.element(k) * ty.size();
-                let r = first..first + ty.size();
-                let bytes = match constant {
-                    true => self.p.registers().constants.get(r.start as usize..r.end as usize)?,
-                    false => self.bytes(r)?,
-                };
-                Some(value(bytes, ty))
-            })
-            .collect()
+        known_values(self.p.parts(), s, n, &|_, r| self.bytes(r))
     }
 
     /// What an instruction makes, if all of that is known: the bytes from its destination's first on.
     fn made(&self, pc: Pc, i: &Inst) -> Option<(RegOffset, Vec<u8>)> {
-        let Dst::Reg { offset, ty, stride, sat: false } = i.dst else { return None };
-        let n = u32::from(i.channels);
-        let integers = matches!(i.exec, ExecType::I32 | ExecType::U32);
-        if !self.certain(pc, i) || !integers || !is_small_integer(ty) || i.dst2 != 0 || stride != 1 || n == 1
-        {
-            return None;
-        }
-        let a = self.values(&i.src[0], n)?;
-        let two = |f: fn(i64, i64) -> i64| {
-            let b = self.values(&i.src[1], n)?;
-            Some(a.iter().zip(b).map(|(a, b)| f(*a, b)).collect())
-        };
-        let all: Vec<i64> = match i.op {
-            Op::Mov => Some(a),
-            Op::Add => two(i64::wrapping_add),
-            Op::And => two(|a, b| a & b),
-            Op::Or => two(|a, b| a | b),
-            Op::Xor => two(|a, b| a ^ b),
-            Op::Shl => two(|a, b| a << (b & 31)),
-            _ => None,
-        }?;
-        let bytes = all.iter().flat_map(|x| x.to_le_bytes()[..ty.size() as usize].to_vec()).collect();
-        Some((offset, bytes))
-    }
-
-    /// The dwords that an instruction finds by address registers, if these are known.
-    fn picked(&self, i: &Inst) -> Option<Picked> {
-        let Src::Indirect { address, bytes, per_address_log2: 0, ty, modifier: Modifier::None, .. } =
-            i.src[0]
-        else {
-            return None;
-        };
-        let Dst::Reg { offset: to, ty: made, stride: 1, sat: false } = i.dst else { return None };
-        let n = u32::from(i.channels);
-        if i.op != Op::Mov || n < 8 || ty.size() != 4 || made.size() != 4 || ty.is_float() != made.is_float()
-        {
-            return None;
-        }
-        let r = self.p.registers();
-        let places: Vec<u32> = (0..n)
-            .map(|k| {
-                let word = self.bytes(address + 2 * k..address + 2 * k + 2)?;
-                Some(u32::from((value(word, Type::Uw) as u16).wrapping_add(bytes as u16)))
-            })
-            .collect::<Option<_>>()?;
-        let home = |place: u32| r.address_homes.get(place as usize / 64).copied();
-        let (start, end) = home(places[0])?;
-        if places.iter().any(|p| p % 4 != 0 || *p < start || p + 4 > end) {
-            return None;
-        }
-        let first = places.iter().min()? / 64 * 64;
-        let bytes = (end - first).min(128);
-        let at = r.address_base + first;
-        let overwrites = n > 16 && ranges_overlap(&(to..to + 4 * n), &(at..at + bytes));
-        if places.iter().any(|p| p - first >= bytes) || overwrites {
-            return None;
-        }
-        Some(Picked { at, bytes, which: places.iter().map(|p| (p - first) / 4).collect() })
+        self.certain(pc, i).then(|| known_result(self.p.parts(), i, &|_, r| self.bytes(r))).flatten()
     }
 
     /// Can an instruction have its known sources as literals?
@@ -344,11 +234,8 @@ impl Search<'_> {
         let p = self.p.parts();
         let i = &self.p.code()[pc as usize];
         let n = u32::from(i.channels);
-        if let Some(picked) = self.picked(i) {
-            self.out.picked.insert(pc, picked);
-        }
         // Who reads known bytes, and how.
-        let may = self.out.picked.contains_key(&pc) || self.takes(pc, i);
+        let may = self.takes(pc, i);
         let mut read = Vec::new();
         if !self.unmade.contains(&pc) {
             i.reads(p, &mut |t| read.push(t.range(n)));
@@ -361,10 +248,7 @@ impl Search<'_> {
         let passes = self.plain(pc, i);
         for r in read {
             let by_address = r.is_none();
-            let r = match self.out.picked.get(&pc) {
-                Some(p) if by_address => p.at..p.at + p.bytes,
-                _ => r.unwrap_or(anywhere.clone()),
-            };
+            let r = r.unwrap_or(anywhere.clone());
             for s in &self.open {
                 let s = &mut self.out.spans[*s];
                 if ranges_overlap(&s.range(), &r) {
@@ -376,7 +260,7 @@ impl Search<'_> {
                 }
             }
         }
-        if may && !self.out.picked.contains_key(&pc) {
+        if may {
             self.out.readers.insert(pc);
         }
         let made = self.made(pc, i).filter(|_| self.plain(pc, i) && self.written(pc).is_some());
@@ -424,7 +308,7 @@ impl Search<'_> {
 
     /// Skips what all readers have as literals, or are skipped themselves.
     fn skip(&mut self) {
-        let may: Set<Pc> = self.out.readers.iter().chain(self.out.picked.keys()).copied().collect();
+        let may = self.out.readers.clone();
         for s in self.out.spans.iter().rev() {
             if !s.needed && s.readers.iter().all(|r| may.contains(r) || self.out.skipped.contains(r)) {
                 self.out.skipped.insert(s.by);

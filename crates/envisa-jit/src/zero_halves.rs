@@ -11,7 +11,6 @@ use envisa_lower::{Dst, Inst, Message, Op, Pc, Program, RegOffset};
 
 use crate::deferred::by_lanes;
 use crate::fast_maps::{Map, Set};
-use crate::known_integers::is_plain_variable;
 
 /// What native code does not make, and who does not read it.
 #[derive(Clone, Default, Debug)]
@@ -141,7 +140,7 @@ impl Accessed {
             && matches!(i.dst, Dst::Reg { .. })
             && !written.is_empty();
         i.writes(p.parts(), &mut |t| {
-            pure &= t.range(i.channels.into()).is_some_and(|r| is_plain_variable(p, r.start));
+            pure &= t.range(i.channels.into()).is_some_and(|r| p.registers().is_plain_variable(r.start));
         });
         Accessed { pc, read, written, pure }
     }

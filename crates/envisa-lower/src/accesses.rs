@@ -47,6 +47,12 @@ impl Inst {
         (u32::MAX >> (32 - u32::from(self.channels).clamp(1, 32))) << self.first
     }
 
+    /// Of how many vectors, as long as its own, [`Op::Pick`] gives dwords.
+    pub fn picked_vectors(&self, p: &ProgramParts) -> u32 {
+        let last = p.picks.get(self.aux as usize).and_then(|which| which.iter().max());
+        last.map_or(0, |last| u32::from(*last) / u32::from(self.channels.max(1)) + 1)
+    }
+
     /// Bytes it reads; constants too.
     pub fn reads(&self, p: &ProgramParts, visit: Visit<'_>) {
         if self.pred.offset != 0 {
@@ -92,6 +98,14 @@ impl Inst {
                 visit(Touched::Whole { offset: *offset, bytes: 4 });
                 visit(Touched::Whole { offset: offset + 12, bytes: 4 });
                 source(x, 1, visit);
+            }
+            // Every channel may look at any of a vector.
+            (Op::Pick, [Src::Reg { offset, .. }, ..]) => {
+                let channels = u32::from(self.channels);
+                for k in 0..self.picked_vectors(p) {
+                    let (offset, strides) = (offset + 4 * k * channels, Strides::CONTIGUOUS);
+                    visit(Touched::Region { offset, bytes: 4, strides, together: channels });
+                }
             }
             // Every channel looks into the whole table.
             (Op::ShflIdx4, [Src::Reg { offset, .. }, indices, ..]) => {

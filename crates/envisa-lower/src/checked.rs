@@ -126,6 +126,11 @@ impl Program {
         &self.0.messages
     }
 
+    /// Which dwords channels get, named by [`Inst::aux`] of [`Op::Pick`].
+    pub fn picks(&self) -> &[Vec<u8>] {
+        &self.0.picks
+    }
+
     /// Jump tables, named by [`Inst::aux`] of [`Op::SwitchJmp`].
     #[inline(always)]
     pub fn tables(&self) -> &[Vec<Pc>] {
@@ -355,6 +360,7 @@ fn check_named_indices(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     let (what, count) = match i.op {
         Op::Message => ("message", p.messages.len()),
         Op::SwitchJmp => ("jump table", p.tables.len()),
+        Op::Pick => ("table of picked dwords", p.picks.len()),
         Op::Fcall => ("function", p.functions.len()),
         Op::Faddr => ("symbol", p.symbols.len()),
         Op::Unsupported => ("reason", p.unsupported.len()),
@@ -363,6 +369,15 @@ fn check_named_indices(i: &Inst, p: &ProgramParts) -> Result<(), String> {
     };
     if i.aux as usize >= count {
         return Err(format!("{what} {} of {count}", i.aux));
+    }
+    if i.op == Op::Pick {
+        let most = (2 * i.channels).min(32);
+        let which = &p.picks[i.aux as usize];
+        let plain = matches!(i.src[0], Src::Reg { ty, modifier: Modifier::None, .. } if ty.size() == 4)
+            && matches!(i.dst, Dst::Reg { ty, sat: false, .. } if ty.size() == 4);
+        if !plain || which.len() != usize::from(i.channels) || which.iter().any(|n| *n >= most) {
+            return Err(format!("it does not pick one of {most} dwords for each of {} channels", i.channels));
+        }
     }
     Ok(())
 }

@@ -295,6 +295,9 @@ macro_rules! define_op {
         op_enum! { { $($computations)* } {
         // Moves.
         Mov,
+        /// Dwords side by side from source 0 on; aux: which of them each channel gets, in
+        /// [`ProgramParts::picks`](crate::ProgramParts::picks).
+        Pick,
         /// Predicate to general variable: all 32 bits.
         MovPred,
         /// General variable or immediate to predicate bits.

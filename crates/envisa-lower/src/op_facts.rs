@@ -144,7 +144,7 @@ impl Op {
                 on_bf: true,
                 ..COMPUTES
             },
-            MovPred => OpFacts { by_channel: false, ..COMPUTES },
+            MovPred | Pick => OpFacts { by_channel: false, ..COMPUTES },
             Cmp | Min | Max => OpFacts { on_bf: true, ..OpFacts::COMPARES },
             Avg => OpFacts::COMPARES,
             Add => OpFacts { numbers: NumericOperands::Sum(2), rounds_once: true, on_bf: true, ..COMPUTES },

@@ -26,6 +26,9 @@ pub struct ProgramParts {
     pub messages: Vec<Message>,
     /// Jump tables, named by [`Inst::aux`] of [`Op::SwitchJmp`].
     pub tables: Vec<Vec<Pc>>,
+    /// Which dwords channels get, one number each, named by [`Inst::aux`] of [`Op::Pick`]: less than 32, all of one or two
+    /// vectors as long as the instruction's.
+    pub picks: Vec<Vec<u8>>,
     /// Function 0 is the kernel.
     pub functions: Vec<Function>,
     /// Inputs of the kernel.
@@ -67,6 +70,7 @@ impl Default for ProgramParts {
             code: Vec::new(),
             messages: Vec::new(),
             tables: Vec::new(),
+            picks: Vec::new(),
             functions: Vec::new(),
             inputs: Vec::new(),
             symbols: Vec::new(),

@@ -45,6 +45,16 @@ impl Registers {
         self.address_base..self.address_base + self.address_homes.len() as u32 * CHUNK
     }
 
+    /// Is a byte a variable's or an address register's, and no input's? Variables that are predefined are more than their
+    /// values.
+    pub fn is_plain_variable(&self, at: RegOffset) -> bool {
+        if at >= self.locals_start || at < self.address_base {
+            return true;
+        }
+        let home = self.address_homes.get((at - self.address_base) as usize / CHUNK as usize);
+        home.is_some_and(|h| h.1 != 0 && !self.predefined.contains(&(self.address_base + h.0)))
+    }
+
     /// The variables that address registers can name, in the order of their offsets.
     pub fn address_taken(&self) -> impl Iterator<Item = std::ops::Range<RegOffset>> {
         let variables = self.address_homes.chunk_by(|a, b| a == b).map(|h| h[0]).filter(|h| h.1 > h.0);

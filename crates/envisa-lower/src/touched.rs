@@ -37,7 +37,7 @@ pub enum Touched {
         bytes: u32,
         /// Where the others' are.
         strides: Strides,
-        /// Channels whose elements are read if one of them is active: 1, 2 or 4, aligned to themselves.
+        /// Channels whose elements are read if one of them is active: 1, 2, 4 or all, aligned to themselves.
         together: u32,
     },
     /// Elements where address registers point: anywhere in [`crate::Registers::address_homes`]. (The address

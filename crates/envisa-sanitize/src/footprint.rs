@@ -23,7 +23,7 @@ struct Page {
 #[derive(Clone, Debug, Default)]
 pub struct Footprint {
     /// In the order in which they were first accessed.
-    pages: Vec<Box<Page>>,
+    pages: Vec<Page>,
     /// Where each is among them, by its number.
     index: Map<usize>,
     /// Where the one is that was accessed last.
@@ -105,7 +105,7 @@ impl Footprint {
 
     /// Addresses whose bits are set, as ranges in order.
     fn ranges(&self, bits: impl Fn(&Page) -> &[u64; 64]) -> Vec<Range<u64>> {
-        let mut pages: Vec<&Page> = self.pages.iter().map(|page| &**page).collect();
+        let mut pages: Vec<&Page> = self.pages.iter().collect();
         pages.sort_unstable_by_key(|page| page.number);
         let mut all = Vec::new();
         for page in pages {
@@ -121,7 +121,7 @@ impl Footprint {
     fn page(&mut self, number: u64) -> &mut Page {
         if self.pages.get(self.last).is_none_or(|page| page.number != number) {
             self.last = *self.index.entry(number).or_insert_with(|| {
-                self.pages.push(Box::new(Page { number, read: [0; 64], written: [0; 64] }));
+                self.pages.push(Page { number, read: [0; 64], written: [0; 64] });
                 self.pages.len() - 1
             });
         }

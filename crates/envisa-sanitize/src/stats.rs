@@ -100,6 +100,7 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
         | Op::Dnscl
         | Op::ShflIdx4 => Fidelity::Exact,
         Op::Mov
+        | Op::Pick
         | Op::MovPred
         | Op::Setp
         | Op::PredLogic

@@ -3,7 +3,6 @@
 use super::gather::Places;
 use super::indirect_elements::Found;
 use super::*;
-use crate::known_integers::Picked;
 
 /// How many instructions before one its addresses are looked for.
 const NEARBY: usize = 256;
@@ -36,10 +35,6 @@ impl Emit<'_> {
             return Ok(false);
         }
         let parts = self.parts(i, 4)?;
-        if let Some(picked) = self.known.picked(pc) {
-            self.pick(pc, picked, to, &parts)?;
-            return Ok(true);
-        }
         let (entry, back) = (self.a.label(), self.a.label());
         let r = self.p.registers();
         let homes = r.addressable();
@@ -113,32 +108,6 @@ impl Emit<'_> {
         self.a.jmp(done);
         self.a.bind(far);
         Ok(Some(done))
-    }
-
-    /// The same of dwords that are known before.
-    fn pick(&mut self, pc: Pc, picked: &Picked, to: RegOffset, parts: &[Part]) -> Result<(), Unsupported> {
-        // Making a mask of lanes takes the registers below.
-        let v = 6;
-        let from = self.reg(picked.at);
-        for part in parts {
-            let mut which: Vec<u32> = picked.which[part.lane as usize..][..part.lanes as usize].to_vec();
-            which.resize(16, 0);
-            let which = self.literals(std::array::from_fn(|k| which[k]));
-            if picked.bytes <= 64 {
-                // As wide as it is written: CPUs forward no more than one store's bytes.
-                self.a.v2(VMOVDQU32, Width::of(picked.bytes), 0, Opd::Mem(from), Lanes::All);
-                self.a.v2(VMOVDQU32, Width::Z, v, Opd::Mem(which), Lanes::All);
-                self.a.v3(VPERMD, Width::Z, v, v, Opd::Reg(0), Lanes::All);
-            } else {
-                self.a.v2(VMOVDQU32, Width::Z, v, Opd::Mem(which), Lanes::All);
-                self.a.v2(VMOVDQU32, Width::Z, 0, Opd::Mem(from), Lanes::All);
-                self.a.v3(VPERMI2D, Width::Z, v, 0, Opd::Mem(from.plus(64)), Lanes::All);
-            }
-            let to = to + 4 * part.lane;
-            let mask = self.lanes(pc, part, to)?;
-            self.store_part(to, v, 4, part, mask)?;
-        }
-        Ok(())
     }
 
     /// The variable that address registers were made from nearby, as addresses name it.

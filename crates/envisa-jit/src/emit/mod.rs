@@ -33,6 +33,7 @@ mod parts;
 pub(crate) mod payload;
 mod per_channel;
 mod per_element;
+mod picks;
 mod predicate_moves;
 mod prefetch;
 mod quadwords;
@@ -775,6 +776,7 @@ impl<'a> Emit<'a> {
             Op::MovPred => self.predicate_value(pc),
             Op::Faddr => self.address_of_symbol(pc),
             Op::Dpas => self.dpas(pc),
+            Op::Pick => self.pick(pc, i),
             _ => self.compute(pc),
         }
     }

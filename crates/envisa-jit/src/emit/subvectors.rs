@@ -89,7 +89,7 @@ impl Emit<'_> {
             || !dword(ty)
             || n > 16
             || i.dst2 != 0
-            || !crate::known_integers::is_plain_variable(self.p, offset)
+            || !self.p.registers().is_plain_variable(offset)
             || self.certain(pc).is_err()
             || self.deferred.reads(pc)
             || self.mode_allows(&i).is_err()

@@ -306,7 +306,10 @@ fn for_each_piece(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Pi
             Touched::Region { offset, bytes, strides, together: 1 } => {
                 (offset, bytes, strides.shape(n) == crate::Shape::Contiguous)
             }
-            Touched::Region { offset, bytes, .. } => (offset, bytes, false),
+            Touched::Region { offset, bytes, strides, together } => {
+                // Who looks at any channel's looks at vectors.
+                (offset, bytes, n >= 8 && together == n && strides == Strides::CONTIGUOUS)
+            }
             Touched::Indirect { .. } => (anywhere.start, 0, false),
         };
         let range = t.range(n).unwrap_or(anywhere.clone());
@@ -355,7 +358,7 @@ fn for_each_piece(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Pi
             kind: CellKind::Mixed,
             channel: None,
             element: bytes,
-            across: !write && i.no_mask,
+            across: !write && (i.no_mask || i.op == Op::Pick),
             write,
             masked,
             bits: i.channel_bits(),

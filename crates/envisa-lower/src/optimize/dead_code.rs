@@ -56,7 +56,7 @@ fn mark_unread(p: &ProgramParts, keep: &mut [bool]) -> Vec<u32> {
         // Backward: readers come after what they read, mostly.
         for (pc, i) in p.code.iter().enumerate().rev() {
             let local = match i.dst {
-                Dst::Reg { offset, .. } => offset >= p.registers.locals_start,
+                Dst::Reg { offset, .. } => p.registers.is_plain_variable(offset),
                 Dst::Pred { .. } => true,
                 _ => false,
             };

@@ -23,6 +23,7 @@
 //! - `element_picks`: bytes and words that moves pick out of dwords are read there;
 //! - `byte_copies`: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
 //! - `signed_sources`: integers without a sign that are below 2^31 are converted to floats as if they had one;
+//! - `known_picks`: dwords that channels find by address registers whose numbers are known are picked out of vectors;
 //! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - `sink`: what is read once is made where it is read, if that takes no register longer;
 //! - `interleave`: chains of computations that have nothing to do with each other are computed side by side;
@@ -43,6 +44,7 @@ mod fold_addresses;
 mod immediates;
 mod initial_zeros;
 mod interleave;
+mod known_picks;
 mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
@@ -143,6 +145,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     element_picks::read_in_dwords(&mut p, &blocks);
     byte_copies::read_first_copies(&mut p, &blocks);
     signed_sources::convert_as_signed(&mut p, &blocks);
+    known_picks::pick_known_dwords(&mut p, &blocks);
     dead_code::remove_dead_code(&mut p);
     dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);

@@ -217,6 +217,7 @@ impl Line<'_> {
             Op::Goto | Op::Call => format!("to {aux}"),
             Op::Fcall => format!("function {aux}"),
             Op::Faddr => format!("symbol {:?}", p.symbols.get(index)?),
+            Op::Pick => format!("which {:?}", p.picks.get(index)?),
             Op::SwitchJmp => format!("targets {:?}", p.tables.get(index)?),
             Op::SplitBarrier | Op::NamedBarrier if aux < 2 => if aux == 0 { "wait" } else { "signal" }.into(),
             Op::ChannelEnables if aux < 2 => if aux == 0 { "mask" } else { "time" }.into(),

@@ -524,16 +524,30 @@ impl InstReader<'_, '_> {
     }
 
     fn read_targets(&mut self) -> Result<u32> {
-        self.line.expect(" targets [")?;
-        let mut table = Vec::new();
-        while !self.line.take("]") {
-            if !table.is_empty() {
-                self.line.expect(", ")?;
-            }
-            table.push(self.line.unsigned()?);
-        }
+        let table = self.read_numbers(" targets [")?;
         self.p.tables.push(table);
         Ok(self.p.tables.len() as u32 - 1)
+    }
+
+    fn read_picks(&mut self) -> Result<u32> {
+        let before = self.line.clone();
+        let all = self.read_numbers(" which [")?;
+        let which: Option<Vec<u8>> = all.into_iter().map(|n| u8::try_from(n).ok()).collect();
+        self.p.picks.push(which.ok_or_else(|| before.error("numbers of dwords are less than 256"))?);
+        Ok(self.p.picks.len() as u32 - 1)
+    }
+
+    /// Numbers up to the bracket that ends them.
+    fn read_numbers(&mut self, begin: &str) -> Result<Vec<u32>> {
+        self.line.expect(begin)?;
+        let mut all = Vec::new();
+        while !self.line.take("]") {
+            if !all.is_empty() {
+                self.line.expect(", ")?;
+            }
+            all.push(self.line.unsigned()?);
+        }
+        Ok(all)
     }
 
     fn read_symbol(&mut self) -> Result<u32> {
@@ -581,6 +595,7 @@ impl InstReader<'_, '_> {
             Op::Goto | Op::Call => self.read_keyed(" to "),
             Op::Fcall => self.read_keyed(" function "),
             Op::Faddr => self.read_symbol(),
+            Op::Pick => self.read_picks(),
             Op::SwitchJmp => self.read_targets(),
             Op::SplitBarrier | Op::NamedBarrier => self.word_or_aux(&["wait", "signal"]),
             Op::ChannelEnables => self.word_or_aux(&["mask", "time"]),

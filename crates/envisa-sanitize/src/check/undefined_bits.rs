@@ -349,7 +349,7 @@ impl Checks {
                 return false;
             }
             Op::PredLogic | Op::Setp | Op::MovPred => return self.flow_predicates(m, pc, i, mask),
-            Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Pln | Op::Line | Op::ShflIdx4 => false,
+            Op::Dpas | Op::Dpasw | Op::Bdpas | Op::Pln | Op::Line | Op::ShflIdx4 | Op::Pick => false,
             Op::Dp2 | Op::Dp3 | Op::Dp4 | Op::Dph | Op::Sad2 | Op::Sad2add => false,
             Op::ChannelEnables | Op::Join | Op::Ifcall | Op::Faddr | Op::SwitchJmp | Op::Barrier => false,
             Op::SplitBarrier | Op::NamedBarrier | Op::Fence | Op::Unsupported | Op::End | Op::Nop => false,
