@@ -359,7 +359,8 @@ All registers, predicates and memory are compared bit by bit. The programs have:
 Half of the programs resemble those of compilers. Their instructions access vectors as a whole, by eight channels, or as one half
 of 32 channels with registers of its own, so that two instructions do what one does elsewhere. The vectors are computed from local
 ids, scalars and immediates. Instructions of other kinds overwrite them under predicates, in branches and loops. Gathers and
-scatters use them as addresses of a surface and of shared local memory. These programs are launched as threads, or as work-items in
+scatters use them as addresses of a surface and of shared local memory; shuffles read them through address registers, at known
+places and at others. These programs are launched as threads, or as work-items in
 one to three dimensions, with several groups and several threads that run one after another, the last of which has only some of its
 channels.
 

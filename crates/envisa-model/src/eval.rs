@@ -121,6 +121,7 @@ impl Machine<'_> {
         match s {
             Stmt::Inst(i) => self.inst(i, mask),
             Stmt::Access(a) => self.access(a, mask)?,
+            Stmt::Shuffle(s) => self.shuffle(s, mask),
             Stmt::If { pred, invert, then, other } => {
                 let yes = chosen(self, *pred, *invert);
                 left.push(0);
@@ -298,6 +299,20 @@ impl Machine<'_> {
             for &(k, (_, second)) in &results {
                 self.elements(Place::Own(v))[element + k] = second;
             }
+        }
+    }
+
+    /// All elements are read before any is written.
+    fn shuffle(&mut self, s: &Shuffle, mask: u32) {
+        let on = self.enabled(s.exec, s.guard, mask);
+        let from = self.elements(Place::Own(s.from)).clone();
+        let own = match s.lanes {
+            Lanes::Own(v) => self.elements(Place::Own(v)).clone(),
+            _ => vec![0; from.len()],
+        };
+        let to = self.elements(Place::Own(s.to));
+        for channel in (0..s.exec.n).filter(|k| on >> k & 1 != 0).map(|k| s.exec.first + k) {
+            to[channel] = from[s.lanes.of(channel, from.len(), own[channel])];
         }
     }
 

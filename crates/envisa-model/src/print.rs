@@ -171,6 +171,18 @@ fn declare_variables(p: &Program, t: &mut Text) -> String {
     text +=
         ".decl BASE v_type=G type=uq num_elts=1 align=GRF\n.decl FA v_type=G type=uq num_elts=1 align=GRF\n";
     text += ".decl T6 v_type=T num_elts=1\n";
+    if p.shuffles {
+        let n = p.simd;
+        for (name, ty, n, alias) in [
+            ("SN", "uw", n, ""),
+            ("SL", "d", n, ""),
+            ("SW", "uw", 2 * n, " alias=<SL, 0>"),
+            ("SO", "uw", n, ""),
+        ] {
+            writeln!(text, ".decl {name} v_type=G type={ty} num_elts={n} align=GRF{alias}").unwrap();
+        }
+        text += ".decl SA v_type=A num_elts=16\n";
+    }
     let row = p.local_id_bytes();
     for d in (0..3).filter(|_| p.local.is_some()) {
         let names = if p.halves { &["L", "LH"][..] } else { &["L"] };
@@ -207,6 +219,19 @@ fn declare_variables(p: &Program, t: &mut Text) -> String {
     text
 }
 
+/// Puts the numbers of the channels into `SN`, from where shuffles have them.
+fn channel_numbers(p: &Program) -> String {
+    if !p.shuffles {
+        return String::new();
+    }
+    let mut out = String::from("    mov (M1_NM, 8) SN(0,0)<1> 0x76543210:uv\n");
+    for n in [8, 16].into_iter().filter(|n| *n < p.simd) {
+        let to = element_text(p, n, 2);
+        writeln!(out, "    add (M1_NM, {n}) SN{to}<1> SN(0,0)<1;1,0> 0x{n:x}:uw").unwrap();
+    }
+    out
+}
+
 /// Moves the variables that are apart from the image there, or back.
 fn image_moves(p: &Program, back: bool) -> String {
     let mut out = String::new();
@@ -227,7 +252,11 @@ fn image_moves(p: &Program, back: bool) -> String {
                     writeln!(out, "    mov ({m}, {HALF}) {to}<1> {from}<1;1,0>").unwrap();
                 }
             }
-            n => writeln!(out, "    mov (M1, {n}) {to}{k}(0,0)<1> {from}{k}(0,0)<1;1,0>").unwrap(),
+            n => {
+                // Shuffles look at what channels have that are off.
+                let all = if p.shuffles && !back { "M1_NM" } else { "M1" };
+                writeln!(out, "    mov ({all}, {n}) {to}{k}(0,0)<1> {from}{k}(0,0)<1;1,0>").unwrap();
+            }
         }
     }
     out
@@ -268,6 +297,7 @@ pub fn print(p: &Program) -> Text {
         writeln!(printer.out, "    setp (M1_NM, {}) P{} 0x{bits:x}:ud", p.simd, k + 1).unwrap();
     }
     printer.out += &image_moves(p, false);
+    printer.out += &channel_numbers(p);
     printer.block(&p.body);
     printer.out += &image_moves(p, true);
     printer.out += &dump_line(p, &t);
@@ -428,6 +458,37 @@ impl Printer<'_> {
         self.line(&line);
     }
 
+    /// Where each channel looks, in dwords; the same in bytes, of words; these as addresses; and the move.
+    fn shuffle(&mut self, s: &Shuffle) {
+        let (e, exec) = (s.exec.first, Self::exec(s.exec));
+        let at = |name: &str, size: usize| format!("{name}{}", element_text(self.p, e, size));
+        let (lanes, bytes) = (at("SL", 4), at("SO", 2));
+        let low = format!("SW{}<16;8,2>", element_text(self.p, 2 * e, 2));
+        let numbers = format!("{}<1;1,0>", at("SN", 2));
+        let own = |v: usize| format!("{}<1;1,0>", self.place(Place::Own(v), e));
+        let made = match s.lanes {
+            Lanes::Xor(x) => format!("xor {exec} {lanes}<1> {lanes}<1;1,0> 0x{x:x}:d"),
+            Lanes::Further(n) => format!("add {exec} {lanes}<1> {lanes}<1;1,0> 0x{n:x}:d"),
+            Lanes::Times(n) => format!("mul {exec} {lanes}<1> {lanes}<1;1,0> 0x{n:x}:d"),
+            Lanes::Own(v) => format!("mov {exec} {lanes}<1> {}", own(v)),
+        };
+        let to = self.place(Place::Own(s.to), e);
+        for line in [
+            format!("mov {exec} {lanes}<1> {numbers}"),
+            made,
+            format!("and {exec} {lanes}<1> {lanes}<1;1,0> 0x{:x}:d", self.p.simd - 1),
+            format!("shl {exec} {bytes}<1> {low} 0x2:uw"),
+            format!("addr_add {exec} SA(0)<1> &R{}[0] {bytes}<1;1,0>", s.from),
+            format!(
+                "{}mov {exec} {to}<1> r[SA(0),0]<1,0>:{}",
+                Self::guard(s.guard),
+                self.types[s.from].name()
+            ),
+        ] {
+            self.line(&line);
+        }
+    }
+
     /// Is one of so many channels printed by halves?
     fn is_split(&self, e: Exec) -> bool {
         self.p.halves && e.n > HALF
@@ -482,6 +543,7 @@ impl Printer<'_> {
         match s {
             Stmt::Inst(i) => self.inst(i),
             Stmt::Access(a) => self.access(a),
+            Stmt::Shuffle(s) => self.shuffle(s),
             Stmt::If { pred, invert, then, other } => {
                 let (to, end) = (self.label(), self.label());
                 self.ends.push(end);

@@ -12,6 +12,8 @@ pub struct Program {
     /// Is it as compilers for devices write it whose instructions have at most 16 channels: is each of 32 two of 16, on
     /// registers of their own? Variables that are not scalars are apart then, and are accessed channel by channel.
     pub halves: bool,
+    /// Does it have shuffles?
+    pub shuffles: bool,
     /// `%cr0` at the start.
     pub cr0: u32,
     /// Work-items of a group in x, y and z, where the program is launched as a range of them: channels have local
@@ -331,6 +333,49 @@ pub enum Half {
     Both,
 }
 
+/// Each channel takes an element of a vector of dwords that it finds by an address of its own, as compilers have
+/// shuffles between neighbours.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shuffle {
+    /// As for instructions; of 16 channels at most, as there are so many address registers.
+    pub exec: Exec,
+    /// Of the move alone.
+    pub guard: Option<Guard>,
+    /// The variable that is written, for the channels' own elements.
+    pub to: usize,
+    /// The one that is looked into.
+    pub from: usize,
+    /// Where a channel looks.
+    pub lanes: Lanes,
+}
+
+/// Where a channel looks, by its number: the number of channels is a power of two, and what is beyond begins anew.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Lanes {
+    /// The exclusive or of its number and this one.
+    Xor(u32),
+    /// So much further.
+    Further(u32),
+    /// So many times its number.
+    Times(u32),
+    /// What it has in a variable.
+    Own(usize),
+}
+
+impl Lanes {
+    /// The channel that one looks at; `own` is what the variable has for it.
+    pub fn of(self, channel: usize, simd: usize, own: u64) -> usize {
+        let channel = channel as u32;
+        let at = match self {
+            Lanes::Xor(x) => channel ^ x,
+            Lanes::Further(n) => channel.wrapping_add(n),
+            Lanes::Times(n) => channel.wrapping_mul(n),
+            Lanes::Own(_) => own as u32,
+        };
+        at as usize & (simd - 1)
+    }
+}
+
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stmt {
@@ -338,6 +383,8 @@ pub enum Stmt {
     Inst(Inst),
     /// A message.
     Access(Access),
+    /// A shuffle.
+    Shuffle(Shuffle),
     /// The channels of a predicate run the first block, the others the second.
     #[allow(missing_docs)]
     If { pred: usize, invert: bool, then: Vec<Stmt>, other: Vec<Stmt> },

@@ -124,6 +124,7 @@ pub fn program(seed: u64) -> Program {
             device,
             simd,
             halves,
+            shuffles: false,
             cr0,
             local,
             groups: r.pick(&[1, 1, 2]),

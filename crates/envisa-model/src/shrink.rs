@@ -93,6 +93,9 @@ fn simpler_forms(s: &Stmt) -> Vec<Vec<Stmt>> {
                 }
             });
         }
+        Stmt::Shuffle(s) if s.guard.is_some() => {
+            out.push(vec![Stmt::Shuffle(Shuffle { guard: None, ..s.clone() })]);
+        }
         Stmt::Access(a) if a.guard.is_some() => {
             out.push(vec![Stmt::Access(Access { guard: None, ..a.clone() })]);
         }

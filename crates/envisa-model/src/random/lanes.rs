@@ -114,8 +114,9 @@ impl Gen {
 
     /// A statement of these.
     pub(super) fn lanes(&mut self, at: At, out: &mut Vec<Stmt>) {
-        match self.r.below(12) {
+        match self.r.below(13) {
             0 => self.halves(at, out),
+            12 if !self.p.halves => self.shuffle(at, out),
             1 | 2 => {
                 let i = self.scalar(at);
                 out.push(Stmt::Inst(i));
@@ -126,6 +127,28 @@ impl Gen {
                 out.push(Stmt::Inst(i));
             }
         }
+    }
+
+    /// A shuffle between neighbours: by numbers that are known, mostly.
+    fn shuffle(&mut self, at: At, out: &mut Vec<Stmt>) {
+        self.p.shuffles = true;
+        let n = self.p.simd.min(16);
+        let exec =
+            Exec { n, first: n * self.r.below(self.p.simd / n), no_mask: at.together && self.one_in(6) };
+        let (vectors, fixed) = (self.lanes.vectors.clone(), self.lanes.fixed.clone());
+        let all = [vectors.clone(), fixed].concat();
+        let from = self.r.pick(&all);
+        let alike: Vec<usize> =
+            vectors.into_iter().filter(|v| self.p.vars[*v].ty == self.p.vars[from].ty).collect();
+        let to = self.r.pick(&alike);
+        let lanes = match self.r.below(8) {
+            0 => Lanes::Own(self.r.pick(&all)),
+            1 => Lanes::Times(self.r.pick(&[0, 3, 5, 31])),
+            2 | 3 => Lanes::Further(self.r.pick(&[1, 2, 7, 15, 30])),
+            _ => Lanes::Xor(self.r.pick(&[1, 2, 4, 8, 16, 3, 31])),
+        };
+        let guard = self.one_in(6).then(|| self.guard());
+        out.push(Stmt::Shuffle(Shuffle { exec, guard, to, from, lanes }));
     }
 
     /// All channels, or those of a half of 32.
