@@ -17,7 +17,12 @@ pub(super) struct Accesses {
 
 impl Accesses {
     pub fn of(p: &ProgramParts, pc: usize) -> Accesses {
-        let (i, mut reads, mut writes) = (&p.code[pc], Vec::new(), Vec::new());
+        Accesses::of_instruction(p, &p.code[pc])
+    }
+
+    /// Those of one that need not be the program's.
+    pub fn of_instruction(p: &ProgramParts, i: &Inst) -> Accesses {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
         i.reads(p, &mut |t| reads.push(range_of_access(&t, i.channels, p)));
         i.writes(p, &mut |t| writes.push(range_of_access(&t, i.channels, p)));
         Accesses { reads, writes }

@@ -5,13 +5,11 @@
 //! farther off waits. So straight code is put in the order in which a CPU would begin it if it saw all of it, as far as
 //! there are registers for what is under way then.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
-use std::ops::Range;
-
 use super::accesses::{Accesses, VECTOR, reorder_blocks};
 use super::{Blocks, CHUNK, chunks_of_range};
 use crate::program::*;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 /// Vector registers that may hold what is under way.
 const REGISTERS: usize = 22;
@@ -40,7 +38,7 @@ pub(super) fn interleave_chains(p: &mut ProgramParts, blocks: &Blocks) {
         let len = (start..p.code.len()).take(MOST).take_while(in_run).count();
         if len > FEW {
             let readers = readers.get_or_insert_with(|| count_readers(p));
-            let run = Run::new(p, start..start + len, readers);
+            let run = Run::new(p, &p.code[start..start + len], readers);
             if let Some(better) = run.better_order() {
                 better.iter().zip(&mut order[start..]).for_each(|(at, to)| *to = start + at);
                 moved = true;
@@ -54,7 +52,7 @@ pub(super) fn interleave_chains(p: &mut ProgramParts, blocks: &Blocks) {
 }
 
 /// Is it a computation of vectors by channel, which does nothing else?
-fn computes_vector(p: &ProgramParts, i: &Inst) -> bool {
+pub(super) fn computes_vector(p: &ProgramParts, i: &Inst) -> bool {
     let Dst::Reg { offset, stride: 1, .. } = i.dst else { return false };
     let named = i.src.iter().all(|s| matches!(s, Src::Reg { .. } | Src::None));
     let local = offset >= p.registers.locals_start;
@@ -63,7 +61,7 @@ fn computes_vector(p: &ProgramParts, i: &Inst) -> bool {
 }
 
 /// How many instructions read each chunk of the register file.
-fn count_readers(p: &ProgramParts) -> Vec<u32> {
+pub(super) fn count_readers(p: &ProgramParts) -> Vec<u32> {
     let mut readers = vec![0; p.registers.bytes.div_ceil(CHUNK) as usize];
     for pc in 0..p.code.len() {
         for c in Accesses::of(p, pc).chunks_read() {
@@ -73,6 +71,12 @@ fn count_readers(p: &ProgramParts) -> Vec<u32> {
         }
     }
     readers
+}
+
+/// What instructions cost a CPU in the order in which they are, in halves of a cycle.
+pub(super) fn cost(p: &ProgramParts, run: &[Inst], readers: &[u32]) -> u32 {
+    let order: Vec<usize> = (0..run.len()).collect();
+    Run::new(p, run, readers).cost(&order)
 }
 
 /// How long the result of an instruction takes, in halves of a cycle: one vector operation begins in each.
@@ -145,10 +149,10 @@ impl Numbers {
 }
 
 impl Run {
-    fn new(p: &ProgramParts, run: Range<usize>, all_readers: &[u32]) -> Run {
+    fn new(p: &ProgramParts, run: &[Inst], all_readers: &[u32]) -> Run {
         let (mut steps, mut numbers) = (Vec::with_capacity(run.len()), Numbers::default());
-        for (at, pc) in run.enumerate() {
-            let accesses = Accesses::of(p, pc);
+        for (at, i) in run.iter().enumerate() {
+            let accesses = Accesses::of_instruction(p, i);
             let reads = numbers.of(accesses.chunks_read());
             let vectors = accesses.reads.iter().filter(|r| r.end - r.start >= VECTOR);
             let vectors = numbers.of(vectors.flat_map(|r| chunks_of_range(r.clone())));
@@ -165,7 +169,7 @@ impl Run {
                 behind.extend(std::mem::take(&mut chunks[*c].last_reads).into_iter().filter(|r| *r != at));
             }
             let touched = vectors.union(&writes).map(|c| (*c, vectors.contains(c), writes.contains(c)));
-            let (operations, latency) = ((writes.len() as u32).max(1), latency(&p.code[pc]));
+            let (operations, latency) = ((writes.len() as u32).max(1), latency(i));
             steps.push(Step { operations, latency, reads_of, behind, vectors: touched.collect() });
         }
         let read_elsewhere = |c: &Chunk| all_readers.get(c.place as usize).is_none_or(|all| *all > c.readers);

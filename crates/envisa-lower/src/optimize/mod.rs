@@ -26,6 +26,7 @@
 //! - `known_picks`: dwords that channels find by address registers whose numbers are known are picked out of vectors;
 //! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - `sink`: what is read once is made where it is read, if that takes no register longer;
+//! - `split_channels`: computations whose vectors find no registers are done for some channels after the others;
 //! - `interleave`: chains of computations that have nothing to do with each other are computed side by side;
 //! - `initial_zeros`: which registers have to be zero when a thread starts, because something may read them before
 //!   anything writes them.
@@ -59,6 +60,7 @@ mod scalar_copies;
 mod scattered_moves;
 mod signed_sources;
 mod sink;
+mod split_channels;
 mod split_quads;
 mod uniform_branches;
 mod wide_indices;
@@ -150,6 +152,8 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);
     sink::sink_instructions(&mut p, &blocks);
+    let split = split_channels::split_channels(&mut p, &blocks);
+    let blocks = if split { Blocks::new(&p) } else { blocks };
     interleave::interleave_chains(&mut p, &blocks);
     p.registers.fresh = initial_zeros::ranges_to_zero(&p);
     p

@@ -9,6 +9,7 @@ mod certain_numbers;
 mod element_picks;
 mod interleave;
 mod scalar_copies;
+mod split_channels;
 mod wide_indices;
 
 /// Registers: constants below 64, locals from 128 on.
