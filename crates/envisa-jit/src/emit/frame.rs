@@ -1,5 +1,7 @@
 //! How code begins, where it goes on after the machine ran, and how it returns.
 
+use envisa_lower::analysis::Cell;
+
 use super::*;
 
 impl Emit<'_> {
@@ -66,10 +68,16 @@ impl Emit<'_> {
             }
             if let Some(v) = self.alloc.vector(c) {
                 self.a.v3(VPXORD, Width::Z, v, v, Opd::Reg(v), Lanes::All);
-            } else if cell.written {
+            } else if cell.written && (cell.kind != CellKind::Vector || self.must_be_zero(&cell)) {
                 self.fill(cell.offset, cell.bytes, 0);
             }
         }
+    }
+
+    /// May a channel read of a cell what it has not written?
+    fn must_be_zero(&self, cell: &Cell) -> bool {
+        let end = cell.offset + cell.bytes;
+        self.p.registers().fresh.iter().any(|r| r.start < end && cell.offset < r.end)
     }
 
     /// Fills bytes of the register file with the same one.

@@ -4,7 +4,8 @@
 //! what could be read before it is written; the rest is never seen. A channel's way through the code is a
 //! path of the control-flow graph, so this is the question of definite assignment, asked twice: of bytes
 //! that certainly have been written whatever the channel ([`State::all`]), and of those that a channel wrote
-//! in its own place ([`State::own`]), which serves reads by the same channel alone.
+//! in its own place ([`State::own`]), which serves reads by the same channel alone. Most registers are read
+//! behind a write of the same block, so states are of those alone that are not.
 
 use std::ops::Range;
 
@@ -30,20 +31,20 @@ pub(super) fn ranges_to_zero(p: &ProgramParts) -> Vec<Range<RegOffset>> {
     let everything = || std::iter::once(low..end).collect();
     let calls = p.code.iter().any(|i| matches!(i.op, Op::Call | Op::Fcall | Op::Ifcall | Op::SwitchJmp));
     let blocks = Blocks::new(p);
-    let units = (end.saturating_sub(start) / UNIT) as usize;
-    if calls || p.functions.len() != 1 || start >= end || (units * blocks.entry.len()) as u64 > MOST {
+    if calls || p.functions.len() != 1 || start >= end {
         return everything();
     }
-    let mut a = Analysis { p, start, units, places: vec![None; units], must: vec![0; units.div_ceil(64)] };
+    let units = ((end - start) / UNIT) as usize;
+    let mut a = Analysis { p, start, units, places: vec![None; units], index: Vec::new(), must: Vec::new() };
     a.find_masked_layouts();
-    if !a.solve_to_fixpoint(&blocks) {
+    a.index_exposed_units(&blocks);
+    if (a.must.len() * blocks.entry.len()) as u64 > MOST / 64 || !a.solve_to_fixpoint(&blocks) {
         return everything();
     }
     let mut out: Vec<Range<RegOffset>> = std::iter::once(low..start).collect();
     for c in 0..(end - start) / CHUNK {
         let unit = (c * CHUNK / UNIT) as usize;
-        // 16 units a chunk: a quarter of a word.
-        if a.must[unit / 64] >> (unit % 64) & 0xffff == 0 {
+        if !(unit..unit + (CHUNK / UNIT) as usize).any(|u| a.is_read_early(u)) {
             continue;
         }
         let at = start + c * CHUNK;
@@ -58,7 +59,7 @@ pub(super) fn ranges_to_zero(p: &ProgramParts) -> Vec<Range<RegOffset>> {
 /// Where a channel's own element is: `(channel 0's first byte, bytes from channel to channel)`.
 type Lane = (i64, u32);
 
-/// Units certainly written.
+/// Units certainly written, of those that have an index.
 #[derive(Clone, PartialEq)]
 struct State {
     all: Vec<u64>,
@@ -71,7 +72,9 @@ struct Analysis<'a> {
     units: usize,
     /// How masked writes lay out each unit; `Some(None)`: in more than one way.
     places: Vec<Option<Option<Lane>>>,
-    /// Units that must be zero.
+    /// Of each unit, which one it is of those that a block reads before it writes them.
+    index: Vec<Option<u32>>,
+    /// Those of them that must be zero.
     must: Vec<u64>,
 }
 
@@ -106,7 +109,9 @@ impl Analysis<'_> {
                 self.p.messages.get(i.aux as usize),
                 None | Some(Message::Media(_) | Message::Raw(_))
             );
-        if media || i.pred.offset != 0 || i.pred.combine != Combine::None {
+        // A selection's predicate says what it writes, not whether.
+        let predicated = i.pred.offset != 0 && i.op != Op::Sel;
+        if media || predicated || i.pred.combine != Combine::None {
             return;
         }
         i.writes(self.p, &mut |t| {
@@ -139,6 +144,37 @@ impl Analysis<'_> {
         self.places = places;
     }
 
+    /// Must a unit be zero?
+    fn is_read_early(&self, unit: usize) -> bool {
+        self.index[unit].is_some_and(|at| get(&self.must, at as usize))
+    }
+
+    /// Numbers the units that a block reads before it writes them.
+    fn index_exposed_units(&mut self, blocks: &Blocks) {
+        let words = self.units.div_ceil(64);
+        self.index = (0..self.units as u32).map(Some).collect();
+        self.must = vec![0; words];
+        // One state serves all: what a block leaves in it is none of the next one's.
+        let mut s = State { all: vec![0; words], own: vec![0; words] };
+        let mut written: Vec<Range<usize>> = Vec::new();
+        for (pc, i) in self.p.code.iter().enumerate() {
+            if pc > 0 && !blocks.same(pc as Pc - 1, pc as Pc) {
+                for u in written.drain(..).flatten() {
+                    (s.all[u / 64], s.own[u / 64]) = (0, 0);
+                }
+            }
+            self.transfer_state(i, &mut s, true);
+            self.certain_writes(i, &mut |w| written.push(w.units));
+        }
+        let mut count = 0;
+        for u in 0..self.units {
+            let exposed = get(&self.must, u);
+            self.index[u] = exposed.then_some(count);
+            count += u32::from(exposed);
+        }
+        self.must = vec![0; (count as usize).div_ceil(64)];
+    }
+
     /// The state behind an instruction; `note`: reads that nothing precedes are noted.
     fn transfer_state(&mut self, i: &Inst, s: &mut State, note: bool) {
         if note {
@@ -147,9 +183,11 @@ impl Analysis<'_> {
                 let Some(r) = t.range(i.channels as u32) else { return };
                 let lane = if i.no_mask { None } else { lane_layout(&t, i) };
                 for u in self.units_in_range(r, false) {
-                    let own = lane.is_some() && self.places[u] == Some(lane) && get(&s.own, u);
-                    if !own && !get(&s.all, u) {
-                        must[u / 64] |= 1 << (u % 64);
+                    let Some(at) = self.index[u] else { continue };
+                    let at = at as usize;
+                    let own = lane.is_some() && self.places[u] == Some(lane) && get(&s.own, at);
+                    if !own && !get(&s.all, at) {
+                        must[at / 64] |= 1 << (at % 64);
                     }
                 }
             });
@@ -158,10 +196,10 @@ impl Analysis<'_> {
         // All channels of the dispatch, and no instruction beyond them.
         let everyone = i.no_mask || i.facts.converged && i.first as u32 + i.channels as u32 <= self.p.simd;
         self.certain_writes(i, &mut |w| {
-            for u in w.units {
-                let bit = 1 << (u % 64);
-                s.own[u / 64] |= if w.lane.is_some() || everyone { bit } else { 0 };
-                s.all[u / 64] |= if everyone { bit } else { 0 };
+            for at in w.units.filter_map(|u| self.index[u]) {
+                let (word, bit) = (at as usize / 64, 1 << (at % 64));
+                s.own[word] |= if w.lane.is_some() || everyone { bit } else { 0 };
+                s.all[word] |= if everyone { bit } else { 0 };
             }
         });
     }
@@ -170,7 +208,7 @@ impl Analysis<'_> {
     fn solve_to_fixpoint(&mut self, blocks: &Blocks) -> bool {
         let p = self.p;
         let count = blocks.entry.len();
-        let words = self.units.div_ceil(64);
+        let words = self.must.len();
         let mut ends = vec![0..0; count];
         for (pc, b) in blocks.of.iter().enumerate() {
             let r: &mut Range<usize> = &mut ends[*b as usize];

@@ -306,6 +306,18 @@ fn what_a_channel_may_read_before_it_writes_must_be_zero() {
     let mut all = own;
     all[4].no_mask = true;
     assert!(fresh(all, v(1)));
+    // A predicate says whether a copy writes, but of a selection only what.
+    let by_predicate = |op| {
+        let pred = Pred { offset: P1, ..Pred::default() };
+        let one = Inst {
+            op,
+            pred,
+            src: [vector(v(3), Type::D), vector(v(4), Type::D), Src::None, Src::None],
+            ..set(v(1))
+        };
+        fresh(vec![set(v(0)), set(v(3)), set(v(4)), one, mov(v(9), v(1)), message(0), ret()], v(1))
+    };
+    assert_eq!([Op::Sel, Op::Mov].map(by_predicate), [false, true]);
 }
 
 #[test]
