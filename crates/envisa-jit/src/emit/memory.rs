@@ -261,6 +261,7 @@ impl Emit<'_> {
             self.certain(pc)?;
         }
         let (entry, back) = (self.a.label(), self.a.label());
+        self.forget_rows(pc);
         self.key(pc, i, s, entry)?;
         self.sums_fit(pc, s, &parts, entry)?;
         // Where each half goes, and whether all of it is inside: before anything is done.

@@ -36,6 +36,7 @@ mod per_element;
 mod picks;
 mod predicate_moves;
 mod prefetch;
+mod quad_families;
 mod quadwords;
 mod row;
 mod row_cache_accesses;
@@ -311,6 +312,8 @@ pub(crate) struct Emit<'a> {
     written: OnceCell<written_registers::Written>,
     /// Which places are multiples of what, once that is asked for.
     multiples: OnceCell<crate::multiples::Multiples>,
+    /// Which messages look at addresses for others.
+    families: OnceCell<quad_families::QuadFamilies>,
     /// What the host writes into the registers of each thread before a row of groups.
     once: Vec<Write>,
     /// The code in the making, if it is for all channels where some may have gone elsewhere.
@@ -418,6 +421,7 @@ impl<'a> Emit<'a> {
             lines: lines(p, flow, cells),
             written: OnceCell::new(),
             multiples: OnceCell::new(),
+            families: OnceCell::new(),
             apart: None,
             once: Vec::new(),
             in_place: Vec::new(),

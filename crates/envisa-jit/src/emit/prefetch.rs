@@ -67,10 +67,15 @@ impl Emit<'_> {
         at::WAITS + 4 * self.waits.len() as u32
     }
 
-    /// Where that ends.
-    pub(super) fn rows_end(&self) -> u32 {
+    /// How many bytes that takes.
+    pub(super) fn rows_bytes(&self) -> u32 {
         let messages = if self.walk.short { self.p.messages().len() } else { 0 };
-        self.rows_at() + 8 * messages as u32
+        8 * messages as u32
+    }
+
+    /// Where that ends, and what messages know of each other's addresses.
+    pub(super) fn rows_end(&self) -> u32 {
+        self.rows_at() + self.rows_bytes() + self.families_bytes()
     }
 
     /// The first thread of the first group of a short row is at a load.

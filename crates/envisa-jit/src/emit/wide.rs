@@ -107,6 +107,11 @@ impl Emit<'_> {
         for part in parts {
             on.push(self.on(pc, part)?);
         }
+        if let Some(other) = self.unless_rows(pc) {
+            self.move_seen(pc, (i, s), form, (parts, align), (data, &on), (Sight::Row, other))?;
+            self.a.jmp(done);
+            self.a.bind(other);
+        }
         let (weary, other) = (self.site(i, site::ASTRAY), self.a.label());
         self.a.mi(Code::Test_rm32_imm32, weary, site::WEARY);
         self.a.jump(Code::Jne_rel32_64, other);
@@ -117,20 +122,37 @@ impl Emit<'_> {
             for part in parts {
                 self.are_seen(s, form, part, *sight, next)?;
             }
-            let reach = if *sight == Sight::Row { 15 * u32::from(s.element) } else { 0 };
-            for part in parts {
-                self.first_inside(i, s, form, part, (reach, align), other)?;
-            }
-            let pointer = self.site(i, site::POINTER);
-            self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
-            for (part, on) in parts.iter().zip(&on) {
-                let r = RA[part.index as usize];
-                let way = if *sight == Sight::Row { Way::Row(r, 0) } else { Way::Same(r) };
-                self.move_row(pc, i, s, form, part, way, data, 0, *on)?;
+            self.move_seen(pc, (i, s), form, (parts, align), (data, &on), (*sight, other))?;
+            if *sight == Sight::Row {
+                self.note_rows(pc);
             }
             self.a.mi(Code::Mov_rm32_imm32, weary, 0);
             self.a.jmp(done);
             self.a.bind(next);
+        }
+        Ok(())
+    }
+
+    /// Moves what is in places of which it was seen what they are; goes to `other` unless all of them are inside.
+    fn move_seen(
+        &mut self,
+        pc: Pc,
+        (i, s): (&Inst, &Simt),
+        form: Form,
+        (parts, align): (&[Part], u32),
+        (data, on): (RegOffset, &[Option<K>]),
+        (sight, other): (Sight, Label),
+    ) -> Result<(), Unsupported> {
+        let reach = if sight == Sight::Row { 15 * u32::from(s.element) } else { 0 };
+        for part in parts {
+            self.first_inside(i, s, form, part, (reach, align), other)?;
+        }
+        let pointer = self.site(i, site::POINTER);
+        self.a.rm(Code::Mov_r64_rm64, PTR, pointer);
+        for (part, on) in parts.iter().zip(on) {
+            let r = RA[part.index as usize];
+            let way = if sight == Sight::Row { Way::Row(r, 0) } else { Way::Same(r) };
+            self.move_row(pc, i, s, form, part, way, data, 0, *on)?;
         }
         Ok(())
     }

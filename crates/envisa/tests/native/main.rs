@@ -24,6 +24,7 @@ mod indirect_operands;
 mod integer_operations;
 mod math_unit;
 mod merged_halves;
+mod moved_pointers;
 mod narrow_rows;
 mod narrow_words;
 mod operand_shapes;
