@@ -14,6 +14,7 @@ mod loader;
 pub mod memory;
 pub mod messages;
 pub mod observer;
+mod offers;
 pub mod pool;
 pub mod register_file;
 pub mod regrouped;

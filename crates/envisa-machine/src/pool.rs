@@ -1,9 +1,11 @@
 //! Host threads that wait for work: groups of launches, and large copies.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
+
+use crate::offers;
 
 /// The host's hardware threads. (The system is asked once: it opens files to answer.)
 pub(crate) fn hardware_threads() -> usize {
@@ -11,8 +13,8 @@ pub(crate) fn hardware_threads() -> usize {
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
-/// Runs `here` on this host thread, and all others on threads of their own. A panic in one of them, a mistake of
-/// ours, goes on here: it is not to be taken for a result.
+/// Runs `here` on this host thread, and the others on threads of the pool, or behind it on this one, if those do not begin in
+/// time. A panic in one of them, a mistake of ours, goes on here: it is not to be taken for a result.
 pub(crate) fn run_with_helpers<F: FnOnce() + Send>(
     others: impl ExactSizeIterator<Item = F>,
     here: impl FnOnce(),
@@ -25,15 +27,18 @@ pub(crate) fn run_with_helpers<F: FnOnce() + Send>(
     match pool {
         Some(pool) if others.len() <= pool.current_num_threads() => {
             WANTED.fetch_add(1, Ordering::Relaxed);
-            pool.in_place_scope(|s| {
-                others.for_each(|f| {
-                    s.spawn(|_| {
-                        f();
-                        rayon_core::spawn(wait_awake_for_work);
-                    });
+            let others: Vec<Mutex<Option<F>>> = others.map(|f| Mutex::new(Some(f))).collect();
+            let work = |piece: usize| {
+                let f = others[piece].lock().unwrap_or_else(|e| e.into_inner()).take();
+                f.into_iter().for_each(|f| f());
+            };
+            let spawn = |f: Box<dyn FnOnce() + Send>| {
+                pool.spawn(|| {
+                    f();
+                    wait_awake_for_work();
                 });
-                here();
-            });
+            };
+            offers::offer(others.len(), &work, spawn, here);
         }
         _ => run_on_own_threads(others, here),
     }
@@ -106,7 +111,6 @@ fn spread_over_threads<F: FnOnce() + Send>(others: impl ExactSizeIterator<Item =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Mutex;
 
     #[test]
     fn pieces_are_all_there_is_and_nothing_twice() {

@@ -152,8 +152,13 @@ pub fn run<W: Worker>(
         Err(trap) => shared.report_fault(0, trap),
     };
     let others = (1..workers as u32).map(|i| {
-        let work = &work;
-        move || work(i)
+        let (work, shared) = (&work, &shared);
+        // Who comes late makes no worker for nothing.
+        move || {
+            if shared.spans.left() > 0 {
+                work(i);
+            }
+        }
     });
     if workers == 1 {
         work(0);
