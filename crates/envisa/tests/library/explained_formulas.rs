@@ -343,6 +343,7 @@ fn formulas_that_explain_shows_are_what_the_model_computes() {
                 device: DEVICES[3],
                 simd: ELEMENTS,
                 halves: false,
+                shuffles: false,
                 cr0: 0x4c0,
                 local: None,
                 groups: 1,
