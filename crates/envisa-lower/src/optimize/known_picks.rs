@@ -37,8 +37,9 @@ impl Known {
     fn read(&self, channel: u32, r: &Range<RegOffset>) -> Option<&[u8]> {
         let offset = r.start.checked_sub(self.at)?;
         let bytes = self.bytes.get(offset as usize..(r.end - self.at) as usize)?;
-        let own = self.first.is_none_or(|first| u32::from(first) + offset / self.element == channel);
-        own.then_some(bytes)
+        let last = offset + (r.end - r.start).saturating_sub(1);
+        let own = |first: u8| [offset, last].iter().all(|at| u32::from(first) + at / self.element == channel);
+        self.first.is_none_or(own).then_some(bytes)
     }
 }
 
@@ -47,11 +48,14 @@ pub(super) fn pick_known_dwords(p: &mut ProgramParts, blocks: &Blocks) {
     if !p.code.iter().any(|i| address_of(i).is_some()) {
         return;
     }
+    // The block that is executed first and once, if there is one.
+    let first = p.functions.first().map(|f| f.entry).filter(|entry| blocks.in_entry(*entry));
+    let is_first = |pc: Pc| first.is_some_and(|entry| blocks.same(entry, pc));
     let (mut always, mut known): (Vec<Known>, Vec<Known>) = (Vec::new(), Vec::new());
     for pc in 0..p.code.len() {
         if pc > 0 && !blocks.same(pc as Pc - 1, pc as Pc) {
-            if blocks.in_entry(pc as Pc - 1) && p.functions.first().is_some_and(|f| f.end as usize >= pc) {
-                drop_written_elsewhere(p, blocks, &mut known);
+            if is_first(pc as Pc - 1) {
+                drop_written_elsewhere(p, is_first, &mut known);
                 always.append(&mut known);
             }
             known.clear();
@@ -74,9 +78,8 @@ pub(super) fn pick_known_dwords(p: &mut ProgramParts, blocks: &Blocks) {
 }
 
 /// Drops what any instruction outside of the first block writes.
-fn drop_written_elsewhere(p: &ProgramParts, blocks: &Blocks, known: &mut Vec<Known>) {
-    for (pc, i) in (0..).zip(&p.code).filter(|(pc, _)| !blocks.same(0, *pc)) {
-        debug_assert!(pc > 0);
+fn drop_written_elsewhere(p: &ProgramParts, is_first: impl Fn(Pc) -> bool, known: &mut Vec<Known>) {
+    for (_, i) in (0..).zip(&p.code).filter(|(pc, _)| !is_first(*pc)) {
         i.writes(p, &mut |t| {
             let r = range_of_access(&t, i.channels, p);
             known.retain(|k| k.range().end <= r.start || r.end <= k.range().start);
@@ -93,8 +96,8 @@ fn result<'a>(
     let made = |whole: bool| {
         let read = |k: u32, r: Range<RegOffset>| {
             let channel = u32::from(i.first) + k;
-            let known = known.clone().filter(|known| !whole || known.first.is_none());
-            known.into_iter().find_map(|known| known.read(channel, &r))
+            let mut known = known.clone().filter(|known| !whole || known.first.is_none());
+            known.find_map(|known| known.read(channel, &r))
         };
         known_result(p, i, &read)
     };
@@ -128,8 +131,8 @@ fn pick<'a>(
     let place = |k: u32| {
         let (at, channel) = (address + 2 * k, u32::from(i.first) + k);
         // Channels that are off have no addresses of which anything is known.
-        let known = known.clone().filter(|known| !i.no_mask || known.first.is_none());
-        let word = known.into_iter().find_map(|known| known.read(channel, &(at..at + 2)))?;
+        let mut known = known.clone().filter(|known| !i.no_mask || known.first.is_none());
+        let word = known.find_map(|known| known.read(channel, &(at..at + 2)))?;
         Some(u32::from(u16::from_le_bytes([word[0], word[1]]).wrapping_add(plus as u16)))
     };
     let places: Vec<u32> = (0..n).map(place).collect::<Option<_>>()?;
@@ -169,4 +172,22 @@ fn pick<'a>(
         ..*i
     };
     Some((pick, which))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What channels made that may be off, each knows of its own element alone.
+    #[test]
+    fn channels_know_their_own_elements() {
+        let mut known = Known { at: 64, bytes: (0..32).collect(), element: 2, first: Some(8) };
+        let two = |at: u8| Some(vec![at, at + 1]);
+        let read = |known: &Known, channel, r| known.read(channel, &r).map(<[u8]>::to_vec);
+        assert_eq!([read(&known, 8, 64..66), read(&known, 23, 94..96)], [two(0), two(30)]);
+        assert_eq!([read(&known, 9, 64..66), read(&known, 8, 64..68)], [None, None]);
+        known.first = None;
+        assert_eq!([read(&known, 9, 64..66), read(&known, 8, 66..68)], [two(0), two(2)]);
+        assert_eq!([read(&known, 8, 62..64), read(&known, 8, 95..97)], [None, None], "not all is known");
+    }
 }
