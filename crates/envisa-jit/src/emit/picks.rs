@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Dwords of a vector register.
+const LANES: u32 = 16;
+
 impl Emit<'_> {
     pub(super) fn pick(&mut self, pc: Pc, i: &Inst) -> Result<(), Unsupported> {
         let (Dst::Reg { offset: to, stride: 1, .. }, Src::Reg { offset: from, .. }) = (i.dst, i.src[0])
@@ -18,7 +21,8 @@ impl Emit<'_> {
         for part in &parts {
             let which = &which[part.lane as usize..][..part.lanes as usize];
             let mask = self.lanes(pc, part, to + 4 * part.lane)?;
-            let home = self.home(to + 4 * part.lane, 4 * part.lanes).filter(|_| mask.is_none());
+            let whole = mask.is_none() && part.lanes == LANES;
+            let home = self.home(to + 4 * part.lane, 4 * part.lanes).filter(|_| whole);
             let v = self.permuted(i, part, which, home.unwrap_or(0))?;
             if home != Some(v) {
                 self.store_part(to + 4 * part.lane, v, 4, part, mask)?;
@@ -29,7 +33,7 @@ impl Emit<'_> {
 
     /// The dwords of a part's channels; in `to`, if that is none of the registers that they come from.
     fn permuted(&mut self, i: &Inst, part: &Part, which: &[u8], to: V) -> Result<V, Unsupported> {
-        let (lanes, w) = (part.lanes, part.width);
+        let lanes = part.lanes;
         let mut vectors: Vec<u32> = which.iter().map(|k| u32::from(*k) / lanes).collect();
         vectors.sort_unstable();
         vectors.dedup();
@@ -43,16 +47,17 @@ impl Emit<'_> {
             .iter()
             .map(|k| {
                 let vector = vectors.iter().position(|v| *v == u32::from(*k) / lanes).unwrap_or(0);
-                vector as u32 * lanes + u32::from(*k) % lanes
+                vector as u32 * LANES + u32::from(*k) % lanes
             })
             .collect();
-        places.resize(16, 0);
+        places.resize(LANES as usize, 0);
         let places = self.literals(std::array::from_fn(|k| places[k]));
         let to = if sources.contains(&to) { 0 } else { to };
-        self.a.v2(VMOVDQU32, w, to, Opd::Mem(places), Lanes::All);
+        // Shorter vectors are the lower parts of whole ones.
+        self.a.v2(VMOVDQU32, Width::Z, to, Opd::Mem(places), Lanes::All);
         match sources[..] {
-            [one] => self.a.v3(VPERMD, w, to, to, Opd::Reg(one), Lanes::All),
-            [one, other] => self.a.v3(VPERMI2D, w, to, one, Opd::Reg(other), Lanes::All),
+            [one] => self.a.v3(VPERMD, Width::Z, to, to, Opd::Reg(one), Lanes::All),
+            [one, other] => self.a.v3(VPERMI2D, Width::Z, to, one, Opd::Reg(other), Lanes::All),
             _ => return Err("dwords of more than two vectors"),
         }
         Ok(to)
