@@ -41,7 +41,12 @@ impl Emit<'_> {
         for (k, tmp) in vectors.iter().zip(1..) {
             let of = Part { index: *k, lane: k * lanes, channel: u32::from(i.first) + k * lanes, ..*part };
             let source = self.source(i, 0, &of, tmp)?;
-            sources.push(self.in_register(source, &of, tmp));
+            let source = self.in_register(source, &of, tmp);
+            if source != tmp && lanes < LANES {
+                // What a home has behind a shorter vector is nobody's.
+                self.a.v2(VMOVDQU32, part.width, tmp, Opd::Reg(source), Lanes::All);
+            }
+            sources.push(if lanes < LANES { tmp } else { source });
         }
         let mut places: Vec<u32> = which
             .iter()
