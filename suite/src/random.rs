@@ -309,6 +309,7 @@ that do not hold it (program 9301441) | native code | fixed: modifiers count for
 that it reads where an immediate follows, in a pass that was new (program 5000011 and a dozen more of 3,000) | native code with AVX2 | \
 fixed: all of it is compared |
 | whether a type holds a number was asked of types of 64 bits, too, by a shift of 64 bits: builds with overflow checks panicked at compares of quads (program 3100024 and one of sixty) | native code with AVX-512 | fixed: only types narrower than dwords are asked |
+| a number in a sum of three terms was taken for an offset within a private array where it is the place of a second array of the same length: accesses of this array ended in F0001 (program 4157709 in OpenCL C) | optimised programs, both engines | fixed: no offset is as long as its array, and the arrays that are found fill the private memory |
 ";
 
 /// The page `docs/RANDOM-PROGRAMS.md`.

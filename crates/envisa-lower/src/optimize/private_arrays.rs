@@ -57,8 +57,8 @@ struct Arrays {
     element: u32,
 }
 
-/// All arrays; `None` if they are not one behind the other from the thread's memory's begin on, but for what is left free to
-/// align them, or if an access is at more than one element.
+/// All arrays. `None` if they do not fill the thread's memory one behind the other, but for what is left free to align them,
+/// or if an access is at more than one element.
 fn arrays(channels: u32, private: PrivateMemory, accesses: &[Access]) -> Option<Vec<Arrays>> {
     let mut places: Vec<(u32, u32)> = accesses.iter().map(|a| (a.at, a.stride)).collect();
     places.sort_unstable();
@@ -71,7 +71,8 @@ fn arrays(channels: u32, private: PrivateMemory, accesses: &[Access]) -> Option<
         (aligned && rest == 0).then_some(())?;
         end = begin.checked_add(stride)?;
     }
-    (end <= private.bytes).then_some(())?;
+    // What is left over would be an array that was taken for another one, of the same length.
+    (end == private.bytes).then_some(())?;
     let mut all: Vec<Arrays> = Vec::new();
     for a in accesses {
         let element = a.element;
@@ -137,7 +138,7 @@ fn changes(p: &ProgramParts, values: &Values, arrays: &[Arrays]) -> Option<Chang
             out.sources.push((pc, factor, number(p, length)?));
             continue;
         }
-        for k in values.offsets(p, pc) {
+        for k in values.offsets(p, pc, &to) {
             let inside = values.low_of_all(p, pc, k).within(element)?;
             offsets.push((pc, k, range_of_offset(&p.code[pc], k)?, inside));
         }

@@ -42,6 +42,8 @@ pub struct Knobs {
 
 /// The first program that is small if nothing else is said. Those before it keep the text that pages name by their numbers.
 pub const SMALL_FROM: u64 = 2_000_000;
+/// The first program that may have several arrays of the same length.
+const EQUAL_ARRAYS_FROM: u64 = 4_157_800;
 /// What finds the most differences in a second of the compilers' time.
 const SMALL: Size = 1;
 
@@ -582,12 +584,12 @@ fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut 
         m.s.places.push((format!("{copy}p->{member}"), ty));
     }
     if m.d.has_rare_feature() {
-        let (ty, len, name) = (m.d.integers(), 2 + m.d.below(7), m.name("t"));
-        let i = m.name("i");
-        let e = m.expr(ty, 1);
-        body.push(Statement::Kept(format!("{} {name}[{len}];", ty.name())));
-        body.push(Statement::Kept(format!("for (uint {i} = 0u; {i} < {len}u; {i}++) {name}[{i}] = {e};")));
-        m.s.arrays.push(Array { name, ty, len });
+        let (ty, len) = (m.d.integers(), 2 + m.d.below(7));
+        array_declaration(m, ty, len, &mut body);
+        // Of the same length, so that only its place tells it from the first one.
+        while number >= EQUAL_ARRAYS_FROM && m.s.arrays.len() < 3 && m.d.once_in(2) {
+            array_declaration(m, ty, len, &mut body);
+        }
     }
     if m.s.more {
         body.extend(unions_and_copies::union_declarations(m, number, before));
@@ -598,4 +600,13 @@ fn variable_declarations(m: &mut Maker, number: u64, double: bool, before: &mut 
     let own = format!("for (uint i = 0u; i < {OWN}u; i++) scratch[gid * {OWN}u + i] = gid ^ i;");
     body.push(Statement::Kept(own));
     body
+}
+
+/// An array of a work-item's own, which has one value in all elements.
+fn array_declaration(m: &mut Maker, ty: Type, len: usize, body: &mut Vec<Statement>) {
+    let (name, i) = (m.name("t"), m.name("i"));
+    let e = m.expr(ty, 1);
+    body.push(Statement::Kept(format!("{} {name}[{len}];", ty.name())));
+    body.push(Statement::Kept(format!("for (uint {i} = 0u; {i} < {len}u; {i}++) {name}[{i}] = {e};")));
+    m.s.arrays.push(Array { name, ty, len });
 }

@@ -67,8 +67,10 @@ impl Low {
 pub(super) struct Address {
     /// From channel to channel.
     pub stride: u32,
-    /// Where the array begins in the thread's memory, once that was added.
-    at: Option<u32>,
+    /// Where the array begins in the thread's memory, as far as that was added.
+    at: u32,
+    /// Was the begin of the thread's memory added?
+    thread: bool,
     /// Was the begin of all private memory added?
     base: bool,
     /// The rest: the offset within the array.
@@ -78,7 +80,12 @@ pub(super) struct Address {
 impl Address {
     /// What each channel's part is from the first one's.
     fn first(stride: u32) -> Address {
-        Address { stride, at: None, base: false, low: Low::of(0) }
+        Address { stride, at: 0, thread: false, base: false, low: Low::of(0) }
+    }
+
+    /// Is a number that is added a part of where the array begins? No offset within an array is as long as the array.
+    fn is_of_begin(&self, x: u32) -> bool {
+        x >= self.stride
     }
 }
 
@@ -136,7 +143,10 @@ impl Value {
             for v in all[..k].iter().chain(&all[k + 1..]) {
                 match *v {
                     Value::Base(0) if !to.base => to.base = true,
-                    Value::Thread(at) if to.at.is_none() => to.at = Some(at),
+                    Value::Thread(at) if !to.thread => {
+                        (to.at, to.thread) = (to.at.wrapping_add(at), true);
+                    }
+                    Value::Number(x) if to.is_of_begin(x) => to.at = to.at.wrapping_add(x),
                     v => to.low = to.low.plus(v.low()?),
                 }
             }
@@ -417,10 +427,14 @@ impl Values {
         computes.then(|| self.lane(p, pc, 0)).flatten().map(|made| made.0)
     }
 
-    /// The terms of a sum that is an address which are offsets within the array.
-    pub fn offsets(&self, p: &ProgramParts, pc: usize) -> Vec<usize> {
+    /// The terms of a sum that is this address which are offsets within the array.
+    pub fn offsets(&self, p: &ProgramParts, pc: usize, to: &Address) -> Vec<usize> {
         let i = &p.code[pc];
-        terms(i).filter(|k| self.value(p, &i.src[*k], 0, false).is_usual()).collect()
+        let is_offset = |v: Value| match v {
+            Value::Number(x) => !to.is_of_begin(x),
+            v => v.is_usual(),
+        };
+        terms(i).filter(|k| is_offset(self.value(p, &i.src[*k], 0, false))).collect()
     }
 
     /// The lowest bits of a source that are the same in all channels.
@@ -435,7 +449,7 @@ impl Values {
         let half = |c: u32, k: u32| self.all[(s.address + 8 * c + 4 * k) as usize / 4];
         let upper = (0..i.channels.into()).all(|c| half(c, 1) == Value::Upper);
         let all = (1..i.channels.into()).try_fold(half(0, 0), |all, c| all.or(half(c, 0)));
-        let Value::Address(Address { stride, at: Some(at), base: true, low }) = all? else { return None };
+        let Value::Address(Address { stride, at, thread: true, base: true, low }) = all? else { return None };
         let (element, count) = (s.element.into(), s.elements.count_ones());
         upper.then_some(Access { pc, stride, at, element, count, low })
     }
