@@ -225,6 +225,7 @@ fn integers(c: Choice<'_>, i: &Inst) -> Option<Handler> {
         Op::Ror, U64 => Ror u64, 2;
         Op::Bfn, I32 | U32 => Bfn u32, 3;
         Op::Bfn, I64 | U64 => Bfn u64, 3;
+        Op::FunnelShift, U32 => FunnelShift u32, 2;
         Op::Bfe, U32 => Bfe u32, 3;
         Op::Bfe, I32 => Bfe i32, 3;
         Op::Bfrev, U32 => Bfrev u32, 1;
@@ -414,6 +415,7 @@ fn choose_handler(l: Level, i: &Inst, src: &[SrcCell; 3], p: &Program) -> Handle
         | Op::Asr
         | Op::Rol
         | Op::Ror
+        | Op::FunnelShift
         | Op::Bfn
         | Op::Bfe
         | Op::Bfrev

@@ -35,7 +35,7 @@ macro_rules! names {
 }
 
 names! {
-    Add Add3 Mul Mad Lrp Min Max Avg Div Mod And Or Xor Not Shl Shr Asr Rol Ror Bfn Bfe Bfrev Cbit Fbh
+    Add Add3 Mul Mad Lrp Min Max Avg Div Mod And Or Xor Not Shl Shr Asr Rol Ror FunnelShift Bfn Bfe Bfrev Cbit Fbh
     Fbl Lzd Inv Rsqrt Sqrt Exp Log Pow Sin Cos Tanh Sigm Frc Rndd Rndu Rnde Rndz Copy Mulh RolD RorD Dp4a
     AddOdd MulOdd MadOdd DivOdd SqrtOdd
 }
@@ -90,6 +90,7 @@ int_ops! { u32:
         16 => (a as u16).ror(b) as u32,
         _ => Int::ror(a, b),
     };
+    FunnelShift |a, b, _, by| a << by | b >> (32 - by);
     Bfe |width, offset, value, _| int::bfe_u(width, offset, value);
     Bfrev |a, _, _, _| int::bfrev(a);
     Cbit |a, _, _, _| int::cbit(a);

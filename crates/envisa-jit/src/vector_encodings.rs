@@ -275,6 +275,7 @@ ops! {
     VPSLLQ: EVEX_Vpsllq_xmm_k1z_xmmm128b64_imm8 EVEX_Vpsllq_ymm_k1z_ymmm256b64_imm8 EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8;
     VPSRLQ: EVEX_Vpsrlq_xmm_k1z_xmmm128b64_imm8 EVEX_Vpsrlq_ymm_k1z_ymmm256b64_imm8 EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8;
     VPSRAQ: EVEX_Vpsraq_xmm_k1z_xmmm128b64_imm8 EVEX_Vpsraq_ymm_k1z_ymmm256b64_imm8 EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8;
+    VPSHLDD: EVEX_Vpshldd_xmm_k1z_xmm_xmmm128b32_imm8 EVEX_Vpshldd_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Vpshldd_zmm_k1z_zmm_zmmm512b32_imm8;
     VPROLD: EVEX_Vprold_xmm_k1z_xmmm128b32_imm8 EVEX_Vprold_ymm_k1z_ymmm256b32_imm8 EVEX_Vprold_zmm_k1z_zmmm512b32_imm8;
     VPRORD: EVEX_Vprord_xmm_k1z_xmmm128b32_imm8 EVEX_Vprord_ymm_k1z_ymmm256b32_imm8 EVEX_Vprord_zmm_k1z_zmmm512b32_imm8;
     VPROLQ: EVEX_Vprolq_xmm_k1z_xmmm128b64_imm8 EVEX_Vprolq_ymm_k1z_ymmm256b64_imm8 EVEX_Vprolq_zmm_k1z_zmmm512b64_imm8;

@@ -352,6 +352,9 @@ fn operands(i: &Inst, registers: &Registers) -> Result<(), String> {
         Dst::Pred { offset } => predicate(offset)?,
         Dst::None => {}
     }
+    if i.op == Op::FunnelShift && (!(1..32).contains(&i.aux) || i.exec != ExecType::U32) {
+        return Err(format!("dwords are shifted by 1 to 31, not by {}", i.aux));
+    }
     vector(i.dst2, 4)
 }
 

@@ -182,7 +182,7 @@ impl Op {
             Fbh => OpFacts { usual: IntegerType::SignOf(0), ..U32 },
             Bfi | Bfrev | Fbl | Lzd => U32,
             Cbit => OpFacts { usual: IntegerType::Unsigned, ..COMPUTES },
-            PredLogic | Lrp | Frc | Rndd | Rndu | Rnde | Rndz => COMPUTES,
+            FunnelShift | PredLogic | Lrp | Frc | Rndd | Rndu | Rnde | Rndz => COMPUTES,
             Sqrt => OpFacts { rounds_once: true, ..STAYS },
             Inv | Rsqrt | Exp | Log | Pow | Sin | Cos => STAYS,
             // The optimiser leaves them alone.

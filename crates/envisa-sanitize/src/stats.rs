@@ -101,6 +101,7 @@ pub fn fidelity(op: Op, exec: ExecType) -> Fidelity {
         | Op::ShflIdx4 => Fidelity::Exact,
         Op::Mov
         | Op::Pick
+        | Op::FunnelShift
         | Op::MovPred
         | Op::Setp
         | Op::PredLogic

@@ -87,6 +87,7 @@ impl Emit<'_> {
                 return Ok(scratch);
             }
             Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => return self.shift(i, part, to, lanes),
+            Op::FunnelShift => return self.funnel_shift(i, part, to, lanes),
             Op::Bfn => {
                 let a = self.source(i, 0, part, 1)?;
                 let b = self.source(i, 1, part, 2)?;
@@ -200,6 +201,22 @@ impl Emit<'_> {
             self.a.v3(VPANDD, w, 2, b, Opd::Bcast(low), Lanes::All);
         }
         self.a.v3(op, w, to, a, Opd::Reg(2), lanes);
+        Ok(to)
+    }
+
+    /// The upper dwords of quads that are shifted left by a constant.
+    fn funnel_shift(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
+        let w = part.width;
+        let upper = self.source(i, 0, part, 1)?;
+        let lower = self.source(i, 1, part, 2)?;
+        if self.funnels {
+            let upper = self.in_register(upper, part, 1);
+            self.a.v3i(VPSHLDD, w, to, upper, lower, i.aux, lanes);
+            return Ok(to);
+        }
+        self.a.v2i(VPSLLD, w, 1, upper, i.aux, Lanes::All);
+        self.a.v2i(VPSRLD, w, 2, lower, 32 - i.aux, Lanes::All);
+        self.a.v3(VPORD, w, to, 1, Opd::Reg(2), lanes);
         Ok(to)
     }
 

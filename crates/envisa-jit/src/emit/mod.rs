@@ -236,6 +236,8 @@ pub(crate) struct Emit<'a> {
     pub level: Level,
     /// There are sums of four products of bytes.
     pub vnni: bool,
+    /// Has it shifts of pairs of dwords?
+    pub funnels: bool,
     /// Sixteen loads take less than a gather does.
     pub loads: bool,
     /// Rows are fetched ahead: of threads that do nothing but stream, and of those that loop.
@@ -370,6 +372,7 @@ impl<'a> Emit<'a> {
             looping: false,
             many_rows: false,
             vnni: level == Level::Avx2 || is_x86_feature_detected!("avx512vnni"),
+            funnels: level == Level::Avx512 && is_x86_feature_detected!("avx512vbmi2"),
             modes,
             mode: None,
             rounding: Rounding::NearestEven,

@@ -46,7 +46,7 @@ fn wanted_mode(i: &Inst) -> Wants {
     let indirect =
         i.src.iter().any(|s| matches!(s, Src::Indirect { .. })) || matches!(i.dst, Dst::Indirect { .. });
     match i.op {
-        PredLogic | Setp | Nop => Wants::Any,
+        PredLogic | Setp | Nop | FunnelShift => Wants::Any,
         op if indirect || of_math_unit(op) => Wants::Nearest,
         Mov | Sel | Cmp | Min | Max if is_float(i.exec) => {
             let shortens = i.exec == ExecType::F64 && matches!(i.dst, Dst::Reg { ty, .. } if ty != Type::Df);

@@ -17,7 +17,7 @@ const DEEPEST: u32 = 8;
 /// Most terms.
 const MOST: usize = 4;
 
-/// `sum of (vectors << shift) + sum of origins + add`, all in 64 bits.
+/// `sum of (vectors << shift) + sum of origins and subtracted ones + add`, all in 64 bits.
 #[derive(Default)]
 pub(super) struct Terms {
     /// Vectors of integers and scalars that are shifted as these are.
@@ -25,6 +25,8 @@ pub(super) struct Terms {
     pub shift: u32,
     /// Scalars of 64 bits that the launch gives.
     pub origins: Vec<Src>,
+    /// Scalars of 64 bits, negated, that are the same in all rounds of the loop around the message.
+    pub subtracted: Vec<Src>,
     pub add: u64,
 }
 
@@ -55,8 +57,13 @@ impl Search<'_> {
         let mut all = Terms { shift, add: found.add, ..Terms::default() };
         all.indices.extend(found.vectors.into_iter().map(|v| v.0));
         for s in found.scalars {
-            if let Some(index) = self.scalar_index(&s, shift) {
+            if let Some(index) = self.scalar_index(&s, shift).filter(|_| !is_negated(&s.src)) {
                 all.indices.push(index);
+            } else if is_negated(&s.src) {
+                // Where a message may go is known of its origin, which this becomes a part of.
+                let fixed = |r: &Range<RegOffset>| !self.blocks.varies(self.uses, r.clone(), self.at.pc);
+                self.scalar(&s).filter(|r| s.shift == 0 && r.end - r.start == 8 && fixed(r))?;
+                all.subtracted.push(s.src);
             } else if self.is_origin(&s) {
                 all.origins.push(s.src);
             } else {
@@ -105,10 +112,13 @@ impl Search<'_> {
             found.add = found.add.wrapping_add(k.checked_shl(shift)?);
             return Some(());
         }
-        let Src::Reg { offset, ty, shape, modifier: Modifier::None, constant: false, .. } = *s else {
-            return None;
-        };
+        let Src::Reg { offset, ty, shape, modifier, constant: false, .. } = *s else { return None };
         match (shape, ty) {
+            (Shape::Scalar, Type::Q | Type::Uq) if is_negated(s) => {
+                found.scalars.push(Scalar { src: *s, by: pc, shift });
+                Some(())
+            }
+            _ if modifier != Modifier::None => None,
             (Shape::Contiguous, Type::Q | Type::Uq) => self.walk((offset, pc), shift, depth, found),
             (Shape::Contiguous, Type::D | Type::Ud) => {
                 let (at, ty) = self.unchanged_integers(pc, s, 4)?;
@@ -145,7 +155,7 @@ impl Search<'_> {
 
     /// Where a scalar's bytes are, if they are the same at the message as where it was added.
     fn scalar(&self, s: &Scalar) -> Option<Range<RegOffset>> {
-        let Src::Reg { offset, ty, modifier: Modifier::None, .. } = s.src else { return None };
+        let Src::Reg { offset, ty, .. } = s.src else { return None };
         let range = offset..offset + ty.size();
         self.stable(s.by, range.clone()).then_some(range)
     }
@@ -186,4 +196,8 @@ impl Search<'_> {
         let range = self.scalar(s).filter(|r| s.shift == 0 && r.end - r.start == 8);
         range.is_some_and(|r| self.uses.is_given(r))
     }
+}
+
+fn is_negated(s: &Src) -> bool {
+    matches!(s, Src::Reg { modifier: Modifier::Neg, .. })
 }

@@ -50,6 +50,7 @@ mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
 mod narrow_words;
+mod predicate_negations;
 mod private_arrays;
 mod quad_halves;
 mod quad_logic;
@@ -68,6 +69,7 @@ mod wide_indices;
 use std::ops::Range;
 
 use envisa_isa::predefined::var;
+use envisa_isa::{Modifier, Type};
 
 use crate::program::*;
 use crate::touched::Touched;
@@ -143,6 +145,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     address_sums::fold_address_sums(&mut p, &blocks);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     certain_numbers::simplify(&mut p, &blocks);
+    predicate_negations::read_negated(&mut p, &blocks);
     narrow_words::narrow_words(&mut p);
     element_picks::read_in_dwords(&mut p, &blocks);
     byte_copies::read_first_copies(&mut p, &blocks);
@@ -204,6 +207,14 @@ const CHUNK: u32 = crate::layout::CHUNK;
 /// The chunks of a range.
 fn chunks_of_range(range: Range<RegOffset>) -> Range<u32> {
     range.start / CHUNK..range.end.div_ceil(CHUNK)
+}
+
+/// A dword that is among the immediates, as a source.
+fn immediate(p: &ProgramParts, x: u32, ty: Type) -> Option<Src> {
+    let found = p.registers.constants.chunks_exact(4).position(|b| b == x.to_le_bytes())?;
+    let (offset, strides, shape, modifier) =
+        (4 * found as u32, Strides::SCALAR, Shape::Scalar, Modifier::None);
+    Some(Src::Reg { offset, ty, strides, shape, modifier, constant: true })
 }
 
 /// The range of registers that an access may touch: any variable whose address is taken for an indirect one.

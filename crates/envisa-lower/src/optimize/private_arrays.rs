@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use envisa_isa::{Modifier, Type};
 
-use super::{Blocks, CHUNK, Uses};
+use super::{Blocks, CHUNK, Uses, immediate};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::{Message, Simt};
@@ -135,7 +135,7 @@ fn changes(p: &ProgramParts, values: &Values, arrays: &[Arrays]) -> Option<Chang
         if let Some((factor, _)) = values.length_of_part(p, pc) {
             let shift = p.code[pc].op == Op::Shl;
             let length = if shift { element.trailing_zeros() } else { element };
-            out.sources.push((pc, factor, number(p, length)?));
+            out.sources.push((pc, factor, immediate(p, length, Type::D)?));
             continue;
         }
         for k in values.offsets(p, pc, &to) {
@@ -265,10 +265,10 @@ impl Changes {
             let src = [a, b, Src::None, Src::None];
             Inst { op, exec, dst, src, aux: 0, dst2: 0, facts, ..like }
         };
-        let by = number(p, p.simd.trailing_zeros())?;
+        let by = immediate(p, p.simd.trailing_zeros(), Type::D)?;
         self.insts.push((before, inst(Op::Shl, source(from, ty), by)));
         if inside != 0 {
-            let back = number(p, moved_back(inside, p.simd))?;
+            let back = immediate(p, moved_back(inside, p.simd), Type::D)?;
             self.insts.push((before, inst(Op::Add, source(offset, made), back)));
         }
         Some(())
@@ -296,17 +296,4 @@ impl Changes {
         }
         Some(())
     }
-}
-
-/// A number that is among the immediates.
-fn number(p: &ProgramParts, x: u32) -> Option<Src> {
-    let found = p.registers.constants.chunks_exact(4).position(|b| b == x.to_le_bytes())?;
-    Some(Src::Reg {
-        offset: 4 * found as u32,
-        ty: Type::D,
-        strides: Strides::SCALAR,
-        shape: Shape::Scalar,
-        modifier: Modifier::None,
-        constant: true,
-    })
 }

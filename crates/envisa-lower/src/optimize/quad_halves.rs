@@ -7,7 +7,7 @@
 use envisa_isa::{Modifier, Type};
 
 use super::fold_addresses::{Place, Search, constant};
-use super::{Blocks, CHUNK, Uses};
+use super::{Blocks, CHUNK, Uses, immediate};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 
@@ -134,8 +134,7 @@ impl Search<'_> {
 
 /// A number among the program's constants.
 fn number(p: &ProgramParts, value: u32) -> Option<Src> {
-    let at = p.registers.constants.chunks_exact(4).position(|b| b == value.to_le_bytes())?;
-    Some(scalar(4 * at as RegOffset, if value == u32::MAX { Type::D } else { Type::Ud }))
+    immediate(p, value, if value == u32::MAX { Type::D } else { Type::Ud })
 }
 
 /// A constant.

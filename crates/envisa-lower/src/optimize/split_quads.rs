@@ -413,8 +413,14 @@ impl Split {
             };
         }
         let [a, b, c] = halves;
-        // What a half is made of may be where the other one goes.
-        let own = [take(bytes), take(bytes)];
+        // Halves of a rotation are both made of both, so these are not written before.
+        let places = [self.half(to, false), self.half(to, true)];
+        let is_source = |place: RegOffset| {
+            a.iter().any(|s| matches!(*s, Src::Reg { offset, .. } if offset.abs_diff(place) < bytes))
+        };
+        let rotates = matches!(i.op, Op::Rol | Op::Ror);
+        let direct = !rotates || !places.into_iter().flatten().any(is_source);
+        let own = places.map(|h| h.filter(|_| direct).unwrap_or_else(|| take(bytes)));
         match i.op {
             Op::Add => {
                 let negative = |s: &Src| matches!(s, Src::Reg { modifier: Modifier::Neg, .. });
@@ -431,13 +437,13 @@ impl Split {
                 write.push((Op::Add3, ExecType::I32, 0), own[1], upper);
             }
             Op::Shl | Op::Shr | Op::Asr => {
-                if let Some((count, by)) = constant_shift(p, i) {
-                    write.shifted(i.op, (count, by), a, own, take(bytes), self.zero);
+                if let Some(by) = constant_shift(p, i) {
+                    write.shifted(i.op, by, a, own, self.zero);
                 }
             }
             Op::Rol | Op::Ror => {
-                if let Some((count, by)) = constant_shift(p, i) {
-                    write.rotated(i.op, (count, by), a, own, [take(bytes), take(bytes)]);
+                if let Some((_, by)) = constant_shift(p, i) {
+                    write.rotated(i.op, by, a, own);
                 }
             }
             op => {
@@ -448,7 +454,8 @@ impl Split {
             }
         }
         for (h, from) in own.into_iter().enumerate() {
-            match self.half(to, h == 1) {
+            match places[h] {
+                Some(at) if at == from => {}
                 Some(at) => write.push((Op::Mov, ExecType::I32, 0), at, [vector(from), Src::None, Src::None]),
                 None => {
                     write.push(
@@ -502,71 +509,47 @@ impl Writer<'_> {
         self.code.push(Inst { op, exec, aux, dst, src, dst2: 0, facts, ..*self.of });
     }
 
-    /// Both halves of quads shifted. What goes over is what a rotation brings and the shift does not. Of counts above 31,
-    /// dwords take the lower five bits.
+    /// Both halves of quads shifted, first the one that gets bits of the other.
     fn shifted(
         &mut self,
         op: Op,
         (count, by): (Src, u32),
         [low, high]: [Src; 2],
-        [to_low, to_high]: [RegOffset; 2],
-        spare: RegOffset,
+        to: [RegOffset; 2],
         zero: Src,
     ) {
+        let none = Src::None;
         let left = op == Op::Shl;
         // Which half only shifts, and which one gets something.
-        let ((from, alone), (other, to)) =
-            if left { ((low, to_low), (high, to_high)) } else { ((high, to_high), (low, to_low)) };
-        let none = Src::None;
+        let [(from, alone), (other, both)] =
+            if left { [(low, to[0]), (high, to[1])] } else { [(high, to[1]), (low, to[0])] };
+        let (shift, exec, from) =
+            if op == Op::Asr { (op, ExecType::I32, signed(from)) } else { (op, ExecType::U32, from) };
         if by >= 32 {
+            // Of counts above 31, dwords take the lower five bits.
+            self.push((shift, exec, 0), both, [from, count, none]);
             match op {
-                Op::Asr => {
-                    self.push((op, ExecType::I32, 0), to, [signed(from), count, none]);
-                    self.push((Op::Cmp, ExecType::I32, 4), alone, [signed(from), zero, none]);
-                }
-                _ => {
-                    self.push((op, ExecType::U32, 0), to, [from, count, none]);
-                    self.push((Op::Mov, ExecType::U32, 0), alone, [zero, none, none]);
-                }
+                Op::Asr => self.push((Op::Cmp, ExecType::I32, 4), alone, [from, zero, none]),
+                _ => self.push((Op::Mov, ExecType::U32, 0), alone, [zero, none, none]),
             }
             return;
         }
-        let (shift, turn) = if left { (Op::Shl, Op::Rol) } else { (Op::Shr, Op::Ror) };
-        self.push((turn, ExecType::U32, 32), spare, [from, count, none]);
-        self.push((shift, ExecType::U32, 0), alone, [from, count, none]);
-        self.push((Op::Xor, ExecType::U32, 0), spare, [vector(spare), vector(alone), none]);
-        self.push((shift, ExecType::U32, 0), to, [other, count, none]);
-        self.push((Op::Or, ExecType::U32, 0), to, [vector(to), vector(spare), none]);
-        if op == Op::Asr {
-            self.push((Op::Asr, ExecType::I32, 0), alone, [signed(from), count, none]);
-        }
+        let (pair, left_by) = if left { ([other, from], by) } else { ([from, other], 32 - by) };
+        self.push((Op::FunnelShift, ExecType::U32, left_by), both, [pair[0], pair[1], none]);
+        self.push((shift, exec, 0), alone, [from, count, none]);
     }
 
-    /// Both halves of quads rotated: each is shifted, and gets what goes out of the other one.
-    fn rotated(
-        &mut self,
-        op: Op,
-        (count, by): (Src, u32),
-        [low, high]: [Src; 2],
-        [to_low, to_high]: [RegOffset; 2],
-        [spare, other]: [RegOffset; 2],
-    ) {
+    /// Both halves of quads rotated by less than 64: each is shifted, and gets what goes out of the other one.
+    fn rotated(&mut self, op: Op, by: u32, [low, high]: [Src; 2], to: [RegOffset; 2]) {
         let none = Src::None;
-        let (low, high) = if by >= 32 { (high, low) } else { (low, high) };
-        let shift = if op == Op::Rol { Op::Shl } else { Op::Shr };
-        if by.is_multiple_of(32) {
-            self.push((Op::Mov, ExecType::U32, 0), to_low, [low, none, none]);
-            return self.push((Op::Mov, ExecType::U32, 0), to_high, [high, none, none]);
+        let left = if op == Op::Rol { by } else { 64 - by };
+        let (low, high) = if left >= 32 { (high, low) } else { (low, high) };
+        for (to, [upper, lower]) in to.into_iter().zip([[low, high], [high, low]]) {
+            match left & 31 {
+                0 => self.push((Op::Mov, ExecType::U32, 0), to, [upper, none, none]),
+                by => self.push((Op::FunnelShift, ExecType::U32, by), to, [upper, lower, none]),
+            }
         }
-        self.push((op, ExecType::U32, 32), spare, [low, count, none]);
-        self.push((op, ExecType::U32, 32), other, [high, count, none]);
-        self.push((shift, ExecType::U32, 0), to_low, [low, count, none]);
-        self.push((shift, ExecType::U32, 0), to_high, [high, count, none]);
-        // What goes out.
-        self.push((Op::Xor, ExecType::U32, 0), spare, [vector(spare), vector(to_low), none]);
-        self.push((Op::Xor, ExecType::U32, 0), other, [vector(other), vector(to_high), none]);
-        self.push((Op::Or, ExecType::U32, 0), to_low, [vector(to_low), vector(other), none]);
-        self.push((Op::Or, ExecType::U32, 0), to_high, [vector(to_high), vector(spare), none]);
     }
 }
 

@@ -11,7 +11,7 @@ use envisa_isa::{Modifier, Type};
 use super::address_terms::Terms;
 use super::dominators::Dominators;
 use super::fold_addresses::{Place, Search};
-use super::{Blocks, CHUNK, Uses};
+use super::{Blocks, CHUNK, Uses, immediate};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 use crate::{Addend, Extend, Message, Space};
@@ -90,7 +90,8 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
         let search = Search { p, uses, blocks, dominators: &dominators, at: Place::of(pc as usize, &i) };
         // What is put in before an instruction is not run by those who come to that from elsewhere.
         let alone = blocks.before(pc).is_empty();
-        let simple = |t: &Terms, origins: &[Src]| t.indices.len() < 2 && origins.len() < 2;
+        let simple =
+            |t: &Terms, origins: &[Src]| t.indices.len() < 2 && origins.len() < 2 && t.subtracted.is_empty();
         let Some((t, mut origins)) = address_terms(&search, &i).filter(|(t, o)| !alone || simple(t, o))
         else {
             continue;
@@ -98,10 +99,19 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
         let mut origin = origins.pop().unwrap_or(Src::None);
         if let Some(other) = origins.pop() {
             let at = sums.take(CHUNK);
-            sums.insts.push((pc, sum_of_scalars(&i, [origin, other], at)));
+            sums.insts.push((pc, compute_scalar(&i, Op::Add, [origin, other], at)));
             origin = scalar(at, Type::Uq);
         }
-        let (at, extend) = match t.indices[..] {
+        for s in &t.subtracted {
+            let at = sums.take(CHUNK);
+            sums.insts.push((pc, compute_scalar(&i, Op::Add, [origin, *s], at)));
+            origin = scalar(at, Type::Uq);
+        }
+        let mut indices = t.indices.clone();
+        if indices.len() > 2 {
+            origin = sums.add_scalars(p, (pc, &i), origin, (&mut indices, t.shift));
+        }
+        let (at, extend) = match indices[..] {
             [one] if one.upper.is_some() => (one.at, Extend::Joined(one)),
             [one] => (one.at, if one.signed { Extend::Sign } else { Extend::Zero }),
             [a, b] => (sums.dwords(pc, &i, [a, b]).at, Extend::Sum([a, b])),
@@ -127,6 +137,35 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
 }
 
 impl Sums<'_> {
+    /// Adds scalars among three indices to an origin, so that two indices are left. Where a message may go is known of its
+    /// origin, so these are scalars that are the same in all rounds of the loop around it.
+    fn add_scalars(
+        &mut self,
+        p: &ProgramParts,
+        (pc, message): (Pc, &Inst),
+        origin: Src,
+        (indices, shift): (&mut Vec<Addend>, u32),
+    ) -> Src {
+        let count = if shift == 0 { None } else { immediate(p, shift, Type::D) };
+        let varies = |a: &Addend| a.halves().any(|at| self.blocks.varies(self.uses, at..at + 4, pc));
+        let fixed = indices.iter().position(|a| scalar_quad(a).is_some() && !varies(a));
+        let Some(k) = fixed.filter(|_| indices.len() > 2 && (shift == 0 || count.is_some())) else {
+            return origin;
+        };
+        let Some(mut add) = scalar_quad(&indices.remove(k)) else { return origin };
+        if let Some(count) = count {
+            let at = self.take(CHUNK);
+            self.insts.push((pc, compute_scalar(message, Op::Shl, [add, count], at)));
+            add = scalar(at, Type::Uq);
+        }
+        if origin != Src::None {
+            let at = self.take(CHUNK);
+            self.insts.push((pc, compute_scalar(message, Op::Add, [origin, add], at)));
+            return scalar(at, Type::Uq);
+        }
+        add
+    }
+
     /// So many new bytes of registers.
     fn take(&mut self, bytes: u32) -> RegOffset {
         let at = self.room;
@@ -233,8 +272,12 @@ fn address_terms(search: &Search<'_>, i: &Inst) -> Option<(Terms, Vec<Src>)> {
     // A pointer that a launch gives is none of the indices, and what is shifted is none itself.
     let given = |s: &Src| matches!(*s, Src::Reg { offset, .. } if search.uses.is_given(offset..offset + 8));
     let dwords = t.indices.iter().all(|a| a.upper.is_none());
+    let adds_scalars = origins.len() > 1 || !t.subtracted.is_empty() || t.indices.len() > 2;
     let told = dwords || t.shift > 0 || origins.iter().any(given);
-    let fits = addable(&t.indices) && origins.len() <= 2 && (origins.len() < 2 || origins.iter().all(quad));
+    let fits = addable(&t.indices)
+        && origins.len() <= 2
+        && (t.subtracted.is_empty() || !origins.is_empty())
+        && (!adds_scalars || origins.iter().all(quad));
     (told && fits).then_some((t, origins))
 }
 
@@ -271,10 +314,19 @@ fn vector(offset: RegOffset, ty: Type) -> Src {
     }
 }
 
-/// The sum of two scalars of 64 bits.
-fn sum_of_scalars(message: &Inst, of: [Src; 2], to: RegOffset) -> Inst {
+/// A scalar index as a source of 64 bits, if it is one.
+fn scalar_quad(a: &Addend) -> Option<Src> {
+    match a.upper {
+        _ if !a.scalar => None,
+        None => Some(scalar(a.at, if a.signed { Type::D } else { Type::Ud })),
+        Some(upper) => (a.at.is_multiple_of(8) && upper == a.at + 4).then(|| scalar(a.at, Type::Q)),
+    }
+}
+
+/// An instruction on scalars of 64 bits.
+fn compute_scalar(message: &Inst, op: Op, of: [Src; 2], to: RegOffset) -> Inst {
     Inst {
-        op: Op::Add,
+        op,
         channels: 1,
         first: 0,
         no_mask: true,

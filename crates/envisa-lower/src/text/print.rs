@@ -213,6 +213,7 @@ impl Line<'_> {
             Op::Cmp if index < RELATIONS.len() => RELATIONS[index].into(),
             Op::Bfn | Op::PredLogic => format!("table {aux:#04x}"),
             Op::Rol | Op::Ror => format!("bits {aux}"),
+            Op::FunnelShift => format!("by {aux}"),
             Op::Dpas | Op::Dpasw | Op::Bdpas => format!("shape {aux:#010x}"),
             Op::Goto | Op::Call => format!("to {aux}"),
             Op::Fcall => format!("function {aux}"),

@@ -591,6 +591,7 @@ impl InstReader<'_, '_> {
             Op::Cmp => self.word_or_aux(&RELATIONS),
             Op::Bfn | Op::PredLogic => self.read_keyed(" table "),
             Op::Rol | Op::Ror => self.read_keyed(" bits "),
+            Op::FunnelShift => self.read_keyed(" by "),
             Op::Dpas | Op::Dpasw | Op::Bdpas => self.read_keyed(" shape "),
             Op::Goto | Op::Call => self.read_keyed(" to "),
             Op::Fcall => self.read_keyed(" function "),

@@ -55,35 +55,42 @@ fn indices_of_two_dwords_are_their_lower_halves() {
     assert_eq!((simt(&p, 0).address, simt(&p, 0).address_bytes), (v(2), 8));
 }
 
-/// Of three indices, two are added up in 64 bits; the third one, which was extended from words, is extended from dwords.
-#[test]
-fn a_third_index_is_added_in_64_bits() {
+/// `(q2 + other + words) << 2 + base`, at which two messages load.
+fn three_indices(other: [Inst; 2]) -> Vec<Inst> {
     let quads = |op: Op, dst: u32, a: Src, b: Src| inst(op, ExecType::I64, to(dst, Type::Q), a, b);
     let mut code = joined();
-    let scalar_index = quads(Op::Mov, v(9), scalar(v(10), Type::Q), Src::None);
+    code.extend(other);
     code.extend([
-        Inst { channels: 1, no_mask: true, ..scalar_index },
         quads(Op::Mov, v(5), vector(v(6), Type::Uw), Src::None),
-        quads(Op::Add, v(7), vector(v(2), Type::Q), scalar(v(9), Type::Q)),
         quads(Op::Add, v(8), vector(v(7), Type::Q), vector(v(5), Type::Q)),
         quads(Op::Shl, v(4), vector(v(8), Type::Q), scalar(TWO, Type::Q)),
         quads(Op::Add, v(11), vector(v(4), Type::Q), scalar(BASE, Type::Q)),
     ]);
     code.extend([message(0), message(1), ret()]);
+    code
+}
+
+/// Of three indices, two are added up in 64 bits; the third one, which was extended from words, is extended from dwords.
+#[test]
+fn a_third_index_is_added_in_64_bits() {
+    let quads = |op: Op, dst: u32, a: Src, b: Src| inst(op, ExecType::I64, to(dst, Type::Q), a, b);
+    let code = three_indices([
+        quads(Op::Mov, v(9), vector(v(10), Type::Ud), Src::None),
+        quads(Op::Add, v(7), vector(v(2), Type::Q), vector(v(9), Type::Q)),
+    ]);
     let p = improved(&program(code, vec![access(false, v(11), v(12)), access(false, v(11), v(13))]));
     let ops: Vec<Op> = p.code.iter().map(|i| i.op).collect();
-    let [.., Op::Mov, Op::Addc, Op::Add3, Op::Add, Op::Message, Op::Message, Op::Ret] = ops[..] else {
+    let [.., Op::Mov, Op::Addc, Op::Add, Op::Add, Op::Message, Op::Message, Op::Ret] = ops[..] else {
         panic!("{ops:?}")
     };
-    let [word, addc, add3, sum] = &p.code[ops.len() - 7..ops.len() - 3] else { panic!("{ops:?}") };
-    let [at, upper, third] = [addc, add3, word].map(|i| match i.dst {
+    let [word, addc, add, sum] = &p.code[ops.len() - 7..ops.len() - 3] else { panic!("{ops:?}") };
+    let [at, upper, third] = [addc, add, word].map(|i| match i.dst {
         Dst::Reg { offset, .. } => offset,
         _ => panic!("{i:?}"),
     });
     assert_eq!(word.src[0], vector(v(6), Type::Uw));
-    assert_eq!(addc.src[..2], [vector(v(0), Type::Ud), scalar(v(10), Type::Ud)]);
-    let carried = vector(addc.dst2, Type::D);
-    assert_eq!(add3.src[..3], [vector(v(1), Type::D), scalar(v(10) + 4, Type::D), carried]);
+    assert_eq!(addc.src[..2], [vector(v(0), Type::Ud), vector(v(10), Type::Ud)]);
+    assert_eq!(add.src[..2], [vector(v(1), Type::D), vector(addc.dst2, Type::D)]);
     let of =
         [Addend { at, upper: Some(upper), ..Addend::default() }, Addend { at: third, ..Addend::default() }];
     for k in 0..2 {
@@ -91,6 +98,44 @@ fn a_third_index_is_added_in_64_bits() {
         assert_eq!((s.address_bytes, s.extend, s.scale), (4, Extend::Sum(of), 4));
         assert_eq!(sum.dst, to(s.address, Type::D));
     }
+}
+
+/// Of three indices, a scalar that no loop changes is added to the origin, shifted as the indices are.
+#[test]
+fn a_fixed_scalar_among_three_indices_is_part_of_the_origin() {
+    let quads = |op: Op, dst: u32, a: Src, b: Src| inst(op, ExecType::I64, to(dst, Type::Q), a, b);
+    let copied = quads(Op::Mov, v(9), scalar(v(10), Type::Q), Src::None);
+    let code = three_indices([
+        Inst { channels: 1, no_mask: true, ..copied },
+        quads(Op::Add, v(7), vector(v(2), Type::Q), scalar(v(9), Type::Q)),
+    ]);
+    let p = improved(&program(code, vec![access(false, v(11), v(12)), access(false, v(11), v(13))]));
+    let found = |op: Op, a: Src| p.code.iter().find(|i| i.op == op && i.src[0] == a);
+    let shifted = found(Op::Shl, scalar(v(10), Type::Q)).unwrap_or_else(|| panic!("{:?}", p.code));
+    let Dst::Reg { offset, .. } = shifted.dst else { panic!("{shifted:?}") };
+    let added = found(Op::Add, scalar(BASE, Type::Q)).unwrap_or_else(|| panic!("{:?}", p.code));
+    assert_eq!((added.src[1], added.channels, added.no_mask), (scalar(offset, Type::Uq), 1, true));
+    let Dst::Reg { offset: origin, .. } = added.dst else { panic!("{added:?}") };
+    assert!(matches!(simt(&p, 0).extend, Extend::Sum([a, b]) if !a.scalar && !b.scalar));
+    assert_eq!((simt(&p, 0).origin, simt(&p, 0).scale), (scalar(origin, Type::Uq), 4));
+}
+
+/// A scalar that is subtracted is so from the origin.
+#[test]
+fn a_subtracted_scalar_is_part_of_the_origin() {
+    let mut code = addresses();
+    let mut row = scalar(v(9), Type::Q);
+    if let Src::Reg { modifier, .. } = &mut row {
+        *modifier = Modifier::Neg;
+    }
+    code.push(inst(Op::Add, ExecType::I64, to(v(10), Type::Q), vector(v(4), Type::Q), row));
+    code.extend([message(0), ret()]);
+    let p = improved(&program(code, vec![access(true, v(10), v(5))]));
+    let subtracted = p.code.iter().find(|i| i.src[1] == row).unwrap_or_else(|| panic!("{:?}", p.code));
+    assert_eq!((subtracted.src[0], subtracted.channels), (scalar(BASE, Type::Q), 1));
+    let Dst::Reg { offset: origin, .. } = subtracted.dst else { panic!("{subtracted:?}") };
+    let s = simt(&p, 0);
+    assert_eq!((s.address_bytes, s.origin), (4, scalar(origin, Type::Uq)));
 }
 
 /// A scalar that a loop changes is part of the index, not of the origin, by which it is known where a message may go.
