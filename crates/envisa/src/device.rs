@@ -74,6 +74,9 @@ pub enum Engine {
     Interpreter,
     /// Native code, if the host's CPU and the program allow it. The interpreter runs the rest.
     Native,
+    /// The interpreter, instruction by instruction as the program was written: the optimiser's result is not used. What the
+    /// other engines are held against.
+    Unoptimized,
 }
 
 /// The name is not that of an engine.
@@ -82,7 +85,7 @@ pub struct UnknownEngine(String);
 
 impl std::fmt::Display for UnknownEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&envisa_diag::unknown("engine", &self.0, ["auto", "jit", "interp"]))
+        f.write_str(&envisa_diag::unknown("engine", &self.0, ["auto", "jit", "interp", "unoptimized"]))
     }
 }
 
@@ -91,12 +94,13 @@ impl std::error::Error for UnknownEngine {}
 impl std::str::FromStr for Engine {
     type Err = UnknownEngine;
 
-    /// `auto`, `jit` or `interp`.
+    /// `auto`, `jit`, `interp` or `unoptimized`.
     fn from_str(name: &str) -> Result<Engine, UnknownEngine> {
         match name {
             "auto" => Ok(Engine::Auto),
             "jit" => Ok(Engine::Native),
             "interp" => Ok(Engine::Interpreter),
+            "unoptimized" => Ok(Engine::Unoptimized),
             other => Err(UnknownEngine(other.to_owned())),
         }
     }

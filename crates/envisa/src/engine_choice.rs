@@ -8,6 +8,8 @@ use envisa_lower::Inst;
 use envisa_machine::dispatch::Prepared;
 use envisa_machine::engine::Engine as NativeEngine;
 use envisa_machine::link::Linked;
+use envisa_machine::observer::Observer;
+use envisa_machine::thread::{Machine, Mask};
 
 use crate::Engine;
 #[cfg(target_arch = "x86_64")]
@@ -23,6 +25,27 @@ pub(crate) enum EngineChoice {
     Native,
     /// By native code that was made beside earlier launches; interpreted if that is not there.
     NativeIfMade,
+    /// Interpreted as it was written.
+    Unoptimized,
+}
+
+/// Is told of all instructions, for which the program has to run as it was written, and looks at none.
+pub(crate) struct Unoptimized;
+
+impl Observer for Unoptimized {
+    fn fork(&self) -> Self {
+        Unoptimized
+    }
+
+    fn merge(&mut self, _other: Self) {}
+
+    fn before(&mut self, _m: &Machine<'_>, _pc: u32, _mask: Mask) {}
+
+    fn after(&mut self, _m: &Machine<'_>, _pc: u32, _mask: Mask, _next: u32) {}
+
+    fn wants_all(&self, _thread: u32) -> bool {
+        true
+    }
 }
 
 /// How a launch of so many threads is run, for this choice of the caller's. The program is translated if it is to be run
@@ -34,6 +57,7 @@ pub(crate) fn choose_engine(executable: &Executable, engine: Engine, threads: u6
         chosen => chosen,
     };
     let pays = match engine {
+        Engine::Unoptimized => return EngineChoice::Unoptimized,
         Engine::Interpreter => TranslationBenefit::NotYet,
         Engine::Native => TranslationBenefit::Now,
         Engine::Auto => executable.translation_benefit(threads),
@@ -48,7 +72,7 @@ pub(crate) fn choose_engine(executable: &Executable, engine: Engine, threads: u6
 /// May native code run launches, for this choice of the caller's?
 pub(crate) fn may_be_native(engine: Engine) -> bool {
     let engine = if engine == Engine::Auto { by_environment() } else { engine };
-    engine != Engine::Interpreter && native_level().is_some()
+    matches!(engine, Engine::Auto | Engine::Native) && native_level().is_some()
 }
 
 /// The engine that runs a launch of so many threads between what an observer is told of, if that pays.

@@ -372,6 +372,10 @@ fn execute_in_groups<O: Observer>(
     let mut done = match observer {
         None => match crate::engine_choice::choose_engine(exe, engine, prepared.thread_count()) {
             EngineChoice::Interpreted => envisa_interp::run(exe, prepared, linked, &options),
+            EngineChoice::Unoptimized => {
+                let told = (&mut crate::engine_choice::Unoptimized, None);
+                envisa_interp::run_observed(exe, prepared, linked, &options, told)
+            }
             EngineChoice::Native => envisa_interp::run_translated(exe, prepared, linked, &options),
             EngineChoice::NativeIfMade => {
                 envisa_interp::run_if_translated(exe, prepared, linked, &options, |job| {

@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0)]
     first: u64,
     /// The implementations that run them. Those that are not installed are left out, with a message.
-    #[arg(long, value_delimiter = ',', default_value = "interpreter,native,avx2,pocl,intel")]
+    #[arg(long, value_delimiter = ',', default_value = "unoptimized,interpreter,native,avx2,pocl,intel")]
     on: Vec<Side>,
     /// Print the text of the first program, and run nothing.
     #[arg(long)]

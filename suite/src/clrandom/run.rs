@@ -19,6 +19,8 @@ use envisa_smith::opencl::{INPUT, Kernel, Knobs, OWN, PREAMBLE, SHARED, kernel};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
+    /// envisa's interpreter without the optimiser.
+    Unoptimized,
     /// envisa's interpreter.
     Interpreter,
     /// envisa's native code as the host has it.
@@ -35,6 +37,7 @@ impl Side {
     /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {
+            Side::Unoptimized => "envisa without its optimiser",
             Side::Interpreter => "envisa's interpreter",
             Side::Native => "native code",
             Side::Avx2 => "native code for AVX2",
@@ -77,7 +80,11 @@ impl Side {
         let mut all = Vec::new();
         if self.is_envisa() {
             all.push(("ENVISA_DEVICES", device.to_owned()));
-            let engine = if self == Side::Interpreter { "interp" } else { "jit" };
+            let engine = match self {
+                Side::Unoptimized => "unoptimized",
+                Side::Interpreter => "interp",
+                _ => "jit",
+            };
             all.push(("ENVISA_ENGINE", engine.to_owned()));
         }
         if self == Side::Avx2 {

@@ -23,7 +23,7 @@ use std::process::{Command, ExitStatus};
 /// and 2 if the program could not be started.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Environment: ENVISA_ENGINE (auto, jit, interp), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or off), \
+Environment: ENVISA_ENGINE (auto, jit, interp, unoptimized), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or off), \
 ENVISA_OCLOC (another compiler), ENVISA_LOG (api, compiler, launch, all). docs/OPENCL.md has more.
 
 Examples:

@@ -149,9 +149,14 @@ pub struct Args {
 /// What runs kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum EngineArg {
+    /// Chosen by cost
     Auto,
+    /// Native code
     Jit,
+    /// The interpreter
     Interp,
+    /// The interpreter, without the optimiser
+    Unoptimized,
 }
 
 impl From<EngineArg> for envisa::Engine {
@@ -160,6 +165,7 @@ impl From<EngineArg> for envisa::Engine {
             EngineArg::Auto => envisa::Engine::Auto,
             EngineArg::Jit => envisa::Engine::Native,
             EngineArg::Interp => envisa::Engine::Interpreter,
+            EngineArg::Unoptimized => envisa::Engine::Unoptimized,
         }
     }
 }
