@@ -3,7 +3,7 @@
 //! To change the CPU's direction takes tens of cycles, in which it does nothing else. An instruction of AVX-512 can say how it
 //! rounds, if its operands are registers, and vectors among them have 64 bytes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register, RoundingControl};
@@ -51,10 +51,28 @@ impl Embedded {
         if !rounding_instructions().contains(&i.mnemonic()) {
             return;
         }
+        widen(i);
         match may_say(i) {
             true => i.set_rounding_control(self.control),
             false => self.missed = true,
         }
+    }
+}
+
+/// Of vectors of 16 bytes there is no such encoding: an instruction on registers computes 64 bytes, of which nobody reads what is
+/// behind the first ones. What is there raises no exception that anybody sees.
+fn widen(i: &mut Instruction) {
+    static WIDE: OnceLock<HashMap<Mnemonic, Code>> = OnceLock::new();
+    let same_width = |c: &Code| {
+        let name = format!("{c:?}");
+        name.contains("_zmm_k1z_zmm") && !name.contains("ymm") && name.ends_with(SUFFIX)
+    };
+    let wide = WIDE.get_or_init(|| Code::values().filter(same_width).map(|c| (c.mnemonic(), c)).collect());
+    let vector = |k: u32| i.op_kind(k) == OpKind::Register && i.op_register(k).is_xmm();
+    let Some(code) = wide.get(&i.mnemonic()).filter(|_| (0..i.op_count()).all(vector)) else { return };
+    i.set_code(*code);
+    for k in 0..i.op_count() {
+        i.set_op_register(k, Register::ZMM0 + i.op_register(k).number() as u32);
     }
 }
 
@@ -99,5 +117,15 @@ mod tests {
         let [x, y, z] = [Register::YMM0, Register::YMM1, Register::YMM2];
         embedded.apply(&mut Instruction::with3(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, x, y, z).unwrap());
         assert!(!embedded.end());
+
+        // What computes one element says so in the wide encoding.
+        embedded.begin(RoundingControl::RoundTowardZero);
+        let [x, y, z] = [Register::XMM16, Register::XMM1, Register::XMM2];
+        let mut mad = Instruction::with3(Code::EVEX_Vfmadd231pd_xmm_k1z_xmm_xmmm128b64, x, y, z).unwrap();
+        embedded.apply(&mut mad);
+        assert_eq!(mad.code(), Code::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er);
+        assert_eq!(mad.op_register(0), Register::ZMM16);
+        assert_eq!(mad.rounding_control(), RoundingControl::RoundTowardZero);
+        assert!(embedded.end());
     }
 }

@@ -17,6 +17,7 @@
 //! - `quad_moves`: quads that messages move by halves are moved whole;
 //! - `merge_halves`: what is done for each half of the channels is done for all of them at once;
 //! - `uniform_branches`: what is compared and branched on for all channels alike is so once;
+//! - `predicate_negations`: negated predicates are read from those that they negate;
 //! - `address_sums`: messages add to their addresses what was added in halves of 64 bits;
 //! - `certain_numbers`: logic with all ones or all zeros, sums with 0 and products with 0 or 1 are simpler;
 //! - `narrow_words`: words of which only the lowest byte matters are bytes;
@@ -24,6 +25,7 @@
 //! - `byte_copies`: copies of bytes are read where they were first, and the lesser of two bytes is one instruction;
 //! - `signed_sources`: integers without a sign that are below 2^31 are converted to floats as if they had one;
 //! - `known_picks`: dwords that channels find by address registers whose numbers are known are picked out of vectors;
+//! - `uniform_values`: what is the same for all channels is computed once;
 //! - `dead_code`: what nobody reads any more is dropped, and so are labels where no channel can wait;
 //! - `sink`: what is read once is made where it is read, if that takes no register longer;
 //! - `split_channels`: computations whose vectors find no registers are done for some channels after the others;
@@ -64,6 +66,7 @@ mod sink;
 mod split_channels;
 mod split_quads;
 mod uniform_branches;
+mod uniform_values;
 mod wide_indices;
 
 use std::ops::Range;
@@ -151,6 +154,7 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     byte_copies::read_first_copies(&mut p, &blocks);
     signed_sources::convert_as_signed(&mut p, &blocks);
     known_picks::pick_known_dwords(&mut p, &blocks);
+    uniform_values::compute_once(&mut p, &blocks);
     dead_code::remove_dead_code(&mut p);
     dead_code::remove_unused_messages(&mut p);
     let blocks = Blocks::new(&p);
