@@ -59,8 +59,8 @@ impl Embedded {
     }
 }
 
-/// Of vectors of 16 bytes there is no such encoding: an instruction on registers computes 64 bytes, of which nobody reads what is
-/// behind the first ones. What is there raises no exception that anybody sees.
+/// Vectors of 16 bytes have no such encoding. An instruction on registers becomes one on 64 bytes: nobody reads the other 48, and
+/// exceptions that they raise are masked.
 fn widen(i: &mut Instruction) {
     static WIDE: OnceLock<HashMap<Mnemonic, Code>> = OnceLock::new();
     let same_width = |c: &Code| {
@@ -118,7 +118,7 @@ mod tests {
         embedded.apply(&mut Instruction::with3(Code::EVEX_Vaddps_ymm_k1z_ymm_ymmm256b32, x, y, z).unwrap());
         assert!(!embedded.end());
 
-        // What computes one element says so in the wide encoding.
+        // An instruction on one element takes the wide encoding.
         embedded.begin(RoundingControl::RoundTowardZero);
         let [x, y, z] = [Register::XMM16, Register::XMM1, Register::XMM2];
         let mut mad = Instruction::with3(Code::EVEX_Vfmadd231pd_xmm_k1z_xmm_xmmm128b64, x, y, z).unwrap();

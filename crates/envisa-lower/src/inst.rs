@@ -298,7 +298,7 @@ macro_rules! define_op {
         /// Dwords side by side from source 0 on; aux: which of them each channel gets, in
         /// [`ProgramParts::picks`](crate::ProgramParts::picks).
         Pick,
-        /// The upper dword of the quad that sources 0 (upper) and 1 are, shifted left by aux, which is 1 to 31.
+        /// The upper dword of a quad that is shifted left by aux (1 to 31): source 0 is its upper dword, source 1 its lower one.
         FunnelShift,
         /// Predicate to general variable: all 32 bits.
         MovPred,

@@ -74,8 +74,8 @@ pub enum Engine {
     Interpreter,
     /// Native code, if the host's CPU and the program allow it. The interpreter runs the rest.
     Native,
-    /// The interpreter, instruction by instruction as the program was written: the optimiser's result is not used. What the
-    /// other engines are held against.
+    /// The interpreter without the optimiser: it runs the instructions as they were written. The other engines' results are
+    /// compared with this one's.
     Unoptimized,
 }
 

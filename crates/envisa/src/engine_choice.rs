@@ -29,7 +29,7 @@ pub(crate) enum EngineChoice {
     Unoptimized,
 }
 
-/// Is told of all instructions, for which the program has to run as it was written, and looks at none.
+/// An observer that looks at nothing. It makes the program run as it was written.
 pub(crate) struct Unoptimized;
 
 impl Observer for Unoptimized {

@@ -204,7 +204,7 @@ impl Emit<'_> {
         Ok(to)
     }
 
-    /// The upper dwords of quads that are shifted left by a constant.
+    /// The upper dwords of quads, which are in two vectors, shifted left by a constant.
     fn funnel_shift(&mut self, i: &Inst, part: &Part, to: V, lanes: Lanes) -> Result<V, Unsupported> {
         let w = part.width;
         let upper = self.source(i, 0, part, 1)?;

@@ -236,7 +236,7 @@ pub(crate) struct Emit<'a> {
     pub level: Level,
     /// There are sums of four products of bytes.
     pub vnni: bool,
-    /// Has it shifts of pairs of dwords?
+    /// Does the CPU shift pairs of dwords (VBMI2)?
     pub funnels: bool,
     /// Sixteen loads take less than a gather does.
     pub loads: bool,

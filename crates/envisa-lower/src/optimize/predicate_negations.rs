@@ -29,7 +29,7 @@ pub(super) fn read_negated(p: &mut ProgramParts, blocks: &Blocks) {
         }
         let mut i = p.code[pc];
         for s in &mut i.src {
-            // A move to a variable reads all bits, those of no channel as well.
+            // A move to a variable reads all 32 bits, whatever channels there are.
             if let Src::Pred { offset, invert } = s
                 && i.op == Op::PredLogic
                 && let Some(n) = known.iter().find(|n| n.made == *offset && n.has_channels_of(&p.code[pc]))

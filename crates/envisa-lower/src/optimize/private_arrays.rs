@@ -71,7 +71,7 @@ fn arrays(channels: u32, private: PrivateMemory, accesses: &[Access]) -> Option<
         (aligned && rest == 0).then_some(())?;
         end = begin.checked_add(stride)?;
     }
-    // What is left over would be an array that was taken for another one, of the same length.
+    // If memory is left over, an array was taken for another one of the same length.
     (end == private.bytes).then_some(())?;
     let mut all: Vec<Arrays> = Vec::new();
     for a in accesses {

@@ -46,7 +46,7 @@ fn is_one_for_all(s: &Src) -> bool {
     matches!(s, Src::None | Src::Reg { shape: Shape::Scalar, .. })
 }
 
-/// Who reads registers.
+/// The readers of each register.
 struct Readers {
     /// `(chunk, reader)`, sorted.
     all: Vec<(u32, Pc)>,
@@ -65,7 +65,7 @@ impl Readers {
         Readers { all }
     }
 
-    /// Those who read any of a range, in the order of the code.
+    /// The instructions that read any of a range, in the order of the code.
     fn of(&self, p: &ProgramParts, range: &Range<RegOffset>) -> Vec<Pc> {
         let mut found: Vec<Pc> = chunks_of_range(range.clone())
             .flat_map(|c| {
@@ -101,8 +101,8 @@ impl Vector {
         let i = &p.code[pc];
         let Dst::Reg { offset, ty, stride: 1, .. } = i.dst else { return None };
         let facts = i.op.facts();
-        // Engines have scalars of floats in other registers than those that they compute with: long chains, like those with
-        // reciprocals, take less time as vectors.
+        // Native code keeps scalars in integer registers and moves floats to and fro: longer chains of floats, like those with
+        // reciprocals (which are not pure), take less time as vectors.
         let computes = (i.op.is_computation() || i.op == Op::Mov) && facts.pure && facts.by_channel;
         let whole = u32::from(i.channels) == p.simd && i.first == 0 && i.channels >= LEAST;
         let plain = i.pred == Pred::default() && i.dst2 == 0 && i.facts.converged && !i.facts.auxiliary;

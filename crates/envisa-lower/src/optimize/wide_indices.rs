@@ -137,8 +137,8 @@ pub(super) fn add(p: &mut ProgramParts, uses: &Uses, blocks: &Blocks) {
 }
 
 impl Sums<'_> {
-    /// Adds scalars among three indices to an origin, so that two indices are left. Where a message may go is known of its
-    /// origin, so these are scalars that are the same in all rounds of the loop around it.
+    /// Adds a scalar among three indices to an origin, so that two indices are left. It is one that does not change in the loop
+    /// around the message: where a message may go is known from its origin.
     fn add_scalars(
         &mut self,
         p: &ProgramParts,

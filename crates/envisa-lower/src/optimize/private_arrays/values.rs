@@ -67,9 +67,9 @@ impl Low {
 pub(super) struct Address {
     /// From channel to channel.
     pub stride: u32,
-    /// Where the array begins in the thread's memory, as far as that was added.
+    /// Where the array begins in the thread's memory: what was added of that so far.
     at: u32,
-    /// Was the begin of the thread's memory added?
+    /// Was the start of the thread's memory added?
     thread: bool,
     /// Was the begin of all private memory added?
     base: bool,
@@ -83,7 +83,7 @@ impl Address {
         Address { stride, at: 0, thread: false, base: false, low: Low::of(0) }
     }
 
-    /// Is a number that is added a part of where the array begins? No offset within an array is as long as the array.
+    /// Is a number that is added a part of where the array begins? Offsets within an array are less than its length.
     fn is_of_begin(&self, x: u32) -> bool {
         x >= self.stride
     }
