@@ -30,7 +30,8 @@ class Device:
 
     ``name`` is the compiler's name of the device (``dg2``, ``pvc``, ``skl``, ``tgllp``), or a platform's name
     (``XeHP_SDV``) for hand-written vISA. ``memory`` is in bytes (8 GiB by default), ``threads`` is the number of
-    host threads (0: all). ``engine`` is ``auto``, ``jit`` or ``interp``: results do not depend on it.
+    host threads (0: all). ``engine`` is ``auto``, ``jit``, ``interp``, or ``unoptimized``, which interprets kernels
+    without the optimiser: results do not depend on it.
 
     Several Python threads can run launches at the same time.
     """

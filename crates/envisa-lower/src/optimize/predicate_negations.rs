@@ -64,11 +64,12 @@ impl Negation {
         }
     }
 
-    /// Were all channels that this one may have among those that the negation had, in the same block?
+    /// Were all channels that an instruction of the same block may have among those that the negation had? A branch of one
+    /// channel reads the first bit, whether or not the first channel is active.
     fn has_channels_of(&self, i: &Inst) -> bool {
         let end = |first: u8, channels: u8| u32::from(first) + u32::from(channels);
         self.first <= i.first
             && end(i.first, i.channels) <= end(self.first, self.channels)
-            && (self.no_mask || !i.no_mask)
+            && (self.no_mask || !i.no_mask && i.channels > 1)
     }
 }

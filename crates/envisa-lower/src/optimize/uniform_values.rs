@@ -116,7 +116,9 @@ impl Vector {
     /// Which sources of an instruction are this vector's elements, each channel's own; `None` if it reads it otherwise.
     fn sources_of(&self, p: &ProgramParts, reader: Pc) -> Option<[bool; 4]> {
         let mut i = p.code[reader as usize];
-        if !(i.op.is_computation() || matches!(i.op, Op::Mov | Op::Cmp)) || (i.no_mask && !self.no_mask) {
+        let by_channel =
+            i.op.facts().by_channel && (i.op.is_computation() || matches!(i.op, Op::Mov | Op::Cmp));
+        if !by_channel || (i.no_mask && !self.no_mask) {
             return None;
         }
         let first = self.at.start + u32::from(i.first) * self.bytes;

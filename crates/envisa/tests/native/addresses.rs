@@ -201,7 +201,7 @@ fn left(engine: Option<Engine>, text: &str, input: u64) -> (Vec<u8>, String, boo
 
 fn hold(text: &str, input: u64, what: &str) -> (Vec<u8>, String) {
     let (want, told, _) = left(None, text, input);
-    for engine in [Engine::Interpreter, Engine::Native] {
+    for engine in [Engine::Unoptimized, Engine::Native] {
         let (got, other, _) = left(Some(engine), text, input);
         assert_eq!(told, other, "{what} by {engine:?}:\n{text}");
         assert!(want == got, "{what} by {engine:?} leaves other content:\n{text}");

@@ -176,7 +176,7 @@ fn looked_at_where_they_are_not_known() {
             let fault = outcome.fault.map(|f| (f.code, f.place.instruction, f.channel, f.group));
             ((from.to_vec(), to.to_vec()), fault, listing)
         };
-        let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+        let (want, got) = (run(Engine::Unoptimized), run(Engine::Native));
         assert_eq!(want.1, got.1, "program {seed}, input {input:?}:\n{text}");
         assert!(want.0 == got.0, "program {seed}, input {input:?}:\n{text}");
         faults += u64::from(want.1.is_some_and(|f| f.0 == "F0010"));

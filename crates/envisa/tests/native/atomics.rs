@@ -324,7 +324,7 @@ fn native_atomics_are_the_interpreters() {
                 for _ in 0..6 {
                     let c = case(r, to, op, *bytes);
                     let limit = r.below(34);
-                    let (a, _) = run(&c, limit, Engine::Interpreter, false);
+                    let (a, _) = run(&c, limit, Engine::Unoptimized, false);
                     let (b, _) = run(&c, limit, Engine::Native, false);
                     assert_eq!(a, b, "{k} {to:?} {bytes}\n{:?}\n{:x?}\n{}", c.places, c.data, c.text);
                     let (_, left) = run(&c, limit, Engine::Native, true);

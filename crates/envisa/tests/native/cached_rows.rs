@@ -211,7 +211,7 @@ fn rows_that_are_loaded_and_stored_are_the_interpreters() {
             let work = case.walks(&mut chance);
             assert_eq!(work.len(), WORK, "a place and a number for each channel");
             let [a, b] =
-                [Engine::Interpreter, Engine::Native].map(|engine| run(engine, &case, &text, &data, &work));
+                [Engine::Unoptimized, Engine::Native].map(|engine| run(engine, &case, &text, &data, &work));
             if a.3.is_some() {
                 faults += 1;
             } else {

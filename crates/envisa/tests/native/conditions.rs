@@ -7,7 +7,7 @@ use crate::kernels;
 use crate::random::Random;
 use envisa::Engine;
 
-const BOTH: [Engine; 2] = [Engine::Interpreter, Engine::Native];
+const BOTH: [Engine; 2] = [Engine::Unoptimized, Engine::Native];
 
 /// Vectors of numbers, of words (every other one with signs), of truths, and predicates.
 const NUMBERS: u32 = 4;

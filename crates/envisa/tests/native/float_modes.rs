@@ -511,7 +511,7 @@ fn every_operation_in_every_mode() {
             assert_eq!(left(&device, &k, &args(of, r), bytes), usual[which], "{mode:#x}\n{text}");
             for _ in 0..5 {
                 let args = args(of, r);
-                let want = run(&device, &k, &args, bytes, Engine::Interpreter);
+                let want = run(&device, &k, &args, bytes, Engine::Unoptimized);
                 let got = run(&device, &k, &args, bytes, Engine::Native);
                 assert_same(&want, &got, &all, simd, mode);
             }
@@ -671,7 +671,7 @@ fn modes_that_change() {
         let it = load(&device, &text);
         for _ in 0..20 {
             let args = args(F, r);
-            let want = run(&device, &it, &args, 64, Engine::Interpreter);
+            let want = run(&device, &it, &args, 64, Engine::Unoptimized);
             let got = run(&device, &it, &args, 64, Engine::Native);
             let left = left(&device, &it, &args, 64);
             assert_eq!(want, got, "{k}\n{text}");

@@ -323,9 +323,9 @@ fn launch(c: &Case, engine: Engine, statistics: bool) -> (Outcome, Vec<u8>, Vec<
 }
 
 fn hold(seed: u64, c: &Case) {
-    let want = run(c, Engine::Interpreter, false);
+    let want = run(c, Engine::Unoptimized, false);
     // Whoever watches is told of each texel by itself.
-    let watched = run(c, Engine::Interpreter, true);
+    let watched = run(c, Engine::Unoptimized, true);
     let got = run(c, Engine::Native, false);
     let about =
         || format!("case {seed}: {:?} {:?} SIMD{} to {:?}\n{}", c.desc, c.sampler, c.simd, c.out, c.text);
@@ -471,7 +471,7 @@ ret (M1, 1)\n"
     let format = ImageFormat::new(ChannelOrder::R, ChannelType::Uint32).expect("a format");
     let desc = ImageDesc::packed(ImageShape::D2, [20, 2, 1], format);
     let c = Case { text, desc, out: desc, texels: (0..160).collect(), ..c };
-    let [want, got] = [Engine::Interpreter, Engine::Native].map(|engine| {
+    let [want, got] = [Engine::Unoptimized, Engine::Native].map(|engine| {
         let (outcome, _, written) = launch(&c, engine, false);
         (format!("{:?}", outcome.fault.expect("the ninth group's thread is not aligned")), written)
     });

@@ -211,7 +211,7 @@ fn indices_are_computed_in_64_bits() {
             let dwords = dwords.chain(places.iter().map(others));
             let expected: Vec<u8> = dwords.flat_map(u32::to_le_bytes).collect();
             (inside, outside) = (inside + u64::from(fits), outside + u64::from(!fits));
-            for engine in [Engine::Interpreter, Engine::Native] {
+            for engine in [Engine::Unoptimized, Engine::Native] {
                 let got = run(&device, &kernel, given, engine);
                 let told =
                     || format!("case {n}, {:?}, {given:x?} by {engine:?}\n{places:x?}\n{text}", case.made);

@@ -371,7 +371,7 @@ fn random_programs_with_address_registers() {
     for seed in 0..PROGRAMS {
         let platform = [Platform::Pvc, Platform::Dg2][(seed % 2) as usize];
         let text = program(seed, platform);
-        let (a, _) = left_and_listing(&text, platform, Engine::Interpreter, 64 * ROWS);
+        let (a, _) = left_and_listing(&text, platform, Engine::Unoptimized, 64 * ROWS);
         let (b, listing) = left_and_listing(&text, platform, Engine::Native, 64 * ROWS);
         assert_eq!(a.1, b.1, "seed {seed}, {platform:?}\n{text}");
         assert_eq!(a.0, b.0, "seed {seed}, {platform:?}\n{text}");

@@ -457,7 +457,7 @@ fn native_operations_are_the_interpreters() {
         let simd = [8, 16, 32][seed as usize % 3];
         let (text, bytes) = program(seed, simd);
         let content = content(seed, simd, bytes);
-        let (want, _) = run(Engine::Interpreter, &text, &content, false);
+        let (want, _) = run(Engine::Unoptimized, &text, &content, false);
         let (got, _) = run(Engine::Native, &text, &content, false);
         if let Some(k) = want.iter().zip(&got).position(|(a, b)| a != b) {
             panic!("program {seed}, from byte {k:#x}: {:x?}, {:x?}\n{text}", &want[k..][..8], &got[k..][..8]);

@@ -536,7 +536,7 @@ fn the_same_from_all() {
         all.instructions += joined.instructions;
         all.quads += joined.quads;
         all.sums += joined.sums;
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             let (got, fault) = run(Some(engine), &text, bytes);
             assert!(fault.is_none(), "{fault:?}\n{text}");
             let differs = want.iter().zip(&got).position(|(a, b)| a != b);
@@ -559,7 +559,7 @@ fn the_same_is_left_at_a_fault() {
         let bytes = 4 * u64::from(16 + Random(!seed).below(all as u32 / 4));
         let (want, fault) = run(None, &text, bytes);
         faults += u64::from(fault.is_some());
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             let (got, other) = run(Some(engine), &text, bytes);
             assert_eq!(format!("{other:?}"), format!("{fault:?}"), "program {seed} by {engine:?}:\n{text}");
             let differs = want.iter().zip(&got).position(|(a, b)| a != b);
@@ -599,7 +599,7 @@ fn the_same_is_dropped() {
             }
             text.push_str("ret (M1, 1)\n");
             let want = format!("{:?}", left(None, &text, 0x1000).1.dropped.expect("it goes outside"));
-            for engine in [Engine::Interpreter, Engine::Native] {
+            for engine in [Engine::Unoptimized, Engine::Native] {
                 let (_, other) = left(Some(engine), &text, 0x1000);
                 assert_eq!(format!("{:?}", other.dropped.expect("it goes outside")), want, "{text}");
             }
@@ -643,7 +643,7 @@ fn the_same_are_no_dwords() {
             let (want, fault) = run(None, &text, 0x1000);
             let odd = (0..3u32).any(|k| step.wrapping_mul(k).wrapping_add(start + constant) % 4 != 0);
             assert_eq!(fault.is_some(), odd, "{fault:?}\n{text}");
-            for engine in [Engine::Interpreter, Engine::Native] {
+            for engine in [Engine::Unoptimized, Engine::Native] {
                 let (got, other) = run(Some(engine), &text, 0x1000);
                 assert_eq!(format!("{other:?}"), format!("{fault:?}"), "{text}");
                 assert_eq!(want, got, "{text}");
@@ -688,7 +688,7 @@ fn the_same_faults() {
             let (want, fault) = run(None, &text, 0x1000);
             let fault = fault.expect("it goes outside");
             assert_eq!(fault.channel, Some(lane), "{text}");
-            for engine in [Engine::Interpreter, Engine::Native] {
+            for engine in [Engine::Unoptimized, Engine::Native] {
                 let (got, other) = run(Some(engine), &text, 0x1000);
                 assert_eq!(format!("{:?}", other.expect("it goes outside")), format!("{fault:?}"), "{text}");
                 assert_eq!(want, got, "{text}");

@@ -102,7 +102,7 @@ fn moved_pointers_go_where_the_interpreters_go() {
     let mut faults = 0;
     for seed in 0..PROGRAMS {
         let text = program(seed);
-        let [want, got] = [Engine::Interpreter, Engine::Native]
+        let [want, got] = [Engine::Unoptimized, Engine::Native]
             .map(|engine| left_and_listing(&text, Platform::Pvc, engine, BYTES));
         assert!(got.1.is_some(), "program {seed} has no native code:\n{text}");
         assert_eq!(want.0.1, got.0.1, "program {seed}:\n{text}");

@@ -250,7 +250,7 @@ fn bytes_are_what_the_words_leave() {
         let bytes = u64::from(4 * 32 * stored);
         let want = kernels::stored(&text, bytes, None);
         assert!(want.iter().any(|b| *b != 0), "it stores something");
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             let got = kernels::stored(&text, bytes, Some(engine));
             assert_eq!(want, got, "program {seed}, {engine:?}:\n{text}");
         }

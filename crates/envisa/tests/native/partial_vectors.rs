@@ -178,7 +178,7 @@ fn random_programs_with_parts_of_vectors() {
     for seed in 0..PROGRAMS {
         let platform = [Platform::Pvc, Platform::Dg2][(seed % 2) as usize];
         let text = program(seed);
-        let (a, _) = left_and_listing(&text, platform, Engine::Interpreter, 64 * (VECTORS + 2));
+        let (a, _) = left_and_listing(&text, platform, Engine::Unoptimized, 64 * (VECTORS + 2));
         let (b, listing) = left_and_listing(&text, platform, Engine::Native, 64 * (VECTORS + 2));
         assert_eq!(a.1, b.1, "seed {seed}, {platform:?}\n{text}");
         let other = a.0.chunks(4).zip(b.0.chunks(4)).position(|(a, b)| a != b);

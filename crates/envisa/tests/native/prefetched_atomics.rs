@@ -181,7 +181,7 @@ fn what_locked_operations_find_is_the_interpreters() {
                     let fetches = engine == Engine::Native && kernel.is_native() && fetched() >= 5;
                     (a.to_vec(), b.to_vec(), outcome.fault, fetches)
                 };
-                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                let [a, b] = [Engine::Unoptimized, Engine::Native].map(run);
                 if a.2.is_some() {
                     faults += 1
                 } else {

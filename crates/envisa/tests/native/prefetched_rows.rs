@@ -189,7 +189,7 @@ fn rows_of_channels_are_the_interpreters() {
                     let outcome = device.run(&kernel, &launch).expect("it is launched");
                     (a.to_vec(), b.to_vec(), outcome.fault)
                 };
-                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                let [a, b] = [Engine::Unoptimized, Engine::Native].map(run);
                 if a.2.is_some() {
                     faults += 1
                 } else {
@@ -302,7 +302,7 @@ fn halves_of_channels_are_the_interpreters() {
                 work[..32].iter_mut().for_each(|x| *x = x.wrapping_add(odd));
                 outside += usize::from(work[..32].iter().any(|x| *x >= length as u32));
                 let bytes = dwords(work);
-                let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| walked(e, &text, &data, &bytes));
+                let [a, b] = [Engine::Unoptimized, Engine::Native].map(|e| walked(e, &text, &data, &bytes));
                 assert_eq!(a.2, b.2, "{loads} by {step}: the fault");
                 assert!(a == b, "{loads} by {step}, {length} bytes: memory differs");
             }
@@ -476,7 +476,7 @@ fn rows_that_a_scalar_leads_are_the_interpreters() {
                 work[..32].iter_mut().for_each(|x| *x >>= 2);
             }
             let bytes = dwords(work);
-            let [a, b] = [Engine::Interpreter, Engine::Native].map(|e| walked(e, &text, &data, &bytes));
+            let [a, b] = [Engine::Unoptimized, Engine::Native].map(|e| walked(e, &text, &data, &bytes));
             assert_eq!(a.2, b.2, "loop {n}: the fault");
             assert!(a == b, "loop {n}, {length} bytes: memory differs");
         }

@@ -108,7 +108,7 @@ impl Asked {
         let kernel = kernel(&device, name, path);
         let buffer = |bytes: &[u8]| device.buffer_from("b", bytes).expect("there is memory");
         let [input, output] = [buffer(&self.input), buffer(&self.output)];
-        let asked = Asked { engine: Engine::Interpreter, threads: 1, ..self.clone() };
+        let asked = Asked { engine: Engine::Unoptimized, threads: 1, ..self.clone() };
         let launch = asked.launch(more, [&input, &output]);
         Came::of(device.run(&kernel, &launch).expect("it is launched"), [&input, &output])
     }
@@ -181,7 +181,7 @@ fn sequence(
             2 => now.offset[0] = numbers.below(3) * 4,
             3 => now.number = numbers.below(7) as f32,
             4 => now.local_bytes = 128 * (1 + numbers.below(4)),
-            5 => now.engine = [Engine::Native, Engine::Interpreter][numbers.below(2) as usize],
+            5 => now.engine = [Engine::Native, Engine::Unoptimized][numbers.below(2) as usize],
             6 => now.threads = 1 + numbers.below(2) as usize,
             7 => now.check = !now.check,
             8 => {

@@ -94,7 +94,7 @@ fn left(engine: Option<Engine>, text: &str) -> (Vec<u8>, String) {
 /// All engines leave what the program does as it was written, and say the same of it.
 fn hold(what: &str, text: &str) {
     let (want, told) = left(None, text);
-    for engine in [Engine::Interpreter, Engine::Native] {
+    for engine in [Engine::Unoptimized, Engine::Native] {
         let (got, other) = left(Some(engine), text);
         assert_eq!(told, other, "{what} by {engine:?}:\n{text}");
         let differs = want.iter().zip(&got).position(|(a, b)| a != b);

@@ -11,7 +11,7 @@ use envisa::{
 fn everywhere(kernel: &str, run: impl Fn(&Device, &Kernel, &str)) {
     let path = format!("{}/tests/states/cri/{kernel}.zebin", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(path).expect("a zebin");
-    for engine in [Engine::Interpreter, Engine::Native] {
+    for engine in [Engine::Unoptimized, Engine::Native] {
         let device = Device::new(Config::new(Platform::Xe3p).memory(1 << 26).threads(2).engine(engine));
         let module = Module::load(&device, kernel, Source::Zebin(&bytes)).expect("it loads");
         let kernel = module.kernel(kernel).expect("the kernel");

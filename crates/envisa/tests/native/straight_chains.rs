@@ -218,7 +218,7 @@ fn values_are_what_their_steps_make() {
     let mut dice = Dice(30);
     for k in 0..400 {
         let case = Case::any(&mut dice);
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             assert!(case.run(engine) == case.expected, "case {k} by {engine:?}\n{}", case.text);
         }
     }

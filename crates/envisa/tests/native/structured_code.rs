@@ -10,7 +10,7 @@ use envisa::{Config, Device, Engine, Launch};
 use crate::kernels;
 use crate::random::Random;
 
-const BOTH: [Engine; 2] = [Engine::Interpreter, Engine::Native];
+const BOTH: [Engine; 2] = [Engine::Unoptimized, Engine::Native];
 
 /// Vectors of numbers; numbers that the thread has, which change whether channels are active or not; predicates.
 const NUMBERS: u32 = 4;

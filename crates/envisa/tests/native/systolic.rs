@@ -119,7 +119,7 @@ fn sums_of_products_of_bytes() {
                     assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
                     buffer.to_vec()
                 };
-                let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                let [a, b] = [Engine::Unoptimized, Engine::Native].map(run);
                 assert_eq!(a, b, "{platform:?} {body} {off:?}");
                 changed += u32::from(a != data);
             }
@@ -234,7 +234,7 @@ fn sums_of_products_of_floats() {
                         assert!(outcome.fault.is_none(), "{:?}\n{text}", outcome.fault);
                         buffer.to_vec()
                     };
-                    let [a, b] = [Engine::Interpreter, Engine::Native].map(run);
+                    let [a, b] = [Engine::Unoptimized, Engine::Native].map(run);
                     let at = a.chunks(4).zip(b.chunks(4)).position(|(a, b)| a != b);
                     assert_eq!(a, b, "{platform:?} {body} {off:?} {special} {spread} {at:?}");
                     runs += 1;
@@ -284,7 +284,7 @@ ret (M1, 8)
 ";
     let device = Device::new(Config::new(Platform::Dg2).memory(1 << 20));
     let kernel = only_kernel(&device, text);
-    for (engine, threads) in [Engine::Interpreter, Engine::Native].into_iter().flat_map(|e| [(e, 2), (e, 4)])
+    for (engine, threads) in [Engine::Unoptimized, Engine::Native].into_iter().flat_map(|e| [(e, 2), (e, 4)])
     {
         let buffer = device.buffer("a", 64).expect("there is memory");
         let launch = Launch::threads(&[3, 1, 1], threads).arg("A", &buffer).engine(engine).host_threads(1);

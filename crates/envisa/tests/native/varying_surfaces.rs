@@ -164,7 +164,7 @@ fn surfaces_origins_and_factors_that_vary() {
             };
             (buffers.map(|b| b.to_vec()), outcome.fault.map(|f| format!("{f:?}")), left)
         };
-        let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+        let (want, got) = (run(Engine::Unoptimized), run(Engine::Native));
         assert_eq!(want.1, got.1, "program {seed}:\n{text}");
         for (k, (a, b)) in want.0.iter().zip(&got.0).enumerate() {
             let at = a.iter().zip(b).position(|(a, b)| a != b);
@@ -225,7 +225,7 @@ ret (M1, 32)
         assert!(outcome.fault.is_none(), "{:?}", outcome.fault);
         to.to_vec()
     };
-    assert_eq!(run(Engine::Interpreter), run(Engine::Native));
+    assert_eq!(run(Engine::Unoptimized), run(Engine::Native));
 }
 
 /// Loads one after the other from clamped places: from the same ones, which are looked at once, and from those that the load
@@ -301,7 +301,7 @@ ret (M1, 32)
                 let outcome = device.run(&kernel, &launch).expect("it is launched");
                 (to.to_vec(), outcome.fault.map(|f| (f.code, f.place, f.channel)))
             };
-            let (want, got) = (run(Engine::Interpreter), run(Engine::Native));
+            let (want, got) = (run(Engine::Unoptimized), run(Engine::Native));
             assert!(want.0.iter().any(|b| *b != 0), "{:?}", want.1);
             assert_eq!(want, got, "{bytes} bytes\n{text}");
         }

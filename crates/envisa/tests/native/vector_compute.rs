@@ -29,7 +29,7 @@ fn load(device: &Device, folder: &Path, kernel: &str) -> Kernel {
 /// A kernel on every device and engine.
 fn everywhere(kernel: &str, run: impl Fn(&Device, &Kernel, &str)) {
     for (name, platform) in DEVICES {
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             let device = Device::new(Config::new(platform).memory(1 << 28).threads(2).engine(engine));
             let kernel = load(&device, &folder(name), kernel);
             if let Err(why) = kernel.native_listing() {

@@ -234,7 +234,7 @@ fn indices_are_sums_in_64_bits() {
         let expected: Vec<u8> =
             places.iter().filter(|_| fits).flat_map(|p| datum((p / 4) as u32).to_le_bytes()).collect();
         (inside, outside) = (inside + u64::from(fits), outside + u64::from(!fits));
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             let got = case.run(&text, engine);
             let told = || format!("case {k} by {engine:?}, {:?}, places {places:x?}\n{text}", case.kinds);
             assert_eq!(got.is_some(), fits, "is there no fault? {}", told());

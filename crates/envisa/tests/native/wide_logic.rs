@@ -272,7 +272,7 @@ fn logic_of_dwords_is_that_of_quads() {
             .flatten()
             .collect();
         let case = Case::any(&mut dice, &given, &scalars);
-        for engine in [Engine::Interpreter, Engine::Native] {
+        for engine in [Engine::Unoptimized, Engine::Native] {
             assert!(
                 case.run(&table, &scalars, engine) == case.expected(),
                 "case {k} by {engine:?}\n{}",
