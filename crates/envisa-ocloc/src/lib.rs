@@ -236,7 +236,7 @@ impl Build {
         let is_rewritten = rewritten.is_some();
         let Done { status, messages, output } = match rewritten {
             Some(done) => done,
-            None => self.retried(pass)?,
+            None => self.retried_in_older_words(&pass)?,
         };
         let Some(bytes) = output.filter(|_| status.success()) else {
             let status = if was_killed_by_signal(status) {
@@ -278,6 +278,20 @@ impl Build {
             .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
         let done = self.retried(Pass { input: &input, source: &changed, spirv: true, ..*pass })?;
         Ok(done.status.success().then(|| Done { messages: [said, done.messages].concat(), ..done }))
+    }
+
+    /// Runs the compiler, once more on SPIR-V that says in older words what the compiler did not take.
+    fn retried_in_older_words(&self, pass: &Pass<'_>) -> Result<Done, BuildError> {
+        let done = self.retried(Pass { ..*pass })?;
+        if done.status.success() || !pass.spirv {
+            return Ok(done);
+        }
+        let Some(older) = spirv::for_older_compilers(pass.source) else { return Ok(done) };
+        let input = pass.folder.join("older.spv");
+        std::fs::write(&input, &older)
+            .map_err(|source| BuildError::Io { what: "temporary folder".into(), source })?;
+        let again = self.retried(Pass { input: &input, source: &older, ..*pass })?;
+        Ok(if again.status.success() { again } else { done })
     }
 
     /// Runs the compiler, once more where it broke down rather than refused: stack calls on a device not known to need

@@ -11,6 +11,7 @@ use crate::client::{CallError, Pool};
 use crate::includes::{include_folders, words};
 use crate::protocol::{File, Request, Response};
 use crate::server::NO_COMPILER;
+use crate::spirv::for_older_compilers;
 use crate::{declarations, includes};
 
 /// What to compile.
@@ -105,13 +106,31 @@ impl Service {
         {
             return Ok(Compiled { bytes, log, cached: true });
         }
-        let compiled = match input {
+        let compiled = match self.uncached(device, input, &options, output) {
+            Err(failure) => self.in_older_words(device, input, &options, output).ok_or(failure)?,
+            Ok(compiled) => compiled,
+        };
+        if let (Some(cache), Some(key)) = (&self.cache, &key) {
+            cache.put(key, &compiled.log, &compiled.bytes);
+        }
+        Ok(compiled)
+    }
+
+    /// Runs the compiler.
+    fn uncached(
+        &self,
+        device: &str,
+        input: &Input<'_>,
+        options: &str,
+        output: Output,
+    ) -> Result<Compiled, Failure> {
+        match input {
             Input::Link(modules) => {
-                let linked = self.link(modules, &options)?;
-                self.one(device, "linked.bc", linked, "-llvm_input", &[], &options, output)?
+                let linked = self.link(modules, options)?;
+                self.one(device, "linked.bc", linked, "-llvm_input", &[], options, output)
             }
             Input::Spirv(bytes) => {
-                self.one(device, "module.spv", bytes.to_vec(), "-spirv_input", &[], &options, output)?
+                self.one(device, "module.spv", bytes.to_vec(), "-spirv_input", &[], options, output)
             }
             Input::Source(text, headers) => {
                 // The end is the first zero: without one the compiler reads on, at another it stops.
@@ -120,18 +139,39 @@ impl Service {
                 if text.is_empty() {
                     text.push(b'\n');
                 }
-                text.splice(..0, declarations::feature_prelude(device, &options).bytes());
+                text.splice(..0, declarations::feature_prelude(device, options).bytes());
                 // What goes into a file has none.
                 if self.program.is_none() {
                     text.push(0);
                 }
-                self.one(device, "source.cl", text, "", headers, &options, output)?
+                self.one(device, "source.cl", text, "", headers, options, output)
             }
-        };
-        if let (Some(cache), Some(key)) = (&self.cache, &key) {
-            cache.put(key, &compiled.log, &compiled.bytes);
         }
-        Ok(compiled)
+    }
+
+    /// The same of SPIR-V that says in older words what the compiler did not take; `None` if there are none, or it does not
+    /// take these either.
+    fn in_older_words(
+        &self,
+        device: &str,
+        input: &Input<'_>,
+        options: &str,
+        output: Output,
+    ) -> Option<Compiled> {
+        match input {
+            Input::Source(..) => None,
+            Input::Spirv(one) => {
+                let older = for_older_compilers(one)?;
+                self.uncached(device, &Input::Spirv(&older), options, output).ok()
+            }
+            Input::Link(several) => {
+                let older: Vec<_> = several.iter().map(|module| for_older_compilers(module)).collect();
+                older.iter().any(Option::is_some).then_some(())?;
+                let all: Vec<Vec<u8>> =
+                    older.into_iter().zip(*several).map(|(o, s)| o.unwrap_or_else(|| s.clone())).collect();
+                self.uncached(device, &Input::Link(&all), options, output).ok()
+            }
+        }
     }
 
     /// None if the result depends on files that are not known here.

@@ -2,6 +2,9 @@
 
 pub mod checks;
 pub mod debugger_frames;
+mod older_compilers;
+
+pub use older_compilers::for_older_compilers;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
