@@ -54,9 +54,7 @@ fn key(source: &[u8], name: &str, device: &str, options: &str, compiler: Option<
     }
     let program = match compiler {
         Some(program) => program.to_owned(),
-        None => std::env::split_paths(&std::env::var_os("PATH")?)
-            .map(|p| p.join("ocloc"))
-            .find(|p| p.is_file())?,
+        None => envisa_ocloc::newest_program_for(device, Cache::of_environment().as_ref()),
     };
     let program = program.canonicalize().ok()?;
     let about = program.metadata().ok()?;

@@ -85,12 +85,11 @@ pub fn compile(
     if kernel.header.vector {
         return compile_vector(ocloc, kernel, device, folder);
     }
-    let mut build = Build::new(&kernel.path, device.name())
+    let build = Build::new(&kernel.path, device.name())
         .options(kernel.device_options(device))
-        .internal_options(kernel.header.internal_options.as_str());
-    if let Some(ocloc) = ocloc {
-        build = build.ocloc(ocloc);
-    }
+        .internal_options(kernel.header.internal_options.as_str())
+        // Not the newest of the machine's: the corpus is that of one compiler.
+        .ocloc(ocloc.unwrap_or(Path::new("ocloc")));
     let built = build.run().map_err(|e| e.to_string())?;
     // What a run on envisa does not need goes.
     let bytes = built.zebin.strip().write().map_err(|e| e.to_string())?;

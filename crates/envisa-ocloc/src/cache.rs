@@ -25,6 +25,14 @@ pub struct Cache {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Key([u8; 32]);
 
+#[cfg(target_os = "linux")]
+impl Key {
+    /// Its beginning, as a part of files' names.
+    pub(crate) fn short_name(&self) -> String {
+        self.0[..8].iter().map(|b| format!("{b:02x}")).collect()
+    }
+}
+
 /// Collects what a compilation depends on.
 #[derive(Default)]
 pub struct KeyMaker(Sha256);
@@ -178,6 +186,28 @@ impl Cache {
         if write().is_ok() {
             self.shrink();
         }
+    }
+
+    /// Stores files under their own names in a folder of the cache; gives the folder's path. They count as what is cached.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn keep(&self, folder: &str, files: &[(&str, &[u8])]) -> io::Result<PathBuf> {
+        let folder = self.folder.join(folder);
+        owner::private_folders().create(&folder)?;
+        self.trust(&folder)?;
+        for (name, bytes) in files {
+            let name = Path::new(name.trim_start_matches('/'));
+            // Names that lead out of the folder are nobody's.
+            if !name.components().all(|part| matches!(part, std::path::Component::Normal(_))) {
+                continue;
+            }
+            let path = folder.join(name);
+            owner::private_folders().create(path.parent().unwrap_or(&folder))?;
+            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+            file.write_all(bytes)?;
+            file.persist(path)?;
+        }
+        self.shrink();
+        Ok(folder)
     }
 
     /// Removes the oldest until all fit. Looked at now and then only.

@@ -5,7 +5,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 
-use crate::cache::{Key, KeyMaker, compiler_files, with_switches};
+use crate::cache::{Cache, Key, KeyMaker, compiler_files, with_switches};
+use crate::compilers::Compilers;
 use crate::{Build, BuildError, STATE_BUFFER, declarations, includes, kernel_debug_info, messages};
 
 /// One run of the compiler.
@@ -46,7 +47,8 @@ impl Build {
     }
 
     fn program(&self) -> PathBuf {
-        let program = self.ocloc.clone().unwrap_or_else(|| PathBuf::from("ocloc"));
+        let newest = || newest_program_for(&self.device, self.cache.as_deref());
+        let program = self.ocloc.clone().unwrap_or_else(newest);
         // A relative path names a file here, not in the folder that the compiler runs in.
         if program.components().count() > 1 {
             std::path::absolute(&program).unwrap_or(program)
@@ -160,6 +162,13 @@ impl Build {
         };
         Ok(Done { status, messages, output })
     }
+}
+
+/// The program that is run for a device, unless one is named: the newest of the machine's compilers that knows the device, or
+/// `ocloc` on the `PATH`.
+pub fn newest_program_for(device: &str, cache: Option<&Cache>) -> PathBuf {
+    let newest = Compilers::of_machine(None).program_for(device, cache);
+    newest.unwrap_or_else(|| located(Path::new("ocloc")))
 }
 
 /// The file of a program that is looked for on `PATH`.

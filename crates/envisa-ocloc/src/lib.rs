@@ -7,6 +7,9 @@ pub mod cache;
 #[cfg(target_os = "linux")]
 pub mod client;
 mod compiler_runs;
+mod compilers;
+#[cfg(target_os = "linux")]
+mod crashes;
 mod declarations;
 mod includes;
 mod kernel_debug_info;
@@ -19,6 +22,7 @@ mod service;
 pub mod spirv;
 mod working_folder;
 
+pub use compiler_runs::newest_program_for;
 #[cfg(target_os = "linux")]
 pub use service::{Compiled, Failure, Input, Output, Service};
 pub use spirv::Rewrite;
@@ -167,7 +171,7 @@ impl Build {
         self
     }
 
-    /// The compiler's path; `ocloc` on `PATH` by default.
+    /// The compiler's path. By default the newest of the machine's compilers that knows the device.
     #[must_use]
     pub fn ocloc(mut self, path: impl Into<PathBuf>) -> Self {
         self.ocloc = Some(path.into());

@@ -9,6 +9,7 @@ use std::ffi::{CString, c_char, c_int};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -20,6 +21,10 @@ use crate::working_folder;
 const LIBRARIES: &[&str] = &["libocloc.so", "libocloc.so.1"];
 /// The code of a response that says that there is no compiler.
 pub const NO_COMPILER: i32 = -1_000_001;
+
+/// What is added to a signal that ended a program, as shells do, who may have started it: `ocloc` itself returns negative codes, of which
+/// a shell sees the last 8 bits.
+pub const SIGNALS: i32 = 128;
 
 type Invoke = unsafe extern "C" fn(
     c_int,
@@ -154,7 +159,7 @@ fn run(program: &str, request: &Request) -> io::Result<Response> {
     let mut log = output.stdout;
     log.extend(output.stderr);
     outputs.push(("stdout.log".into(), log));
-    let code = output.status.code().unwrap_or(-1);
+    let code = output.status.code().or(output.status.signal().map(|n| SIGNALS + n)).unwrap_or(-1);
     let _ = std::fs::remove_dir_all(folder);
     Ok(Response { code, outputs, noise: String::new() })
 }

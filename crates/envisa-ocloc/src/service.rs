@@ -1,18 +1,20 @@
 //! Compiling as an OpenCL driver needs it: sources, SPIR-V and linking in memory, with logs and a cache.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 
 use crate::STATE_BUFFER;
 use crate::cache::{Cache, Key, KeyMaker, compiler_files, with_switches};
 use crate::client::{CallError, Pool};
+use crate::compilers::{Choice, Compilers};
 use crate::includes::{include_folders, words};
 use crate::protocol::{File, Request, Response};
-use crate::server::NO_COMPILER;
+use crate::server::{NO_COMPILER, SIGNALS};
 use crate::spirv::for_older_compilers;
-use crate::{declarations, includes};
+use crate::{crashes, declarations, includes};
 
 /// What to compile.
 #[derive(Clone, Debug)]
@@ -65,24 +67,80 @@ impl Failure {
     }
 }
 
+/// Why the compiler made nothing.
+enum Stopped {
+    Failed(Failure),
+    /// It broke down: how, and on what.
+    Crashed(String, Request),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Stopped {
+        Stopped::Failed(failure)
+    }
+}
+
+impl Stopped {
+    /// For the user; what the compiler broke down on is kept in the cache.
+    fn failure(self, cache: Option<&Cache>) -> Failure {
+        match self {
+            Stopped::Failed(failure) => failure,
+            Stopped::Crashed(how, request) => {
+                let kept = cache.and_then(|cache| crashes::keep(cache, &request));
+                let repeat =
+                    kept.map_or(String::new(), |path| format!("; this repeats it: sh {}", path.display()));
+                Failure::Crashed(format!("{how}{repeat}\n"))
+            }
+        }
+    }
+}
+
 /// Drives the compiler by helper processes.
 pub struct Service {
     pool: Option<Pool>,
     cache: Option<Cache>,
-    /// Another compiler's program (`ENVISA_OCLOC`).
-    program: Option<String>,
-    identity: OnceLock<Vec<u8>>,
+    /// The compiler's program that the environment names (`ENVISA_OCLOC`).
+    named: Option<String>,
+    /// The machine's compilers, where it names none.
+    compilers: Compilers,
+    /// What compiles for a device: a program, or the system's library.
+    programs: Mutex<HashMap<String, Option<String>>>,
+    identities: Mutex<HashMap<Option<String>, Vec<u8>>>,
 }
 
 impl Service {
     /// A service whose helper is `helper`; `None` if it was not found.
     pub fn new(helper: Option<PathBuf>, cache: Option<Cache>) -> Service {
+        let named = std::env::var("ENVISA_OCLOC").ok().filter(|p| !p.is_empty());
+        let compilers = match &named {
+            Some(_) => Compilers::default(),
+            None => Compilers::of_machine(helper.as_deref().and_then(Path::parent)),
+        };
         Service {
             pool: helper.map(Pool::new),
             cache,
-            program: std::env::var("ENVISA_OCLOC").ok().filter(|p| !p.is_empty()),
-            identity: OnceLock::new(),
+            named,
+            compilers,
+            programs: Mutex::default(),
+            identities: Mutex::default(),
         }
+    }
+
+    /// The program that compiles for a device; `None` is the system's library.
+    pub fn program_for(&self, device: &str) -> Option<String> {
+        if self.named.is_some() {
+            return self.named.clone();
+        }
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(device) {
+            return program.clone();
+        }
+        let program = match self.compilers.newest_for(device, self.cache.as_ref()) {
+            Choice::System => None,
+            Choice::Program(path) => path.into_os_string().into_string().ok(),
+        };
+        programs.insert(device.to_owned(), program.clone());
+        program
     }
 
     /// Compiles for a device, with the user's options.
@@ -107,7 +165,9 @@ impl Service {
             return Ok(Compiled { bytes, log, cached: true });
         }
         let compiled = match self.uncached(device, input, &options, output) {
-            Err(failure) => self.in_older_words(device, input, &options, output).ok_or(failure)?,
+            Err(stopped) => self
+                .in_older_words(device, input, &options, output)
+                .ok_or_else(|| stopped.failure(self.cache.as_ref()))?,
             Ok(compiled) => compiled,
         };
         if let (Some(cache), Some(key)) = (&self.cache, &key) {
@@ -123,10 +183,10 @@ impl Service {
         input: &Input<'_>,
         options: &str,
         output: Output,
-    ) -> Result<Compiled, Failure> {
+    ) -> Result<Compiled, Stopped> {
         match input {
             Input::Link(modules) => {
-                let linked = self.link(modules, options)?;
+                let linked = self.link(device, modules, options)?;
                 self.one(device, "linked.bc", linked, "-llvm_input", &[], options, output)
             }
             Input::Spirv(bytes) => {
@@ -141,7 +201,7 @@ impl Service {
                 }
                 text.splice(..0, declarations::feature_prelude(device, options).bytes());
                 // What goes into a file has none.
-                if self.program.is_none() {
+                if self.program_for(device).is_none() {
                     text.push(0);
                 }
                 self.one(device, "source.cl", text, "", headers, options, output)
@@ -180,7 +240,7 @@ impl Service {
         let mut key = KeyMaker::default()
             .with(env!("CARGO_PKG_VERSION").as_bytes())
             .with(b"with debug information of several kernels, linked by its options")
-            .with(self.identity())
+            .with(&self.identity(device))
             .with(device.as_bytes())
             .with(options.as_bytes())
             .with(&[u8::from(output == Output::Spirv)]);
@@ -213,9 +273,11 @@ impl Service {
     }
 
     /// Which compiler it is: its files' sizes and times.
-    fn identity(&self) -> &[u8] {
-        self.identity
-            .get_or_init(|| compiler_files(&self.program.iter().map(PathBuf::from).collect::<Vec<_>>()))
+    fn identity(&self, device: &str) -> Vec<u8> {
+        let program = self.program_for(device);
+        let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = || compiler_files(&program.iter().map(PathBuf::from).collect::<Vec<_>>());
+        identities.entry(program.clone()).or_insert_with(files).clone()
     }
 
     #[allow(clippy::too_many_arguments, reason = "one command line")]
@@ -228,7 +290,7 @@ impl Service {
         headers: &[File],
         options: &str,
         output: Output,
-    ) -> Result<Compiled, Failure> {
+    ) -> Result<Compiled, Stopped> {
         let mut args: Vec<String> =
             ["compile", "-q", "-file", name, "-device", device].into_iter().map(str::to_owned).collect();
         args.extend(["-output_no_suffix", "-output", "module"].map(str::to_owned));
@@ -245,7 +307,7 @@ impl Service {
             args,
             sources: vec![(name.into(), bytes)],
             headers: headers.to_vec(),
-            program: self.program.clone(),
+            program: self.program_for(device),
         };
         let (response, log) = self.call(device, &request)?;
         let wanted = match output {
@@ -258,15 +320,15 @@ impl Service {
         match wanted {
             Some(bytes) if response.code == 0 => Ok(Compiled { bytes: bytes.to_vec(), log, cached: false }),
             _ if log.is_empty() => {
-                Err(Failure::Refused(format!("the compiler failed with code {}", response.code)))
+                Err(Failure::Refused(format!("the compiler failed with code {}", response.code)).into())
             }
-            _ => Err(Failure::Refused(log)),
+            _ => Err(Failure::Refused(log).into()),
         }
     }
 
     /// Options that the linker optimises by are its own, too.
-    fn link(&self, modules: &[Vec<u8>], options: &str) -> Result<Vec<u8>, Failure> {
-        let mut request = Request { program: self.program.clone(), ..Request::default() };
+    fn link(&self, device: &str, modules: &[Vec<u8>], options: &str) -> Result<Vec<u8>, Stopped> {
+        let mut request = Request { program: self.program_for(device), ..Request::default() };
         request.args.push("link".into());
         for (i, bytes) in modules.iter().enumerate() {
             let name = format!("module{i}.spv");
@@ -284,20 +346,21 @@ impl Service {
         match response.output("linked") {
             Some(bytes) if response.code == 0 => Ok(bytes.to_vec()),
             _ if log.is_empty() => {
-                Err(Failure::Refused(format!("the linker failed with code {}", response.code)))
+                Err(Failure::Refused(format!("the linker failed with code {}", response.code)).into())
             }
-            _ => Err(Failure::Refused(log)),
+            _ => Err(Failure::Refused(log).into()),
         }
     }
 
     /// Calls the compiler; its messages, cleaned.
-    fn call(&self, device: &str, request: &Request) -> Result<(Response, String), Failure> {
+    fn call(&self, device: &str, request: &Request) -> Result<(Response, String), Stopped> {
         let Some(pool) = &self.pool else {
             return Err(Failure::NoCompiler(
                 "the compiler's helper `envisa-compiler` is not next to the driver: build it with \
                  `cargo build --release -p envisa-opencl`, or name it in ENVISA_COMPILER"
                     .into(),
-            ));
+            )
+            .into());
         };
         let mut settings = Vec::new();
         if crate::wants_state_buffer(device) && std::env::var_os(STATE_BUFFER).is_none() {
@@ -309,15 +372,20 @@ impl Service {
             result = pool.call(request, &[format!("{STATE_BUFFER}=1")]);
         }
         let response = result.map_err(|e| match e {
-            CallError::Start(..) => Failure::NoCompiler(e.to_string()),
-            CallError::Crashed(_) => Failure::Crashed(e.to_string()),
+            CallError::Start(..) => Stopped::Failed(Failure::NoCompiler(e.to_string())),
+            CallError::Crashed(_) => Stopped::Crashed(e.to_string(), request.clone()),
         })?;
+        if request.program.is_some() && (SIGNALS..SIGNALS + 65).contains(&response.code) {
+            let how = format!("the compiler crashed (signal {})", response.code - SIGNALS);
+            return Err(Stopped::Crashed(how, request.clone()));
+        }
         if response.code == NO_COMPILER {
             return Err(Failure::NoCompiler(format!(
                 "Intel's offline compiler was not found ({}); it is in the Debian package `intel-opencl-icd`, \
                  in Ubuntu's `intel-ocloc` (elsewhere: Intel's compute-runtime)",
                 response.noise
-            )));
+            ))
+            .into());
         }
         let log = response.output("stdout.log").map(clean).unwrap_or_default();
         Ok((response, log))

@@ -12,6 +12,8 @@
 
 #[path = "driver/cl.rs"]
 mod cl;
+#[path = "exec/compilers.rs"]
+mod compilers;
 #[path = "exec/debugged.rs"]
 mod debugged;
 #[path = "exec/memory.rs"]

@@ -65,12 +65,12 @@ pub fn build(
         () if source_lines::is_built_for_debugging() => Rewrite::Frames,
         () if report::builds_for_checks() && report::wants_hints() => Rewrite::Hints,
         () if report::builds_for_checks() => Rewrite::Checks,
-        () => return as_is(spec, input, options, sources).map(share_module),
+        () => return told(spec, as_is(spec, input, options, sources)).map(share_module),
     };
     if let Some(built) = build_rewritten(spec, input, options, &sources, rewrite) {
         return Ok(share_module(built));
     }
-    let built = as_is(spec, input, options, sources)?;
+    let built = told(spec, as_is(spec, input, options, sources))?;
     if rewrite.is_for_checks() && !built.0.kernels.is_empty() {
         let kernels: Vec<&str> = built.0.kernels.iter().map(|k| k.name.as_str()).collect();
         report::report_unchecked(&format!(
@@ -79,6 +79,19 @@ pub fn build(
         ));
     }
     Ok(share_module(built))
+}
+
+/// Says aloud that the compiler broke down: the application may never show what is logged.
+fn told<T>(spec: &Spec, built: Result<T, NotBuilt>) -> Result<T, NotBuilt> {
+    built.inspect_err(|NotBuilt { why, log }| {
+        if *why == BuildFailure::Crashed {
+            let name = spec.name;
+            log::print_warning(&format!(
+                "for {name}: {}. Another compiler may take it (ENVISA_OCLOC)",
+                log.trim_end()
+            ));
+        }
+    })
 }
 
 fn share_module((module, log): (Module, String)) -> (Arc<Module>, String) {
@@ -166,7 +179,9 @@ fn as_is(
             Err(_) => "failed",
         };
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        log::line(&format!("envisa: {how} for {name} in {ms:.1} ms, options `{options}`"));
+        let program = crate::compiler::compiler_service().program_for(name);
+        let by = program.map_or(String::new(), |program| format!(" by {program}"));
+        log::line(&format!("envisa: {how} for {name}{by} in {ms:.1} ms, options `{options}`"));
     }
     let compiled = made.map_err(|e| NotBuilt { why: BuildFailure::of(&e), log: e.log().to_owned() })?;
     let said = compiled.log;

@@ -16,7 +16,7 @@ Devices: skl (Gen9), tgllp (Gen12), dg2 (XeHPG: Arc), pvc (XeHPC: Data Center GP
 
 /// Compile OpenCL C or SPIR-V with Intel's offline compiler, so that `envisa run` can run it.
 ///
-/// Calls `ocloc` (Debian package `intel-opencl-icd`) with options that keep the vISA text and the kernels' names in
+/// Calls the newest `ocloc` that knows the device (Debian package `intel-opencl-icd`) with options that keep the vISA text and the kernels' names in
 /// the zebin.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -24,7 +24,7 @@ use std::process::{Command, ExitStatus};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Environment: ENVISA_ENGINE (auto, jit, interp, unoptimized), ENVISA_THREADS, ENVISA_MEMORY (MiB), ENVISA_CACHE (a folder, or off), \
-ENVISA_OCLOC (another compiler), ENVISA_LOG (api, compiler, launch, all). docs/OPENCL.md has more.
+ENVISA_OCLOC (the compiler; by default the machine's newest that knows the device), ENVISA_LOG (api, compiler, launch, all). docs/OPENCL.md has more.
 
 Examples:
   envisa exec -- clinfo

@@ -234,12 +234,6 @@ fn compile_module(
         several => Input::Link(several),
     };
     build(device.spec, &input, options, Vec::new()).map_err(|NotBuilt { why, log }| {
-        if why == BuildFailure::Crashed {
-            envisa_runtime::log::print_warning(&format!(
-                "the compiler broke down on a module for {}: another one may take it (ENVISA_OCLOC)",
-                device.spec.name
-            ));
-        }
         let error = match why {
             BuildFailure::NoCompiler => Error::DEPENDENCY_UNAVAILABLE,
             BuildFailure::Options | BuildFailure::Refused | BuildFailure::Crashed => {
