@@ -4,6 +4,7 @@
 //! - A load of one component of a built-in variable, by an access chain, is a load of the whole and an extraction.
 //! - Reads and writes of images do not say how integers are extended (1.4): the image's format does.
 //! - Comparisons and differences of pointers (1.4) are those of integers.
+//! - What is not so is equal to false.
 //!
 //! (The format: SPIR-V specification, 2.3, 3.14 and 3.42.)
 
@@ -13,11 +14,13 @@ use super::{Instruction, Rewriting};
 
 mod op {
     pub const MEMORY_MODEL: u32 = 14;
+    pub const TYPE_BOOL: u32 = 20;
     pub const TYPE_INT: u32 = 21;
     pub const TYPE_FLOAT: u32 = 22;
     pub const TYPE_VECTOR: u32 = 23;
     pub const TYPE_POINTER: u32 = 32;
     pub const CONSTANT: u32 = 43;
+    pub const CONSTANT_NULL: u32 = 46;
     pub const FUNCTION: u32 = 54;
     pub const VARIABLE: u32 = 59;
     pub const LOAD: u32 = 61;
@@ -37,6 +40,8 @@ mod op {
     pub const CONVERT_PTR_TO_U: u32 = 117;
     pub const I_SUB: u32 = 130;
     pub const S_DIV: u32 = 135;
+    pub const LOGICAL_EQUAL: u32 = 164;
+    pub const LOGICAL_NOT: u32 = 168;
     pub const I_EQUAL: u32 = 170;
     pub const I_NOT_EQUAL: u32 = 171;
     pub const PTR_EQUAL: u32 = 401;
@@ -59,6 +64,7 @@ pub fn for_older_compilers(spirv: &[u8]) -> Option<Vec<u8>> {
         load_whole_built_ins(&mut module, &all[first..], &facts),
         leave_extensions_to_formats(&mut module, &all[first..]),
         compare_pointers_as_integers(&mut module, &all, first, &facts),
+        compare_with_false(&mut module, &all, first),
     ];
     if changed.contains(&true) { module.finish() } else { None }
 }
@@ -261,6 +267,28 @@ fn compare_pointers_as_integers(
     changed
 }
 
+fn compare_with_false(module: &mut Rewriting, all: &[Instruction], first: usize) -> bool {
+    let Some(boolean) = all.iter().find(|i| i.op == op::TYPE_BOOL).map(|i| module.operands(i)[0]) else {
+        return false;
+    };
+    let mut no = None;
+    for i in all[first..].iter().filter(|i| i.op == op::LOGICAL_NOT) {
+        let &[ty, id, value] = module.operands(i) else { continue };
+        // There are vectors of them, too.
+        if ty != boolean {
+            continue;
+        }
+        let no = *no.get_or_insert_with(|| {
+            let no = module.id();
+            module.put(all[first].at, op::CONSTANT_NULL, &[boolean, no]);
+            no
+        });
+        module.remove(i);
+        module.put(i.end, op::LOGICAL_EQUAL, &[ty, id, value, no]);
+    }
+    no.is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{BOUND, MAGIC, instruction};
@@ -371,6 +399,19 @@ mod tests {
         // Of elements whose size is not known here.
         let unknown = function(&[instruction(op::LOAD, &[5, 30, 41]), of(op::PTR_DIFF, 2, 34)]);
         assert_eq!(for_older_compilers(&module(&[start(), unknown])), None);
+    }
+
+    #[test]
+    fn what_is_not_so_is_equal_to_false() {
+        let types = [instruction(op::TYPE_BOOL, &[11]), instruction(op::TYPE_VECTOR, &[12, 11, 2])].concat();
+        let not = |ty, id, of| instruction(op::LOGICAL_NOT, &[ty, id, of]);
+        let old = function(&[not(11, 30, 29), not(11, 31, 30), not(12, 32, 33)]);
+        let equal = |id, of| instruction(op::LOGICAL_EQUAL, &[11, id, of, 50]);
+        let new = function(&[equal(30, 29), equal(31, 30), not(12, 32, 33)]);
+        let no = instruction(op::CONSTANT_NULL, &[11, 50]);
+        let made = for_older_compilers(&module(&[start(), types.clone(), old]));
+        assert_eq!(made, Some(with_bound(module(&[start(), types.clone(), no, new]), 51)));
+        assert_eq!(for_older_compilers(&module(&[start(), types, function(&[not(12, 32, 33)])])), None);
     }
 
     #[test]

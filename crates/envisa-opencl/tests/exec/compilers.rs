@@ -57,7 +57,8 @@ fn what_a_compiler_broke_down_on_is_kept() {
     let environment = [("ENVISA_OCLOC", &*broken), ("ENVISA_CACHE", &*cache)];
     let (code, _, err) = exec_with(&["--device", "skl"], "", &environment).expect("as before");
     assert_ne!(code, 0);
-    let (_, rest) = err.split_once("the compiler crashed (signal 6); this repeats it: sh ").expect("it is told");
+    let (_, rest) =
+        err.split_once("the compiler crashed (signal 6); this repeats it: sh ").expect("it is told");
     let repeat = rest.lines().next().and_then(|line| line.split_once(". Another")).expect("a sentence").0;
     // The text is there, and the command runs the same compiler on it.
     let text = std::fs::read_to_string(Path::new(repeat).with_file_name("source.cl")).expect("it is kept");
