@@ -115,6 +115,15 @@ structures! {
     PciProperties {
         domain: u32, bus: u32, device: u32, function: u32, generation: i32, width: i32, bandwidth: i64,
     }
+    ManagedDeviceProperties {
+        core: DeviceProperties, subdevices: u32, serial: [u8; 64], board: [u8; 64], brand: [u8; 64], model: [u8; 64],
+        vendor: [u8; 64], driver: [u8; 64],
+    }
+    ManagedPciProperties { place: [u32; 4], generation: i32, width: i32, bandwidth: i64, counters: [u8; 3] }
+    MemoryModuleProperties {
+        kind: u32, on_subdevice: u8, subdevice: u32, location: u32, size: u64, bus_width: i32, channels: i32,
+    }
+    MemoryState { health: u32, free: u64, size: u64 }
     VertexProperties { uuid: [u8; 16], kind: u32, remote: u8, place: [u32; 4] }
     /// Flags and nothing else.
     Flags { flags: u32 }
@@ -188,5 +197,9 @@ mod tests {
         assert_eq!(size_of::<Extension>(), 260);
         assert_eq!(size_of::<ImageDesc>(), 72);
         assert_eq!(size_of::<VertexProperties>(), 56);
+        assert_eq!(size_of::<ManagedDeviceProperties>(), 776);
+        assert_eq!(size_of::<ManagedPciProperties>(), 56);
+        assert_eq!(size_of::<MemoryModuleProperties>(), 48);
+        assert_eq!(size_of::<MemoryState>(), 40);
     }
 }

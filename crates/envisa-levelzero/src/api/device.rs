@@ -36,6 +36,31 @@ pub(super) const MOST_PATTERN: usize = 128;
 /// Atomics of floats: load and store, add, minimum and maximum; in global and local memory.
 const FLOAT32: u32 = 0x7_0007;
 
+/// What a device says of itself.
+pub(super) fn fill_properties(p: &mut DeviceProperties, device: &Device) {
+    let spec = device.spec;
+    p.kind = GPU;
+    p.vendor = 0x8086;
+    p.device = spec.pci;
+    p.flags = 0;
+    p.subdevice = 0;
+    p.clock = spec.clock;
+    p.max_allocation = max_allocation(device.memory);
+    p.contexts = 64;
+    p.priorities = 0;
+    p.threads_per_eu = spec.threads_per_eu;
+    p.simd_width = spec.sub_groups[0] as u32;
+    p.eus_per_subslice = EUS_PER_SUB_SLICE;
+    p.subslices_per_slice = sub_slices();
+    p.slices = 1;
+    // Nanoseconds, by the first form of the structure; the later one has cycles of a second.
+    p.timer_resolution = if p.base.stype == stype::DEVICE_PROPERTIES { 1 } else { 1_000_000_000 };
+    p.timestamp_bits = 64;
+    p.kernel_timestamp_bits = 64;
+    p.uuid = device.uuid();
+    p.name = text(spec.title);
+}
+
 /// What may follow the properties of a device.
 fn fill_extensions(c: &Caller, device: &Device, chain: Vec<(u32, *mut std::ffi::c_void)>) -> Result<()> {
     let (major, minor, revision) = device.spec.ip;
@@ -89,30 +114,8 @@ entries! {
 
     fn zeDeviceGetProperties(c, device: Handle, properties: *mut DeviceProperties) {
         let device = handle::get::<Device>(device)?;
-        let spec = device.spec;
         let chain = c.chain(c.read(properties)?.base);
-        c.change(properties, |p| {
-            p.kind = GPU;
-            p.vendor = 0x8086;
-            p.device = spec.pci;
-            p.flags = 0;
-            p.subdevice = 0;
-            p.clock = spec.clock;
-            p.max_allocation = max_allocation(device.memory);
-            p.contexts = 64;
-            p.priorities = 0;
-            p.threads_per_eu = spec.threads_per_eu;
-            p.simd_width = spec.sub_groups[0] as u32;
-            p.eus_per_subslice = EUS_PER_SUB_SLICE;
-            p.subslices_per_slice = sub_slices();
-            p.slices = 1;
-            // Nanoseconds, by the first form of the structure; the later one has cycles of a second.
-            p.timer_resolution = if p.base.stype == stype::DEVICE_PROPERTIES { 1 } else { 1_000_000_000 };
-            p.timestamp_bits = 64;
-            p.kernel_timestamp_bits = 64;
-            p.uuid = device.uuid();
-            p.name = text(spec.title);
-        })?;
+        c.change(properties, |p| fill_properties(p, &device))?;
         fill_extensions(c, &device, chain)
     }
 

@@ -14,6 +14,7 @@ use crate::core::memory::Context;
 const API: u32 = 1 << 16 | 14;
 /// Like those of Intel's driver, which programs compare with what they know to be too old.
 const DRIVER_VERSION: u32 = 1 << 24 | 3 << 16 | 39122;
+pub(super) const DRIVER_VERSION_TEXT: &str = "1.3.39122";
 /// `ZE_INIT_DRIVER_TYPE_FLAG_GPU`, and of `zeInit`: of GPUs, or of all.
 const GPU: u32 = 1;
 const GPU_ONLY: u32 = 1;
@@ -49,7 +50,7 @@ const EXTENSIONS: &[(&str, u32)] = &[
 ];
 
 /// Whether there is anything to drive.
-fn there_is(wanted: bool) -> Result<(Handle, &'static Driver)> {
+pub(super) fn there_is(wanted: bool) -> Result<(Handle, &'static Driver)> {
     let (handle, driver) = driver();
     if wanted && !driver.devices.is_empty() { Ok((handle, driver)) } else { Err(Error::UNINITIALIZED) }
 }

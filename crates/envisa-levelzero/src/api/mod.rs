@@ -12,6 +12,7 @@ mod image;
 mod ipc;
 mod kernel;
 mod list;
+mod management;
 mod memory;
 mod module;
 mod mutable;
@@ -75,6 +76,7 @@ pub(crate) fn all_entry_points() -> impl Iterator<Item = Entry> {
         ipc::ENTRIES,
         kernel::ENTRIES,
         list::ENTRIES,
+        management::ENTRIES,
         memory::ENTRIES,
         module::ENTRIES,
         mutable::ENTRIES,

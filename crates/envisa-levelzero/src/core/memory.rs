@@ -79,6 +79,17 @@ pub fn of_kinds(wanted: impl Fn(Kind) -> bool) -> Vec<Arc<Backing>> {
     all.iter().filter_map(Weak::upgrade).flat_map(|c| c.of_kinds(&wanted)).collect()
 }
 
+/// Bytes that a device has been asked for, in all contexts.
+pub fn bytes_of_device(device: &Arc<Device>) -> u64 {
+    let all = ALL.lock().unwrap().clone();
+    let of_context = |context: Arc<Context>| -> u64 {
+        let pointers = context.pointers.lock().unwrap();
+        let ours = pointers.values().filter(|p| p.device.as_ref().is_some_and(|d| Arc::ptr_eq(d, device)));
+        ours.map(|p| p.size as u64).sum()
+    };
+    all.iter().filter_map(Weak::upgrade).map(of_context).sum()
+}
+
 impl Context {
     /// A context of all devices.
     pub fn new() -> Arc<Context> {

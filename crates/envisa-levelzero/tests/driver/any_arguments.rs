@@ -48,6 +48,8 @@ impl Callers {
         let image = [0u64, 0, 2 << 32, 4, 1 << 32, 2 | 3 << 32, 4, 4 | 1 << 32, 0];
         let image = d.make("zeImageCreate", &[d.context, d.device, of(&image)]);
         let sampler = d.make("zeSamplerCreate", &[d.context, d.device, of(&[0u64, 0, 2, 1])]);
+        let (mut one, mut memory) = (1u32, 0usize);
+        d.ok("zesDeviceEnumMemoryModules", &[d.device, at(&mut one), at(&mut memory)]);
         let gone = events[1];
         d.ok("zeEventDestroy", &[gone]);
         let live = [
@@ -68,6 +70,7 @@ impl Callers {
             module,
             image,
             sampler,
+            memory,
         ];
         let ours = |h: &usize| name.ends_with("Destroy") && [d.context, module].contains(h);
         let live = live.into_iter().filter(|h| !ours(h));
