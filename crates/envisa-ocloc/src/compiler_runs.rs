@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 
 use envisa_zebin::{OPTION_VISA, OPTION_ZEBIN};
 
@@ -167,7 +168,8 @@ impl Build {
 /// The program that is run for a device, unless one is named: the newest of the machine's compilers that knows the device, or
 /// `ocloc` on the `PATH`.
 pub fn newest_program_for(device: &str, cache: Option<&Cache>) -> PathBuf {
-    let newest = Compilers::of_machine(None).program_for(device, cache);
+    static MACHINE: OnceLock<Compilers> = OnceLock::new();
+    let newest = MACHINE.get_or_init(|| Compilers::of_machine(None)).program_for(device, cache);
     newest.unwrap_or_else(|| located(Path::new("ocloc")))
 }
 
