@@ -240,7 +240,7 @@ impl Build {
         let is_rewritten = rewritten.is_some();
         let Done { status, messages, output } = match rewritten {
             Some(done) => done,
-            None => self.retried_in_older_words(&pass)?,
+            None => self.retried_for_older_compilers(&pass)?,
         };
         let Some(bytes) = output.filter(|_| status.success()) else {
             let status = if was_killed_by_signal(status) {
@@ -284,8 +284,8 @@ impl Build {
         Ok(done.status.success().then(|| Done { messages: [said, done.messages].concat(), ..done }))
     }
 
-    /// Runs the compiler, once more on SPIR-V that says in older words what the compiler did not take.
-    fn retried_in_older_words(&self, pass: &Pass<'_>) -> Result<Done, BuildError> {
+    /// Runs the compiler. SPIR-V that it does not take is rewritten for older compilers, and compiled once more.
+    fn retried_for_older_compilers(&self, pass: &Pass<'_>) -> Result<Done, BuildError> {
         let done = self.retried(Pass { ..*pass })?;
         if done.status.success() || !pass.spirv {
             return Ok(done);

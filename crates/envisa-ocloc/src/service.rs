@@ -166,7 +166,7 @@ impl Service {
         }
         let compiled = match self.uncached(device, input, &options, output) {
             Err(stopped) => self
-                .in_older_words(device, input, &options, output)
+                .rewritten_for_older_compilers(device, input, &options, output)
                 .ok_or_else(|| stopped.failure(self.cache.as_ref()))?,
             Ok(compiled) => compiled,
         };
@@ -209,9 +209,9 @@ impl Service {
         }
     }
 
-    /// The same of SPIR-V that says in older words what the compiler did not take; `None` if there are none, or it does not
-    /// take these either.
-    fn in_older_words(
+    /// Compiles SPIR-V that the compiler did not take once more, rewritten for older compilers; `None` if there is nothing to
+    /// rewrite, or the compiler does not take the result either.
+    fn rewritten_for_older_compilers(
         &self,
         device: &str,
         input: &Input<'_>,
