@@ -274,9 +274,9 @@ macro_rules! op_enum {
             /// All of them.
             pub const ALL: &[Op] = &[$(Op::$compute,)* $(Op::$own,)*];
 
-            /// Is it one of the table's computations?
+            /// Is it one of the table's computations, or one that the optimiser makes of them for each channel?
             pub const fn is_computation(self) -> bool {
-                matches!(self, $(Op::$compute)|*)
+                matches!(self, $(Op::$compute)|* | Op::FunnelShift)
             }
         }
 
