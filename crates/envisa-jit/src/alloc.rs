@@ -4,9 +4,13 @@ use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Op, Pc, Program, Shape, Src};
 
 use crate::affine_vectors::Shapes;
+use crate::rare_sides::count_usual;
 
 /// First vector register that holds a cell; those below are for intermediate values.
 pub(crate) const FIRST: u8 = 8;
+
+/// How much an access counts that is rarely come to.
+const RARE: f32 = 1.0 / 256.0;
 
 /// How many accesses to memory cost what a barrier does to a register of a thread that takes turns.
 const PER_BARRIER: f32 = 2.0;
@@ -26,7 +30,8 @@ struct Interval {
 }
 
 impl Allocation {
-    /// A linear scan over live ranges; who has the least uses for its length stays in memory. `keep`: cells
+    /// A linear scan over live ranges; who has the least uses for its length stays in memory, what is rarely come to counting
+    /// little. `keep`: cells
     /// that are to stay there; `longer`: cells that are read where the program does not; `turns`: threads take turns, so
     /// that what is in registers at a barrier goes to memory there, and is loaded behind it.
     #[allow(clippy::too_many_arguments)]
@@ -40,7 +45,12 @@ impl Allocation {
         longer: &[(CellId, Pc)],
         turns: bool,
     ) -> Self {
-        let weight = |pc: Pc| 10f32.powi(i32::from(p.code()[pc as usize].depth.min(5)));
+        let usual = count_usual(p.code());
+        let weight = |pc: Pc| {
+            let at = pc as usize;
+            let often = if usual[at] == usual[at + 1] { RARE } else { 1.0 };
+            often * 10f32.powi(i32::from(p.code()[at].depth.min(5)))
+        };
         let mut ranges: Vec<Option<(Pc, Pc, f32)>> = vec![None; cells.len()];
         let mut widen = |c: CellId, pc: Pc, weight: f32| {
             let r = ranges[c as usize].get_or_insert((pc, pc, 0.0));
@@ -79,7 +89,13 @@ impl Allocation {
                 if uses <= PER_BARRIER * barriers[cell as usize] {
                     return None;
                 }
-                Some(Interval { cell, start, end, weight: uses / (end - start + 1) as f32 })
+                // A register that is taken on a rare side as well is taken from little.
+                let behind = (end as usize + 1).min(usual.len() - 1);
+                let length = match usual[behind] - usual[start as usize] {
+                    0 => end - start + 1,
+                    length => length,
+                };
+                Some(Interval { cell, start, end, weight: uses / length as f32 })
             })
             .collect();
         intervals.sort_by_key(|i| i.start);

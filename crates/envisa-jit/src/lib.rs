@@ -41,6 +41,7 @@ mod pages;
 mod passes;
 #[cfg(target_os = "linux")]
 mod perf;
+mod rare_sides;
 mod rounding;
 mod sites;
 mod structured_flow;
