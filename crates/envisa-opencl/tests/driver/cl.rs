@@ -43,8 +43,8 @@ pub fn driver() -> Option<&'static Driver> {
                 return missing("Intel's compiler (libocloc.so)");
             }
             let (driver, compiler) = files();
-            let vendors = tempfile::Builder::new().prefix("envisa-test-").tempdir();
-            // The process's, to its end.
+            // The process's, to its end: among what is built, where `cargo clean` finds it.
+            let vendors = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
             let vendors = vendors.expect("a folder can be made").keep();
             std::fs::write(vendors.join("envisa.icd"), driver.display().to_string()).expect("written");
             // Nothing has called OpenCL yet, and only this function sets variables.
