@@ -1,5 +1,7 @@
 //! Which cells live in registers.
 
+use std::collections::BTreeMap;
+
 use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
 use envisa_lower::{Dst, ExecType, Op, Pc, Program, Shape, Src};
 
@@ -137,12 +139,7 @@ impl Allocation {
                 vector[i.cell as usize] = Some(r);
             }
         }
-        let mut spans = [const { Vec::new() }; 32];
-        for i in &intervals {
-            if let Some(r) = vector[i.cell as usize] {
-                spans[usize::from(r)].push((i.start, i.end));
-            }
-        }
+        let spans = fill_gaps(&intervals, &mut vector).map(|taken| taken.into_iter().collect());
         Allocation { vector, spans }
     }
 
@@ -165,6 +162,34 @@ impl Allocation {
         all.dedup();
         all
     }
+}
+
+/// Gives registers that are free all along to those that have none, as one that had to give way left what it had taken;
+/// the spans of all registers: the last instruction of each by the first.
+fn fill_gaps(intervals: &[Interval], vector: &mut [Option<u8>]) -> [BTreeMap<Pc, Pc>; 32] {
+    let mut spans = [const { BTreeMap::new() }; 32];
+    let mut left = Vec::new();
+    for i in intervals {
+        match vector[i.cell as usize] {
+            Some(r) => {
+                let end: &mut Pc = spans[usize::from(r)].entry(i.start).or_insert(i.end);
+                *end = i.end.max(*end);
+            }
+            None => left.push(i),
+        }
+    }
+    left.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    for i in left {
+        let free = |r: &u8| {
+            let before = spans[usize::from(*r)].range(..=i.end).next_back();
+            before.is_none_or(|(_, end)| *end < i.start)
+        };
+        if let Some(r) = (FIRST..32).find(free) {
+            vector[i.cell as usize] = Some(r);
+            spans[usize::from(r)].insert(i.start, i.end);
+        }
+    }
+    spans
 }
 
 /// The cell to which the fused operation that an interval begins with adds, for the same channels, if nothing else of the

@@ -1,8 +1,9 @@
 //! Sides of branches that are rarely come to.
 //!
 //! Library functions have a short way for the numbers that programs mostly give them and a long one for all others: the
-//! sine of what is large is reduced by hundreds of instructions. What is long beside something short is taken to be rare,
-//! so that it does not take the registers of what runs each time.
+//! sine of what is large is reduced by hundreds of instructions. What only computes, and is long beside something short, is
+//! taken to be rare, so that it does not take the registers of what runs each time. Loops and what accesses memory are what
+//! a program is for: beside them, it is the short side that is rare.
 
 use std::ops::Range;
 
@@ -25,7 +26,12 @@ pub(crate) fn rare_sides(code: &[Inst]) -> Vec<Range<Pc>> {
     let length = |r: &Range<Pc>| r.end - r.start;
     let rare = |[a, b]: [Range<Pc>; 2]| {
         let [short, long] = if length(&a) < length(&b) { [a, b] } else { [b, a] };
-        (length(&long) >= LONG && length(&long) >= TIMES * length(&short)).then_some(long)
+        let computes = |pc: Pc| {
+            let i = &code[pc as usize];
+            i.op != Op::Message && (i.op != Op::Goto || i.aux > pc)
+        };
+        let far = length(&long) >= LONG && length(&long) >= TIMES * length(&short);
+        (far && long.clone().all(computes)).then_some(long)
     };
     (0..code.len() as Pc).filter_map(sides).filter_map(rare).collect()
 }
@@ -104,6 +110,17 @@ mod tests {
         assert_eq!(rare_sides(&code), []);
         // Nor is what has no other side.
         code[101] = other();
+        assert_eq!(rare_sides(&code), []);
+    }
+
+    #[test]
+    fn loops_and_messages_are_not_rare() {
+        let mut code = vec![other(); 120];
+        code[1] = goto(6, 64);
+        code[5] = goto(106, 0);
+        code[90] = goto(30, 64);
+        assert_eq!(rare_sides(&code), []);
+        code[90] = Inst { op: Op::Message, ..other() };
         assert_eq!(rare_sides(&code), []);
     }
 }
