@@ -21,6 +21,7 @@ mod image;
 mod indirect;
 mod indirect_elements;
 mod int;
+mod lane_vectors;
 mod line_tables;
 mod math;
 mod media;
@@ -64,7 +65,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use envisa_isa::{Combine, Modifier, Type};
-use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, Liveness};
+use envisa_lower::analysis::{CellId, CellKind, Cells, Flow, LaneVector, Liveness};
 use envisa_lower::{Dst, ExecType, Inst, Op, Pc, Program, RegOffset, Shape, Src};
 use envisa_machine::start::{Start, Write};
 use envisa_sem::{FpMode, Rounding};
@@ -326,6 +327,8 @@ pub(crate) struct Emit<'a> {
     in_halves: Vec<RegOffset>,
     /// Loads of rows, by the loops they are in; sorted.
     rows: Vec<(Pc, Pc)>,
+    /// Numbers of channels, by what makes them.
+    lane_vectors: Map<Pc, Option<LaneVector>>,
 }
 
 impl<'a> Emit<'a> {
@@ -430,6 +433,7 @@ impl<'a> Emit<'a> {
             in_place: Vec::new(),
             in_halves: source_operand::in_halves(p),
             rows: rows(p, flow),
+            lane_vectors: Map::default(),
         }
     }
 
@@ -560,6 +564,7 @@ impl<'a> Emit<'a> {
         self.in_place = self.start.map_or_else(Vec::new, |s| self.find_in_place(s));
         self.prologue();
         self.runs = self.find_runs();
+        self.lane_vectors = self.find_lane_vectors();
         for pc in 0..self.flow.end() {
             if !self.flow.is_reachable(pc) {
                 continue;
@@ -700,6 +705,10 @@ impl<'a> Emit<'a> {
             return Ok(());
         }
         (self.now, self.done_before) = (pc, None);
+        if let Some(made) = self.lane_vectors.remove(&pc) {
+            made.into_iter().for_each(|v| self.put_lane_vector(&v));
+            return Ok(());
+        }
         if let Some(row) = self.narrow_row(pc)
             && self.attempt(RoundingControl::None, |e| e.put_narrow_row(row)).is_ok()
         {

@@ -14,6 +14,51 @@ type Words = HashMap<RegOffset, (u16, Pc)>;
 /// The words that instructions write that are executed once, before all else, and that nothing else writes, nor reads before
 /// the last of these: what they have, by the first byte.
 pub fn lane_words(p: &ProgramParts, in_entry: impl Fn(Pc) -> bool) -> HashMap<RegOffset, u16> {
+    made_words(p, in_entry).0.into_iter().map(|(at, (x, _))| (at, x)).collect()
+}
+
+/// A vector of such words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaneVector {
+    /// First byte in the register file.
+    pub at: RegOffset,
+    /// What it has.
+    pub words: [u16; 32],
+    /// What writes it, in the order of the code; nothing else reads it before the last of these.
+    pub makers: Vec<Pc>,
+}
+
+/// The vectors of 64 bytes that are such words.
+pub fn lane_vectors(p: &ProgramParts, in_entry: impl Fn(Pc) -> bool) -> Vec<LaneVector> {
+    let (words, makers) = made_words(p, in_entry);
+    let mut starts: Vec<RegOffset> = words.keys().copied().filter(|at| at % 64 == 0).collect();
+    starts.sort_unstable();
+    let vector = |at: RegOffset| {
+        let mut all = [0; 32];
+        for (x, k) in all.iter_mut().zip(0..) {
+            *x = words.get(&(at + 2 * k))?.0;
+        }
+        let touches = |of: Option<Range<u32>>| of.is_some_and(|of| of.start < at + 64 && at < of.end);
+        let writes = |pc: &Pc| {
+            let (i, mut inside) = (&p.code[*pc as usize], false);
+            i.writes(p, &mut |t| inside |= touches(t.range(i.channels.into())));
+            inside
+        };
+        let makers: Vec<Pc> = makers.iter().copied().filter(writes).collect();
+        // One that makes another vector may read what this one has so far.
+        let between = *makers.first()?..*makers.last()? + 1;
+        let read = between.filter(|pc| makers.binary_search(pc).is_err()).any(|pc| {
+            let (i, mut inside) = (&p.code[pc as usize], false);
+            i.reads(p, &mut |t| inside |= touches(t.range(i.channels.into())));
+            inside
+        });
+        (!read).then_some(LaneVector { at, words: all, makers })
+    };
+    starts.into_iter().filter_map(vector).collect()
+}
+
+/// The words, and the instructions that write them or others, in the order of the code.
+fn made_words(p: &ProgramParts, in_entry: impl Fn(Pc) -> bool) -> (Words, Vec<Pc>) {
     let (mut words, mut makers) = (Words::new(), Vec::new());
     for (pc, i) in (0..).zip(&p.code).filter(|(pc, _)| in_entry(*pc)) {
         let Some((offset, values)) = made(p, i, &words) else { continue };
@@ -21,7 +66,7 @@ pub fn lane_words(p: &ProgramParts, in_entry: impl Fn(Pc) -> bool) -> HashMap<Re
         makers.push(pc);
     }
     if words.is_empty() {
-        return HashMap::new();
+        return (words, makers);
     }
     let anywhere = p.registers.addressable();
     for (pc, i) in (0..).zip(&p.code).filter(|(pc, _)| makers.binary_search(pc).is_err()) {
@@ -35,7 +80,7 @@ pub fn lane_words(p: &ProgramParts, in_entry: impl Fn(Pc) -> bool) -> HashMap<Re
             i.reads(p, &mut |t| drop_words(t.range(n), &|by| by < pc));
         }
     }
-    words.into_iter().map(|(at, (x, _))| (at, x)).collect()
+    (words, makers)
 }
 
 /// What an instruction makes, for all channels, of numbers or of words that have some.

@@ -24,6 +24,6 @@ pub use cells::{Access, Cell, CellId, CellKind, Cells};
 pub use flow::{Flow, NotAnalysed};
 pub use global_ids::{IdPlaces, multiplies_ids, takes_global_ids_alone};
 pub use known_result::{integer, is_small_integer, known_result, known_values};
-pub use lane_words::lane_words;
+pub use lane_words::{LaneVector, lane_vectors, lane_words};
 pub use liveness::Liveness;
 pub use unwritten::{Unwritten, unwritten};
