@@ -293,6 +293,40 @@ fn first_dword_offset(t: Touched, n: u32) -> Option<RegOffset> {
     (n >= 8 && bytes < 4 && step == 4 && offset % 4 + bytes <= 4).then(|| offset - offset % 4)
 }
 
+/// Where the quads begin of which the lower or the upper dwords are read, by eight channels or more.
+fn first_quad_offset(t: Touched, n: u32) -> Option<RegOffset> {
+    match t {
+        Touched::Region { offset, bytes: 4, strides, together: 1 }
+            if n >= 8 && strides.step(n) == Some(2) && offset.is_multiple_of(4) =>
+        {
+            Some(offset - offset % 8)
+        }
+        _ => None,
+    }
+}
+
+/// Who reads a half of quads reads vectors of these. `false`: that is something else.
+fn quads_of_halves(p: &ProgramParts, i: &Inst, t: Touched, vector: u32, tell: &mut dyn FnMut(Piece)) -> bool {
+    let n = u32::from(i.channels);
+    let size = vector.min(8 * n);
+    let quads = first_quad_offset(t, n).filter(|at| at + 8 * n <= p.registers.bytes);
+    let Some(first) = quads.filter(|_| (8 * n).is_multiple_of(size)) else { return false };
+    for k in 0..8 * n / size {
+        tell(Piece {
+            offset: first + k * size,
+            bytes: size,
+            kind: CellKind::Vector,
+            channel: Some((u32::from(i.first) + k * (size / 8)) as u8),
+            element: 8,
+            across: i.no_mask || i.op == Op::Pick,
+            write: false,
+            masked: false,
+            bits: 0,
+        });
+    }
+    true
+}
+
 fn for_each_piece(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Piece)) {
     let i = &p.code[pc as usize];
     let n = i.channels as u32;
@@ -340,6 +374,9 @@ fn for_each_piece(p: &ProgramParts, pc: Pc, vector: u32, tell: &mut dyn FnMut(Pi
                     tell(Piece { across: false, write, masked: !i.no_mask, ..read });
                 }
             }
+            return;
+        }
+        if !write && quads_of_halves(p, i, t, vector, tell) {
             return;
         }
         let scalar = match t {
