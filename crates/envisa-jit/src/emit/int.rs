@@ -80,25 +80,10 @@ impl Emit<'_> {
             Op::And => VPANDD,
             Op::Or => VPORD,
             Op::Xor => VPXORD,
-            Op::Not => {
-                let a = self.source(i, 0, part, 1)?;
-                let a = self.in_register(a, part, 1);
-                self.a.v3i(VPTERNLOGD, w, scratch, a, Opd::Reg(a), 0x55, Lanes::All);
-                return Ok(scratch);
-            }
+            Op::Not => return self.inverted(i, part, scratch),
             Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => return self.shift(i, part, to, lanes),
             Op::FunnelShift => return self.funnel_shift(i, part, to, lanes),
-            Op::Bfn => {
-                let a = self.source(i, 0, part, 1)?;
-                let b = self.source(i, 1, part, 2)?;
-                let c = self.source(i, 2, part, 3)?;
-                // The table's index is `s0 + 2 s1 + 4 s2`; the CPU's has the first operand on top.
-                let b = self.in_register(b, part, 2);
-                let c = self.in_register(c, part, 3);
-                self.copy_reg(0, c, w);
-                self.a.v3i(VPTERNLOGD, w, 0, b, a, i.aux & 0xff, Lanes::All);
-                return Ok(0);
-            }
+            Op::Bfn => return self.table_of_three(i, part),
             Op::Sel => return self.select(i, part, to, lanes),
             Op::Lzd => {
                 let a = self.source(i, 0, part, 1)?;
@@ -108,6 +93,29 @@ impl Emit<'_> {
             _ => return self.rare(i, part),
         };
         self.two(i, part, op, to, lanes, true)
+    }
+
+    /// All bits the other way round, in dwords or quads.
+    fn inverted(&mut self, i: &Inst, part: &Part, scratch: V) -> Result<V, Unsupported> {
+        let a = self.source(i, 0, part, 1)?;
+        let a = self.in_register(a, part, 1);
+        self.a.v3i(VPTERNLOGD, part.width, scratch, a, Opd::Reg(a), 0x55, Lanes::All);
+        Ok(scratch)
+    }
+
+    /// What a table says of the bits of three sources, dwords or quads.
+    fn table_of_three(&mut self, i: &Inst, part: &Part) -> Result<V, Unsupported> {
+        let a = self.source(i, 0, part, 1)?;
+        let b = self.source(i, 1, part, 2)?;
+        let c = self.source(i, 2, part, 3)?;
+        // The table's index is `s0 + 2 s1 + 4 s2`; the CPU's has the first operand on top.
+        let b = self.in_register(b, part, 2);
+        let c = self.in_register(c, part, 3);
+        self.copy_reg(0, c, part.width);
+        let one_quad = part.bytes == 8 && matches!(a, Opd::Bcast(_));
+        let a = if one_quad { Opd::Reg(self.in_register(a, part, 1)) } else { a };
+        self.a.v3i(VPTERNLOGD, part.width, 0, b, a, i.aux & 0xff, Lanes::All);
+        Ok(0)
     }
 
     /// Upper halves of products: those of even elements, and those of odd ones.
@@ -248,6 +256,8 @@ impl Emit<'_> {
                 self.a.v3(VPADDQ, w, to, 0, c, lanes);
                 return Ok(to);
             }
+            Op::Not => return self.inverted(i, part, 0),
+            Op::Bfn => return self.table_of_three(i, part),
             Op::Shl | Op::Shr | Op::Asr | Op::Rol | Op::Ror => return self.shift(i, part, to, lanes),
             Op::Sel => return self.select(i, part, to, lanes),
             Op::Cbit => {
