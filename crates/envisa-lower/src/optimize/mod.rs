@@ -12,6 +12,7 @@
 //! - `wide_indices`: what was added up in 64 bits to be an index is added up in 32;
 //! - `quad_products`: products of quads that were worked out in dwords are one instruction;
 //! - `quad_logic`: so are logic and copies of quads;
+//! - `paired_dwords`: so is what else is done to quads by halves, and compares of these;
 //! - `split_quads`: quads whose halves are read apart are two vectors of dwords;
 //! - `narrow_memory`: bytes and words that messages have in dwords stay there;
 //! - `quad_moves`: quads that messages move by halves are moved whole;
@@ -52,6 +53,7 @@ mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
 mod narrow_words;
+mod paired_dwords;
 mod predicate_negations;
 mod private_arrays;
 mod quad_halves;
@@ -141,6 +143,11 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     let before = p.code.len();
     quad_logic::join_quad_logic(&mut p, &blocks);
+    let mut blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
+    if paired_dwords::work_out_as_quads(&mut p, &blocks) {
+        blocks = Blocks::new(&p);
+    }
+    let before = p.code.len();
     split_quads::into_dwords(&mut p);
     let blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     uniform_branches::make_branches_uniform(&mut p, &blocks);

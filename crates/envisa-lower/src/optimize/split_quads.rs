@@ -24,6 +24,7 @@ pub(super) fn into_dwords(p: &mut ProgramParts) {
     let Some(zero) = zero(p).filter(|_| !p.code.iter().any(calls)) else { return };
     let mut split = Split { regions: quad_regions(p), zero };
     split.choose(p);
+    split.leave_what_costs_more(p);
     if split.regions.is_empty() {
         return;
     }
@@ -329,6 +330,59 @@ impl Split {
         self.regions.retain(|_| keep.next().unwrap_or(false));
     }
 
+    /// Leaves regions that take more instructions by halves than as they are, with those that they are made of and that are
+    /// made of them.
+    fn leave_what_costs_more(&mut self, p: &ProgramParts) {
+        let n = self.regions.len();
+        let mut group: Vec<usize> = (0..n).collect();
+        let mut gain = vec![0.0; n];
+        let mut named = Vec::new();
+        for i in &p.code {
+            let channels = u32::from(i.channels);
+            named.clear();
+            named.extend(i.src.iter().filter_map(|s| self.source(s, channels)));
+            named.extend(self.destination(&i.dst, channels));
+            let Some((first, _)) = named.first().copied() else { continue };
+            let first = group_of(&group, first);
+            for (k, _) in &named {
+                let other = group_of(&group, *k);
+                group[other] = first;
+            }
+            let weight = 8f32.powi(i32::from(i.depth.min(5)));
+            gain[first] += weight * channels as f32 / 16.0 * self.gain(p, i, &named);
+        }
+        let mut all = vec![0.0; n];
+        for (k, gain) in gain.into_iter().enumerate() {
+            all[group_of(&group, k)] += gain;
+        }
+        let mut k = 0..n;
+        self.regions.retain(|_| k.next().is_some_and(|k| all[group_of(&group, k)] > 0.0));
+    }
+
+    /// How many instructions for sixteen channels it saves to do this one by halves, about.
+    fn gain(&self, p: &ProgramParts, i: &Inst, named: &[(usize, Access)]) -> f32 {
+        let channels = i.channels.into();
+        if !(self.touches(i) && is_whole(p, i)) {
+            // What picks dwords out of quads, or puts them there.
+            let halves = i.src.iter().filter(|s| self.source(s, channels).is_some()).count() as f32;
+            let made = self.destination(&i.dst, channels).is_some();
+            return if self.is_cut(i) { 1.0 } else { 2.0 * halves + if made { 4.0 } else { 0.0 } };
+        }
+        let quads = |s: &&Src| matches!(s, Src::Reg { ty, shape: Shape::Contiguous, .. } if is_quad(*ty));
+        let sources = i.src.iter().filter(quads).count();
+        let whole = named.iter().filter(|n| n.1 == Access::Whole).count();
+        let makes = self.destination(&i.dst, channels).is_some();
+        // Sources and a destination that stay quads.
+        let apart = 3.0 * (sources + usize::from(makes)).saturating_sub(whole) as f32;
+        let joined = if makes { 0.0 } else { 8.0 };
+        let own = match i.op {
+            Op::Add => 4.0,
+            Op::Mov if sources == 0 => 0.0,
+            _ => 2.0,
+        };
+        2.0 - own - apart - joined
+    }
+
     /// Where a half of the quad at an offset is.
     fn half(&self, offset: RegOffset, upper: bool) -> Option<RegOffset> {
         let r = &self.regions[self.region(offset)?];
@@ -470,6 +524,14 @@ impl Split {
             }
         }
     }
+}
+
+/// The first of a group of regions.
+fn group_of(group: &[usize], mut k: usize) -> usize {
+    while group[k] != k {
+        k = group[k];
+    }
+    k
 }
 
 /// Marks what is read by halves for its own sake.

@@ -42,6 +42,7 @@ mod systolic;
 mod thread_start;
 mod varying_surfaces;
 mod vector_compute;
+mod wide_choices;
 mod wide_indices;
 mod wide_logic;
 mod wide_products;
