@@ -217,7 +217,7 @@ impl Emit<'_> {
             _ => false,
         };
         if i.exec != ExecType::I64 || !i.src[..2].iter().all(small) {
-            return Err("a quotient of quads");
+            return self.quotient_of_any_quads(i, part);
         }
         let a = self.vector_of(i, 0, part, 1)?;
         let b = self.vector_of(i, 1, part, 2)?;
@@ -238,6 +238,56 @@ impl Emit<'_> {
         self.a.v2i(VPSRAQ, w, 3, Opd::Reg(a), 63, all);
         self.a.v3(VPXORQ, w, 3, 3, most, all);
         self.a.v2(VMOVDQU64, w, 0, Opd::Reg(3), Lanes::Of(5));
+        Ok(0)
+    }
+
+    /// The same of quads without a sign, whatever they are. Doubles give a quotient that is too small by a little: what is left
+    /// is divided again, which is then too small by one at most. Factors make up for what any rounding adds.
+    fn quotient_of_any_quads(&mut self, i: &Inst, part: &Part) -> Result<V, Unsupported> {
+        const DIVISOR: V = SPARE[0];
+        const LEFT: V = SPARE[1];
+        if i.exec != ExecType::U64 {
+            return Err("a quotient of quads");
+        }
+        let (w, all) = (part.width, Lanes::All);
+        let a = self.vector_of(i, 0, part, 1)?;
+        let b = self.vector_of(i, 1, part, 2)?;
+        // 1 - 2^-49: four roundings add less than 2^-50.
+        let less = self.same_quad((1.0 - 2f64.powi(-49)).to_bits());
+        self.a.v2(VCVTUQQ2PD, w, DIVISOR, Opd::Reg(b), all);
+        let mut left = a;
+        for again in [false, true] {
+            self.a.v2(VCVTUQQ2PD, w, 3, Opd::Reg(left), all);
+            self.a.v3(VDIVPD, w, 3, 3, Opd::Reg(DIVISOR), all);
+            self.a.v3(VMULPD, w, 3, 3, less, all);
+            if self.level == Level::Avx512 {
+                self.a.v2(VCVTTPD2UQQ, w, 3, Opd::Reg(3), all);
+            } else {
+                self.integers(3, part, Type::Uq, 3);
+            }
+            if again {
+                self.a.v3(VPADDQ, w, 0, 0, Opd::Reg(3), all);
+            } else {
+                self.copy_reg(0, 3, w);
+            }
+            self.a.v3(VPMULLQ, w, 3, 3, Opd::Reg(b), all);
+            self.a.v3(VPSUBQ, w, LEFT, left, Opd::Reg(3), all);
+            left = LEFT;
+        }
+        // Where it is not less than the divisor, there is one more.
+        self.a.vcmp(VPCMPUQ, w, 5, LEFT, Opd::Reg(b), 5, None);
+        if i.op == Op::Mod {
+            self.a.v3(VPSUBQ, w, LEFT, LEFT, Opd::Reg(b), Lanes::Of(5));
+            self.copy_reg(0, LEFT, w);
+        } else {
+            let one = self.same_quad(1);
+            self.a.v3(VPADDQ, w, 0, 0, one, Lanes::Of(5));
+        }
+        // By zero: all ones.
+        self.a.v3(VPXORD, w, 3, 3, Opd::Reg(3), all);
+        self.a.vcmp(VPCMPUQ, w, 5, b, Opd::Reg(3), 0, None);
+        let ones = self.same_quad(u64::MAX);
+        self.a.v2(VMOVDQU64, w, 0, ones, Lanes::Of(5));
         Ok(0)
     }
 

@@ -13,6 +13,7 @@
 //! - `quad_products`: products of quads that were worked out in dwords are one instruction;
 //! - `quad_logic`: so are logic and copies of quads;
 //! - `paired_dwords`: so is what else is done to quads by halves, and compares of these;
+//! - `long_divisions`: loops that divide quads bit by bit are divisions;
 //! - `split_quads`: quads whose halves are read apart are two vectors of dwords;
 //! - `narrow_memory`: bytes and words that messages have in dwords stay there;
 //! - `quad_moves`: quads that messages move by halves are moved whole;
@@ -49,6 +50,7 @@ mod immediates;
 mod initial_zeros;
 mod interleave;
 mod known_picks;
+mod long_divisions;
 mod merge_halves;
 mod narrow_counters;
 mod narrow_memory;
@@ -145,6 +147,9 @@ fn improved(program: &ProgramParts) -> ProgramParts {
     quad_logic::join_quad_logic(&mut p, &blocks);
     let mut blocks = if p.code.len() == before { blocks } else { Blocks::new(&p) };
     if paired_dwords::work_out_as_quads(&mut p, &blocks) {
+        blocks = Blocks::new(&p);
+    }
+    if long_divisions::divide_at_once(&mut p, &blocks) {
         blocks = Blocks::new(&p);
     }
     let before = p.code.len();

@@ -186,7 +186,11 @@ impl Shape {
         let Shape { k, ref mask, pred, .. } = *self;
         let b = format!("{}Q{}(0,0)<1;1,0>", r.one_of(&SIGNS), r.below(EACH));
         let (a, n) = (format!("Q{}(0,0)<1;1,0>", r.below(EACH)), r.one_of(&["N", "U", "Q"]));
-        match r.below(4) {
+        match r.below(6) {
+            4 | 5 => {
+                let (op, x, y) = (r.one_of(&["div", "mod"]), r.below(EACH), r.below(EACH));
+                format!("{pred}{op} {mask} R{k}(0,0)<1> R{x}(0,0)<1;1,0> R{y}(0,0)<1;1,0>")
+            }
             0 => format!("{pred}add {mask} {} {a} {b}", self.to(n, r)),
             1 => format!("{pred}{} {mask} R{k}(0,0)<1> R{k}(0,0)<1;1,0> {a}", r.one_of(&["rol", "ror"])),
             2 => format!("{pred}cbit {mask} {} R{k}(0,0)<1;1,0>", self.to("U", r)),
