@@ -12,6 +12,7 @@ use envisa_machine::engine::{
 use envisa_machine::group::{Groups, Run};
 use envisa_machine::interest::Tell;
 use envisa_machine::link::Linked;
+use envisa_machine::local_shadow::Noting;
 use envisa_machine::observer::Observer;
 use envisa_machine::scheduler;
 use envisa_machine::thread::{Machine, STOP};
@@ -310,6 +311,14 @@ impl<O: Observer> Told for Watched<'_, O> {
 
     fn forget(&mut self, m: &Machine<'_>) {
         self.observer.forget(m);
+    }
+
+    fn local_shadow(&mut self, m: &Machine<'_>) -> Option<Noting<'_>> {
+        self.observer.local_shadow(m)
+    }
+
+    fn local_range(&self, pc: u32) -> std::ops::Range<u32> {
+        self.observer.local_range(pc)
     }
 
     fn run(&mut self, m: &mut Machine<'_>) {

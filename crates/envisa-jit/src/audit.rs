@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use envisa_machine::local_shadow;
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
 
 use crate::context_layout::{SITE, at as place};
@@ -33,10 +34,12 @@ struct Known {
     aimed: bool,
     /// `rsi` is the payload.
     payload: bool,
+    /// `rsi` is the shadow of shared local memory.
+    shadow: bool,
 }
 
 /// Nothing.
-const NOTHING: Known = Known { aimed: false, payload: false };
+const NOTHING: Known = Known { aimed: false, payload: false, shadow: false };
 
 /// Holds every memory operand against where it may lie: the register file, the context, the sites, the stack, or
 /// what a site's pointer leads to, which is loaded on all ways to there.
@@ -78,6 +81,7 @@ fn known_before(all: &[Instruction]) -> Vec<Known> {
             let met = old.map_or(comes, |o| Known {
                 aimed: o.aimed && comes.aimed,
                 payload: o.payload && comes.payload,
+                shadow: o.shadow && comes.shadow,
             });
             if old == Some(met) {
                 continue;
@@ -113,7 +117,9 @@ fn known_after(i: &Instruction, mut known: Known) -> Known {
     };
     // Nothing jumps between the load of this one and its uses either.
     if first == Register::RSI {
-        known.payload = from(Register::RBP) && i.memory_displacement64() as u32 == place::PAYLOAD;
+        let field = i.memory_displacement64() as u32;
+        known.payload = from(Register::RBP) && field == place::PAYLOAD;
+        known.shadow = from(Register::RBP) && field == place::SHADOW;
     } else if i.flow_control() != FlowControl::Next {
         known.payload = false;
     }
@@ -127,7 +133,7 @@ fn known_after(i: &Instruction, mut known: Known) -> Known {
 
 /// Does a memory operand lie where it may?
 fn is_operand_safe(i: &Instruction, known: Known, sizes: &Sizes, code: usize) -> bool {
-    let Known { aimed, payload } = known;
+    let Known { aimed, payload, shadow } = known;
     let (base, index) = (i.memory_base(), i.memory_index());
     let at = i.memory_displacement64() as i64;
     let end = at + i.memory_size().size() as i64;
@@ -184,6 +190,11 @@ fn is_operand_safe(i: &Instruction, known: Known, sizes: &Sizes, code: usize) ->
         // An address in the code.
         Register::RIP => i.code() == Code::Lea_r64_m && (START..START + code as u64).contains(&(at as u64)),
         Register::RSP => index == Register::None,
+        // By an offset that was held against the bytes of local memory that a message may access; a row may end behind.
+        Register::RSI if shadow => {
+            index != Register::None
+                && (0..3).any(|part| (0..=64).contains(&(at - i64::from(part * local_shadow::BYTES))))
+        }
         Register::RSI => payload && inside(sizes.payload) && i.op0_kind() == OpKind::Register,
         // What is fetched ahead is not touched.
         Register::RCX if matches!(i.code(), Code::Prefetcht0_m8 | Code::Prefetcht1_m8) => aimed,

@@ -62,6 +62,11 @@ pub mod at {
     /// Of a row: the channels of a group's last thread, and of the others.
     pub const LAST: u32 = 168;
     pub const CHANNELS: u32 = 172;
+    /// Where accesses to shared local memory are noted for an observer, the word of the thread's first channel, and the last
+    /// word of earlier intervals ([`envisa_machine::local_shadow`]).
+    pub const SHADOW: u32 = 176;
+    pub const FIRST_WORD: u32 = 184;
+    pub const EARLIER: u32 = 188;
     /// Vector registers during a call.
     pub const VECTORS: u32 = 192;
     /// Three arrays for what is done lane by lane: of a dword for each of 32 lanes, or of a quad for each of 16.
@@ -140,7 +145,8 @@ pub struct Site {
     pub pointer: u64,
     /// The origin that `low` and `count` are for; of blocks, the address of the first byte.
     pub key: u64,
-    /// Of blocks: how many addresses pass. Of addresses of 64 bits: the first.
+    /// Of blocks: how many addresses pass. Of addresses of 64 bits: the first. Of messages that are noted: the first byte that
+    /// passes, and how many begin a dword of which all bytes do.
     pub wide: u64,
     /// How many indices have four bytes.
     pub count4: u32,

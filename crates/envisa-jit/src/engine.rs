@@ -296,6 +296,7 @@ impl Native {
             compares: fitting.compares.clone(),
             decided: fitting.decided.clone(),
             stops: Vec::new(),
+            noted: Default::default(),
         })
     }
 

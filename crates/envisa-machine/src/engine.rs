@@ -13,6 +13,7 @@ use envisa_lower::{Pc, Program};
 
 use crate::dispatch::Prepared;
 use crate::link::Linked;
+use crate::local_shadow::Noting;
 use crate::thread::{Env, Machine};
 use crate::thread_order::Order;
 use crate::trap::Trap;
@@ -85,6 +86,12 @@ pub trait Told {
 
     /// The engine cannot stop there: the thread goes on untold.
     fn forget(&mut self, m: &Machine<'_>);
+
+    /// What native code notes a thread's accesses to shared local memory with; `None`: it stops at each.
+    fn local_shadow(&mut self, m: &Machine<'_>) -> Option<Noting<'_>>;
+
+    /// The bytes of shared local memory that a message may access unlooked at, as far as that is known.
+    fn local_range(&self, pc: u32) -> Range<u32>;
 
     /// Runs a thread from `m.t.pc` on until it ends, waits or faults, and tells the observer of all that it does.
     fn run(&mut self, m: &mut Machine<'_>);

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::local_shadow::Noted;
 use crate::memory::Hint;
 
 /// What the observer of a launch wants to be told of, where that is not everything.
@@ -13,6 +14,8 @@ pub struct Interest {
     pub messages: Vec<Reads>,
     /// By the order of allocations in the address space: reads of these it need not be told of.
     pub quiet: Vec<bool>,
+    /// Messages to shared local memory of which it need not be told if native code notes them in the [shadow](crate::local_shadow).
+    pub noted: Noted,
     /// It wants to be told of all reads after all.
     pub loud: AtomicBool,
 }

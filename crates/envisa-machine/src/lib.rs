@@ -11,6 +11,7 @@ pub mod group;
 pub mod interest;
 pub mod link;
 mod loader;
+pub mod local_shadow;
 pub mod memory;
 pub mod messages;
 pub mod observer;

@@ -1,5 +1,6 @@
 //! Observers: what checks, traces, statistics and a debugger attach to.
 
+use crate::local_shadow::Noting;
 use crate::thread::{Machine, Mask};
 
 /// Is told what threads do. Each worker has its own; they are merged at the end.
@@ -35,6 +36,15 @@ pub trait Observer: Send {
     fn wants_all(&self, thread: u32) -> bool;
     /// A thread of which it wants to be told all goes on untold: what its registers hold is no longer known.
     fn forget(&mut self, _m: &Machine<'_>) {}
+    /// A thread starts or goes on, or native code has told of an instruction: what it notes accesses to shared local memory
+    /// with from now on.
+    fn local_shadow(&mut self, _m: &Machine<'_>) -> Option<Noting<'_>> {
+        None
+    }
+    /// The bytes of shared local memory that a message may access without being looked at, if it is noted.
+    fn local_range(&self, _pc: u32) -> std::ops::Range<u32> {
+        0..0
+    }
     /// What an instruction accessed of which it is told only of that.
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
         self.before(m, pc, mask);

@@ -37,6 +37,7 @@ mod interest;
 mod kernel_reports;
 mod local_messages;
 mod memory_content;
+mod noted_accesses;
 mod order_by_atomics;
 mod own_places;
 mod past_accesses;
@@ -63,6 +64,7 @@ use std::sync::{Arc, OnceLock};
 
 use envisa_lower::{Message, Op};
 
+use envisa_machine::local_shadow::Noting;
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask};
 
@@ -79,6 +81,7 @@ use interest::{Class, UnexpectedAccesses};
 use kernel_reports::Begun;
 use local_messages::{Lanes, LocalMessage};
 use memory_content::Contents;
+use noted_accesses::NotedAccesses;
 use order_by_atomics::HandedOver;
 use private_names::PrivateNames;
 use races_between_groups::{Accessor, Launch};
@@ -132,6 +135,7 @@ pub struct Checks {
     /// By program counter: messages that can be looked at before they are executed; the runs of channels of one.
     local_messages: Vec<Option<LocalMessage>>,
     lanes: Vec<Lanes>,
+    noted: NotedAccesses,
     atomic_messages: Vec<Option<AtomicMessage>>,
     atomics: Vec<OneAtomic>,
     /// What threads have begun to report.
@@ -372,8 +376,10 @@ impl Checks {
     fn know(&mut self, m: &Machine<'_>) {
         if self.sites.is_unknown() {
             self.sites = Arc::clone(self.known.get_or_init(|| Arc::new(Sites::of(m, &self.facts))));
-            self.select(m);
+            self.selects = self.facts.alone && !self.facts.hints && !self.sites.has_shared_parts();
             self.find_local_messages(m);
+            self.select(m);
+            self.find_noted_accesses(m);
             self.find_atomic_messages(m);
         }
     }
@@ -467,6 +473,7 @@ impl Observer for Checks {
             self.private_names.clear();
         }
         self.contents.start(m, first);
+        self.begin_noting(m, first);
         self.pending = false;
         let program = &self.sites.program;
         let i = m.t.index as usize;
@@ -494,13 +501,24 @@ impl Observer for Checks {
     }
 
     fn accessed(&mut self, m: &Machine<'_>, pc: u32, mask: Mask, next: u32) {
+        self.leave_interval(m, pc);
         self.group.resume_thread(m.t.index);
         (self.all_read, self.pending) = (true, false);
         self.after(m, pc, mask, next);
     }
 
     fn passes(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) -> bool {
+        self.leave_interval(m, pc);
         self.local_message_passes(m, pc, mask) || self.atomic_message_passes(m, pc, mask)
+    }
+
+    fn local_shadow(&mut self, m: &Machine<'_>) -> Option<Noting<'_>> {
+        self.noting(m)
+    }
+
+    fn local_range(&self, pc: u32) -> Range<u32> {
+        let message = self.local_messages.get(pc as usize).and_then(Option::as_ref);
+        message.map_or(0..0, LocalMessage::inside)
     }
 
     fn before(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) {

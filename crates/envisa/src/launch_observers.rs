@@ -1,9 +1,11 @@
 //! The observers of a launch: checks, statistics, registers.
 
+use envisa_machine::local_shadow::Noting;
 use envisa_machine::observer::Observer;
 use envisa_machine::thread::{Machine, Mask, Status};
 use envisa_sanitize::{Checks, Footprint, Profile, Stats};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Any of the observers together. With none of them a run goes unobserved, at full speed.
 #[derive(Default)]
@@ -70,6 +72,17 @@ impl Observer for Instruments {
 
     fn passes(&mut self, m: &Machine<'_>, pc: u32, mask: Mask) -> bool {
         !self.has_others() && self.checks.as_mut().is_some_and(|checks| checks.passes(m, pc, mask))
+    }
+
+    fn local_shadow(&mut self, m: &Machine<'_>) -> Option<Noting<'_>> {
+        if self.has_others() {
+            return None;
+        }
+        self.checks.as_mut()?.local_shadow(m)
+    }
+
+    fn local_range(&self, pc: u32) -> Range<u32> {
+        self.checks.as_ref().map_or(0..0, |checks| checks.local_range(pc))
     }
 
     fn wants_all(&self, thread: u32) -> bool {

@@ -1,14 +1,17 @@
 //! Calls of the machine's own code, and of functions.
 
 use super::*;
+use envisa_machine::local_shadow::Noted;
 
 impl<'a> Emit<'a> {
     /// Code that stops at instructions for an observer.
-    pub fn stopping_at(self, stops: &'a [bool]) -> Emit<'a> {
+    /// Those that are noted go on if nothing has to be looked at.
+    pub fn stopping_at(self, stops: &'a [bool], noted: &'a Noted) -> Emit<'a> {
         let blocks = crate::deferred::blocks_between(self.p, self.flow, stops);
         let (streams, lines, rows) = Default::default();
         let row_caches = RowCaches::default();
-        Emit { stops, blocks, streams, row_caches, lines, rows, keeps_channels: false, ..self }
+        let noted = Some(noted);
+        Emit { stops, noted, blocks, streams, row_caches, lines, rows, keeps_channels: false, ..self }
     }
 }
 

@@ -494,6 +494,7 @@ impl Emit<'_> {
                 self.call(pc);
                 self.a.jmp(back);
             }
+            Later::Stop { pc, entry, back } => self.stop_at(pc, entry, back),
             Later::NarrowRow { row, entry, back } => {
                 let missed = self.put_missed_row(row, entry, back);
                 missed.map_err(|why| format!("instruction {}: {why}", row.last()))?;

@@ -157,7 +157,7 @@ impl Form {
 }
 
 /// Where a message's data is, if there is native code for messages of its shape and channels.
-fn simt_data(n: u32, s: &Simt) -> Result<RegOffset, Unsupported> {
+pub(super) fn simt_data(n: u32, s: &Simt) -> Result<RegOffset, Unsupported> {
     if !matches!(n, 1 | 2 | 4 | 8 | 16 | 32) {
         return Err("a message of few channels");
     }

@@ -29,6 +29,7 @@ pub(crate) mod memory;
 mod mode;
 mod narrow_indices;
 mod narrow_rows;
+mod noted_messages;
 mod packed;
 mod parts;
 pub(crate) mod payload;
@@ -59,6 +60,8 @@ mod transpose;
 mod typed;
 mod wide;
 mod written_registers;
+
+pub(crate) use parts::Part;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -151,23 +154,6 @@ pub(crate) struct Compiled {
     pub ends: Range<u32>,
 }
 
-/// A part of an instruction: as many lanes as one vector register holds.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
-    /// Which.
-    pub index: u32,
-    /// Lanes.
-    pub lanes: u32,
-    /// First lane, counted in the instruction.
-    pub lane: u32,
-    /// The first lane's channel.
-    pub channel: u32,
-    /// Of the type that it computes in.
-    pub width: Width,
-    /// Bytes of that type.
-    pub bytes: u32,
-}
-
 /// A vector that is kept as its first element: that is what is in the register file there, and so much.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct First {
@@ -181,6 +167,8 @@ pub(crate) struct First {
 pub(crate) enum Later {
     /// A message that missed its site: the machine executes it.
     Miss { pc: Pc, entry: Label, back: Label },
+    /// An observer is told of an instruction.
+    Stop { pc: Pc, entry: Label, back: Label },
     /// A message that missed its site, with the move that was to be made together with it.
     NarrowRow { row: narrow_rows::NarrowRow, entry: Label, back: Label },
     /// A row is not all inside: `miss` is where the message's miss begins.
@@ -227,6 +215,8 @@ pub(crate) struct Emit<'a> {
     zero_halves: Option<&'a ZeroHalves>,
     /// Instructions at which code stops for an observer; none if nobody observes.
     pub stops: &'a [bool],
+    /// Of these, messages whose accesses code notes: see [`noted_messages`].
+    pub noted: Option<&'a envisa_machine::local_shadow::Noted>,
     /// How groups follow one another.
     pub walk: Walk,
     /// All threads start with all channels.
@@ -364,6 +354,7 @@ impl<'a> Emit<'a> {
             fitting: &[],
             zero_halves: None,
             stops: &[],
+            noted: None,
             walk: Walk::default(),
             full,
             together,
@@ -722,9 +713,7 @@ impl<'a> Emit<'a> {
         }
         self.mode = self.modes.at(pc);
         if self.stops.get(pc as usize) == Some(&true) {
-            self.rounds(Rounding::NearestEven);
-            self.leave_tiles(pc);
-            return self.suspending(pc).map_err(str::to_owned);
+            return self.stopping(pc).map_err(str::to_owned);
         }
         let i = self.inst(pc);
         if let Some(control) = self.embedded(i)

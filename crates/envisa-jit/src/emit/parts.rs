@@ -2,6 +2,23 @@
 
 use super::*;
 
+/// A part of an instruction: as many lanes as one vector register holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// Which.
+    pub index: u32,
+    /// Lanes.
+    pub lanes: u32,
+    /// First lane, counted in the instruction.
+    pub lane: u32,
+    /// The first lane's channel.
+    pub channel: u32,
+    /// Of the type that it computes in.
+    pub width: Width,
+    /// Bytes of that type.
+    pub bytes: u32,
+}
+
 impl Emit<'_> {
     /// The parts of an instruction whose channels compute in a type of so many bytes, but for those whose channels are
     /// off whenever it is executed. There is one at least.

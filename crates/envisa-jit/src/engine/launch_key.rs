@@ -1,6 +1,7 @@
 //! What tells one way of launching a program from another.
 
 use envisa_lower::Pc;
+use envisa_machine::local_shadow::Noted;
 use envisa_machine::start::Start;
 
 use crate::active::Active;
@@ -41,4 +42,6 @@ pub(super) struct Key {
     pub decided: Vec<(Pc, bool)>,
     /// Where it stops for an observer, by instruction; none if nobody observes.
     pub stops: Vec<bool>,
+    /// Of these, messages whose accesses to shared local memory code may note, and go on.
+    pub noted: Noted,
 }

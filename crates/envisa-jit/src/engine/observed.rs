@@ -3,7 +3,9 @@
 //! can run the rest of a thread of which the observer wants to be told all.
 
 use super::*;
+use envisa_lower::Message;
 use envisa_machine::interest::Tell;
+use envisa_machine::local_shadow::{Noted, Noting};
 
 impl Native {
     /// Code that stops where an observer is told of instructions. What is computed elsewhere than it is written, or not at
@@ -23,7 +25,7 @@ impl Native {
         passes.over("allocation");
         let modes = (key.full, self.together, self.level);
         let emit = Emit::new(p, flow, cells, live, facts, modes, None);
-        Variant::new(p, emit.stopping_at(&key.stops).run(passes)?, None)
+        Variant::new(p, emit.stopping_at(&key.stops, &key.noted).run(passes)?, None)
     }
 }
 
@@ -58,7 +60,12 @@ impl<'a> Threads<'a> {
         let fitting = Fitting::new(&native.program, &native.flow, &native.cells, launch.prepared);
         let variant = |of| {
             let key = match stops.contains(&true) {
-                true => Key { full: of == Of::Whole, stops: stops.clone(), ..Key::default() },
+                true => Key {
+                    full: of == Of::Whole,
+                    stops: stops.clone(),
+                    noted: launch.env.interest.get().map_or_else(Noted::default, |i| i.noted.clone()),
+                    ..Key::default()
+                },
                 // Nobody takes a thread over, then, and finds its registers.
                 false => native.key(launch.prepared, of, &fitting).ok()?,
             };
@@ -101,6 +108,7 @@ impl ObservedThreads for Threads<'_> {
         if is_loud(m) {
             self.sites.fill(Site::NOWHERE);
         }
+        context.note_with(told.local_shadow(m));
         let observed = Observed { told: &mut *told, stops: &self.stops, left: false };
         let left = self.native.thread(m, (variant, context), &mut self.sites, (fresh, stop), Some(observed));
         if left {
@@ -136,6 +144,23 @@ pub(super) fn aim_unobserved_site(m: &Machine<'_>, pc: Pc, sites: &mut [Site]) {
     }
 }
 
+/// Aims the site of a message that was executed, and is noted where the observer need not look at it, at the memory of which
+/// that is so.
+pub(super) fn aim_noted_site(m: &Machine<'_>, pc: Pc, told: &dyn Told, sites: &mut [Site]) {
+    let (range, i) = (told.local_range(pc), m.env.program.code()[pc as usize]);
+    let Some(Message::Simt(s)) = m.env.program.messages().get(i.aux as usize) else { return };
+    // A channel's elements begin at so many bytes there.
+    let bytes = s.elements.count_ones() * u32::from(s.element);
+    let begins = (range.len() as u32 + 1).saturating_sub(bytes);
+    if begins == 0 {
+        return;
+    }
+    sites::aim(m, pc, sites);
+    if let Some(site) = sites.get_mut(i.aux as usize) {
+        site.wide = u64::from(range.start) | u64::from(begins) << 32;
+    }
+}
+
 /// The observer of a thread.
 pub(super) struct Observed<'a> {
     pub told: &'a mut dyn Told,
@@ -145,6 +170,11 @@ pub(super) struct Observed<'a> {
 }
 
 impl Observed<'_> {
+    /// What accesses to shared local memory are noted with from now on.
+    pub fn noting(&mut self, m: &Machine<'_>) -> Option<Noting<'_>> {
+        self.told.local_shadow(m)
+    }
+
     /// Executes an instruction, of which the observer is told as it wants; gives the next one, or [`STOP`].
     pub fn instruction(&mut self, m: &mut Machine<'_>, pc: Pc, alone: bool) -> Pc {
         let mut next = pc;

@@ -398,7 +398,14 @@ pub(super) extern "sysv64" fn callback(context: *mut u8, pc: Pc) -> u32 {
     let spent = host.spent(left);
     host.machine.t.mask = exec;
     host.machine.t.budget = host.budget.0.wrapping_sub(spent);
-    step(host.machine, host.rest, host.sites, (host.base + pc, host.observed.as_mut()))
+    let how = step(host.machine, host.rest, host.sites, (host.base + pc, host.observed.as_mut()));
+    // What a thread that waits knows is not whole yet.
+    if let Some(observed) = host.observed.as_mut().filter(|_| how == 0) {
+        let words = thread_context::noting_words(observed.noting(host.machine));
+        // SAFETY: as above; the context is the native code's own, which waits for this call.
+        unsafe { context.add(at::SHADOW as usize).cast::<[u32; 4]>().write(words) };
+    }
+    how
 }
 
 /// Executes a message for the channels of the mask, which are counted from its first one.
@@ -421,15 +428,19 @@ pub(super) fn step(
     let (alone, pc) = (pc & MESSAGE != 0, pc & !MESSAGE);
     m.t.pc = pc;
     m.refresh_mode();
-    let (mut next, watched) = (pc, observed.is_some());
-    match observed {
-        Some(observed) => next = observed.instruction(m, pc, alone),
+    let mut next = pc;
+    let told = match observed {
+        Some(observed) => {
+            next = observed.instruction(m, pc, alone);
+            Some(&*observed.told)
+        }
         None => {
             while next == pc {
                 next = if alone { message(m, pc) } else { rest.instruction(m, pc) };
             }
+            None
         }
-    }
+    };
     if next == STOP {
         let ended = m.trap.is_none() && m.t.status == Status::Done;
         return if ended { exit::ENDED as u32 } else { exit::STOPPED as u32 };
@@ -439,9 +450,12 @@ pub(super) fn step(
         m.fault(pc, None, Cause::FellOff);
         return exit::STOPPED as u32;
     }
-    match watched {
-        true => observed::aim_unobserved_site(m, pc, sites),
-        false => sites::aim(m, pc, sites),
+    match told {
+        Some(told) => {
+            observed::aim_unobserved_site(m, pc, sites);
+            observed::aim_noted_site(m, pc, told, sites);
+        }
+        None => sites::aim(m, pc, sites),
     }
     0
 }

@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::Variant;
+use envisa_machine::local_shadow::Noting;
+
 use crate::context_layout::{Site, at};
 
 /// A cache line of a context.
@@ -69,6 +71,13 @@ impl Context {
         u64::from(self.get(at)) | u64::from(self.get(at + 4)) << 32
     }
 
+    /// What accesses to shared local memory are noted with.
+    pub fn note_with(&mut self, noting: Option<Noting<'_>>) {
+        for (k, word) in (0..).zip(noting_words(noting)) {
+            self.set(at::SHADOW + 4 * k, word);
+        }
+    }
+
     /// The channels that wait, by label; nobody does afterwards.
     pub fn take_waiting(&mut self) -> Vec<u32> {
         let all = self.waits.clone().map(|w| self.get(4 * w as u32)).collect();
@@ -89,4 +98,11 @@ impl Context {
             self.set(4 * w as u32, 0);
         }
     }
+}
+
+/// What accesses to shared local memory are noted with, as a context has it from [`at::SHADOW`] on.
+pub(super) fn noting_words(noting: Option<Noting<'_>>) -> [u32; 4] {
+    let Some(Noting { shadow, earlier, first }) = noting else { return [0; 4] };
+    let words = shadow.words().as_ptr() as u64;
+    [words as u32, (words >> 32) as u32, first, earlier]
 }

@@ -67,7 +67,6 @@ impl UnexpectedAccesses {
 impl Checks {
     /// Says what is wanted, if nobody else has said it for this launch.
     pub(super) fn select(&mut self, m: &Machine<'_>) {
-        self.selects = self.facts.alone && !self.facts.hints && !self.sites.has_shared_parts();
         if self.selects {
             m.env.interest.get_or_init(|| self.interest(m));
         }
@@ -135,7 +134,8 @@ impl Checks {
                 _ => Tell::Always,
             }
         });
-        Interest { instructions: instructions.collect(), messages, quiet, ..Interest::default() }
+        let (instructions, noted) = (instructions.collect(), self.noted_messages());
+        Interest { instructions, messages, quiet, noted, ..Interest::default() }
     }
 
     /// Is there nothing to be told of, whatever happens, in a launch that has said what is wanted?

@@ -65,6 +65,11 @@ impl LocalMessage {
         })
     }
 
+    /// Where an access was inside.
+    pub fn inside(&self) -> Range<u32> {
+        self.inside.clone()
+    }
+
     /// What some neighbouring channels store, one after the other.
     fn stored<'a>(&self, m: &'a Machine<'_>, lanes: Range<u32>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let at = |lane: u32, part: u32| self.data + part * self.component_stride + lane * self.element;

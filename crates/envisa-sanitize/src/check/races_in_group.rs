@@ -263,6 +263,36 @@ impl Group {
         self.ordered = true;
     }
 
+    /// How many rounds of the barrier of all threads are over for a thread, unless it waits for one, or copies of the group
+    /// may be under way.
+    pub fn round(&self, thread: u32) -> Option<u32> {
+        let t = self.threads.get(thread as usize).filter(|t| t.joins.is_none() && !self.copied)?;
+        Some(t.barriers)
+    }
+
+    /// Does a round of the barrier, the last one of all threads, order what each did in local memory up to a clock?
+    pub fn has_ordered_local(&self, round: u32, latest: &[u32]) -> bool {
+        let m = memory(SLM);
+        let threads = self.threads.iter().zip(latest).zip(0..);
+        latest.len() == self.started as usize && threads.clone().count() == latest.len() && { threads }.all(
+            |((t, latest), thread)| {
+                let known = self.barrier.of(round)[m].get(thread);
+                t.barriers == round && known >= *latest && (self.in_step || t.since[m] > *latest)
+            },
+        )
+    }
+
+    /// Notes an access to local memory that a thread made, and that races with nothing.
+    pub fn note_earlier_access(&mut self, key: u64, past: PastAccess, access: RaceAccess, value: u32) {
+        let (m, in_step) = (memory(key), self.in_step);
+        let Some(t) = self.threads.get_mut(past.thread as usize) else { return };
+        t.stored[m] |= access == RaceAccess::Write && t.clock == past.clock;
+        let since = if in_step { u32::MAX } else { t.since[m] };
+        let making = CurrentAccess::new(past, access, &t.known[m].0, (since, t.floor[m]));
+        let noted = making.map(|making| self.cells.dword(key, &making, value));
+        self.overflowed |= !matches!(noted, Some(Ok(_)));
+    }
+
     /// How often what a thread did was put in order so far: by its fences, and what tells others of them.
     pub fn orderings(&self, thread: u32) -> u32 {
         self.threads.get(thread as usize).map_or(0, |t| t.clock.saturating_sub(1))
