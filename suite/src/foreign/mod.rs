@@ -12,6 +12,7 @@ pub mod replay;
 pub mod right;
 pub mod suites;
 pub mod survey;
+mod survey_arguments;
 pub mod timing;
 mod timing_page;
 

@@ -34,7 +34,7 @@ pub fn read(device: Device) -> Result<Suite, String> {
         let options = k.device_options(device);
         add(k.id.clone(), program((k.source.clone(), options, k.function().to_owned()), &launch));
     }
-    for name in survey::names() {
+    for name in survey::names()? {
         let r = survey::replay(name)?;
         add(format!("survey/{name}"), program((r.source, r.options, r.kernel), &r.launch));
     }

@@ -2,113 +2,162 @@
 //! tuned for them; the slowest say which class of kernels is slow.
 
 use std::collections::BTreeMap;
-
-use envisa_harness::values::ValueSpec;
+use std::path::Path;
+use std::sync::OnceLock;
 
 use super::replay::{Replay, Side};
+use super::suites::DEVICE;
+use super::survey_arguments::{Parameter, parameters};
 use super::timing::{self, Row, Run};
 use crate::compare::Check;
-use crate::launch::{ArgValue, Launch, LaunchArg};
+use crate::kernel::Device;
+use crate::launch::{Launch, LaunchArg};
 use crate::machine::Machine;
 
-/// All of them, in OpenCL C; the file's head says how they are written.
-const KERNELS: &str = include_str!("../../survey/kernels.cl");
 /// How far apart floats of two drivers may be, as of foreign suites.
 const TOLERANCE: f64 = 1e-3;
-/// Most bytes of a buffer.
-const MOST: u64 = 1 << 30;
 
 /// Which kernels are run.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only kernels whose name contains one of these.
+    /// Only kernels whose name or file contains one of these.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// The device that envisa's driver shows.
+    #[arg(long, default_value = DEVICE.name())]
+    device: Device,
+    /// Compare results, and repeat nothing for times.
+    #[arg(long)]
+    results: bool,
 }
 
 /// A kernel of the survey.
 #[derive(Debug)]
 struct Kernel {
-    name: &'static str,
-    /// Its line: sizes, and elements of buffers.
-    line: &'static str,
-    source: &'static str,
+    /// The theme of its file.
+    theme: String,
+    name: String,
+    /// Its line: sizes, arguments, options.
+    line: String,
+    source: String,
 }
 
-/// The survey's kernels, in their order.
-fn kernels() -> impl Iterator<Item = Kernel> {
-    KERNELS.split("\n\n// ").skip(1).filter_map(|text| {
+/// The survey's kernels, in the order of their files and in these.
+fn kernels() -> Result<&'static [Kernel], String> {
+    static ALL: OnceLock<Result<Vec<Kernel>, String>> = OnceLock::new();
+    ALL.get_or_init(read).as_deref().map_err(Clone::clone)
+}
+
+/// Reads all of them, in OpenCL C; the README of their folder says how they are written.
+fn read() -> Result<Vec<Kernel>, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("survey");
+    let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let files: Result<Vec<_>, _> =
+        std::fs::read_dir(&folder).map_err(wrong)?.map(|e| e.map(|e| e.path())).collect();
+    let mut files = files.map_err(wrong)?;
+    files.retain(|f| f.extension().is_some_and(|e| e == "cl"));
+    files.sort();
+    let mut all = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).map_err(wrong)?;
+        let theme = file.file_stem().unwrap_or_default().to_string_lossy();
+        all.extend(of_text(&theme, &text));
+    }
+    Ok(all)
+}
+
+/// The kernels of a file.
+fn of_text(theme: &str, text: &str) -> Vec<Kernel> {
+    let one = |text: &str| {
         let (head, source) = text.split_once('\n')?;
         let (name, line) = head.split_once(": ")?;
-        Some(Kernel { name, line, source })
-    })
+        let [theme, name, line, source] = [theme, name, line, source].map(str::to_owned);
+        Some(Kernel { theme, name, line, source })
+    };
+    text.split("\n\n// ").skip(1).filter_map(one).collect()
 }
 
 impl Kernel {
-    /// Its launch, with random numbers in what it reads and zeros in what it writes.
-    fn replay(&self) -> Result<Replay, String> {
-        let wrong = || format!("the line of `{}`: `{}`", self.name, self.line);
-        let (sizes, elements) = self.line.split_once("; ").ok_or_else(wrong)?;
-        let (global, local) = sizes.split_once(" by ").unwrap_or((sizes, ""));
-        let numbers = |text: &str, between: &str| {
-            let all: Result<Vec<u64>, _> = text.split(between).map(str::parse).collect();
-            all.map_err(|_| wrong())
-        };
-        let extents = numbers(global, "x")?;
-        let triple = |v: &[u64], other: u64| std::array::from_fn(|n| v.get(n).copied().unwrap_or(other));
-        // As drivers choose a group where the program does not.
-        let local = if local.is_empty() { vec![256] } else { numbers(local, "x")? };
-        let mut launch = Launch {
-            dims: extents.len() as u32,
-            global: triple(&extents, 1),
-            local: triple(&local, 1),
-            offset: [0; 3],
-            args: Vec::new(),
-        };
-        let mut types = Vec::new();
-        for (name, n) in ["a", "b", "c"].into_iter().zip(numbers(elements, ", ")?) {
-            let ty = self.pointed(name).ok_or_else(|| format!("`{}` has no argument `{name}`", self.name))?;
-            let (elem, count) = super::replay::element(&ty).ok_or_else(|| format!("no type `{ty}`"))?;
-            let n = n * count;
-            let seed = launch.args.len();
-            let spec = match (name, elem.is_float()) {
-                ("c", _) => format!("zeros:{elem}:{n}"),
-                (_, true) => format!("rand:{elem}:{n}:{seed}:-1..1"),
-                _ => format!("rand:{elem}:{n}:{seed}"),
-            };
-            let value = ValueSpec::parse(&spec).and_then(|s| s.materialize(MOST));
-            let value = ArgValue::Buffer(value.map_err(|e| format!("{spec}: {e}"))?);
-            launch.args.push(LaunchArg { name: name.to_owned(), value, check: Some(Check::Exact) });
-            types.push(Some(elem));
-        }
-        Ok(Replay {
-            source: self.source.to_owned(),
-            options: String::new(),
-            kernel: "k".to_owned(),
-            launch,
-            numbers: types,
-        })
+    fn wrong(&self) -> String {
+        format!("the line of `{}`: `{}`", self.name, self.line)
     }
 
-    /// What an argument of the kernel points to.
-    fn pointed(&self, argument: &str) -> Option<String> {
-        let (_, list) = self.source.split_once("kernel void k(")?;
-        let one = list.split([',', ')']).find(|a| a.ends_with(&format!("*{argument}")))?;
-        one.split_whitespace().rev().nth(1).map(str::to_owned)
+    /// Whether a device has the numbers that it computes with: there are two without doubles.
+    fn is_for(&self, device: Device) -> bool {
+        !(matches!(device, Device::Dg2 | Device::Tgllp) && self.source.contains("double"))
+    }
+
+    /// Its sizes, its arguments' values, and its options.
+    fn parts(&self) -> Result<(&str, Vec<&str>, &str), String> {
+        let mut parts = self.line.split("; ");
+        let both = parts.next().zip(parts.next());
+        let (sizes, values) = both.ok_or_else(|| self.wrong())?;
+        Ok((sizes, values.split(", ").collect(), parts.next().unwrap_or("")))
+    }
+
+    /// Its sizes without arguments.
+    fn range(&self, sizes: &str) -> Result<Launch, String> {
+        let (global, local) = sizes.split_once(" by ").unwrap_or((sizes, ""));
+        let numbers = |text: &str| {
+            let all: Result<Vec<u64>, _> = text.split('x').map(str::parse).collect();
+            all.map_err(|_| self.wrong())
+        };
+        let extents = numbers(global)?;
+        let triple = |v: &[u64]| std::array::from_fn(|n| v.get(n).copied().unwrap_or(1));
+        // As drivers choose a group where the program does not.
+        let local = if local.is_empty() { vec![256] } else { numbers(local)? };
+        let dims = extents.len() as u32;
+        Ok(Launch { dims, global: triple(&extents), local: triple(&local), offset: [0; 3], args: Vec::new() })
+    }
+
+    /// Its function's name and parameters.
+    fn function(&self) -> Result<(&str, Vec<Parameter<'_>>), String> {
+        let missing = || format!("`{}` has no kernel", self.name);
+        let (_, rest) = self.source.rsplit_once("kernel void ").ok_or_else(missing)?;
+        let (name, rest) = rest.split_once('(').ok_or_else(missing)?;
+        let (list, _) = rest.split_once(")\n{").ok_or_else(missing)?;
+        Ok((name, parameters(list)?))
+    }
+
+    /// Its launch, with random numbers in what it reads and zeros in what it writes.
+    fn replay(&self) -> Result<Replay, String> {
+        let (sizes, values, options) = self.parts()?;
+        let mut launch = self.range(sizes)?;
+        let (function, parameters) = self.function()?;
+        if parameters.len() != values.len() {
+            return Err(self.wrong());
+        }
+        let mut numbers = Vec::new();
+        for (p, text) in parameters.iter().zip(values) {
+            let seed = launch.args.len();
+            let (value, elem) = p.value(text, seed).map_err(|why| format!("{}: {why}", self.wrong()))?;
+            launch.args.push(LaunchArg { name: p.name.to_owned(), value, check: elem.map(|_| Check::Exact) });
+            numbers.push(elem);
+        }
+        Ok(Replay {
+            source: self.source.clone(),
+            options: options.to_owned(),
+            kernel: function.to_owned(),
+            launch,
+            numbers,
+        })
     }
 }
 
 /// Their names.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    kernels().map(|k| k.name)
+///
+/// # Errors
+/// If they cannot be read.
+pub fn names() -> Result<impl Iterator<Item = &'static str>, String> {
+    Ok(kernels()?.iter().map(|k| k.name.as_str()))
 }
 
 /// The launch of the kernel of a name.
 ///
 /// # Errors
-/// There is none.
+/// If there is none, or if what is said of it is wrong.
 pub fn replay(name: &str) -> Result<Replay, String> {
-    let kernel = kernels().find(|k| k.name == name).ok_or_else(|| format!("no kernel `{name}`"))?;
+    let kernel = kernels()?.iter().find(|k| k.name == name).ok_or_else(|| format!("no kernel `{name}`"))?;
     kernel.replay()
 }
 
@@ -117,26 +166,35 @@ pub fn replay(name: &str) -> Result<Replay, String> {
 /// # Errors
 /// If no kernel has such a name.
 pub fn command(args: &Args) -> Result<bool, String> {
-    let wanted = |k: &Kernel| args.only.is_empty() || args.only.iter().any(|o| k.name.contains(o.as_str()));
+    let named = |k: &Kernel, o: &String| k.name.contains(o.as_str()) || k.theme.contains(o.as_str());
+    let wanted = |k: &&Kernel| args.only.is_empty() || args.only.iter().any(|o| named(k, o));
     let mut run =
         Run { machine: Machine::here(), sides: BTreeMap::new(), suites: Vec::new(), rows: Vec::new() };
-    for kernel in kernels().filter(wanted) {
-        let row = row(&kernel, &mut run.sides);
+    for kernel in kernels()?.iter().filter(wanted).filter(|k| k.is_for(args.device)) {
+        let row = row(kernel, args, &mut run.sides);
         eprintln!("{}", timing::line(&row));
         run.rows.push(row);
     }
     if run.rows.is_empty() {
         return Err("no kernel of the survey has such a name".to_owned());
     }
-    println!("{}\n{}", run.sums(), run.kernels());
+    if !args.results {
+        println!("{}\n{}", run.sums(), run.kernels());
+    }
     let wrong = run.complaints(&BTreeMap::new());
     wrong.iter().for_each(|w| println!("not explained: {w}"));
     Ok(wrong.is_empty())
 }
 
-fn row(kernel: &Kernel, described: &mut BTreeMap<String, String>) -> Row {
-    let start = |side: Side, out: &std::path::Path| side.of_survey(kernel.name, out);
-    timing::one(format!("survey/{}", kernel.name), kernel.replay(), TOLERANCE, start, &Side::ALL, described)
+fn row(kernel: &Kernel, args: &Args, described: &mut BTreeMap<String, String>) -> Row {
+    let start = |side: Side, out: &Path| {
+        let mut command = side.of_survey(&kernel.name, out)?;
+        command.env("ENVISA_DEVICES", args.device.name());
+        Ok(command)
+    };
+    let name = format!("survey/{}", kernel.name);
+    let effort = if args.results { timing::ONCE } else { timing::ROUNDS };
+    timing::one(name, kernel.replay(), TOLERANCE, start, (&Side::ALL, effort), described)
 }
 
 #[cfg(test)]
@@ -145,11 +203,14 @@ mod tests {
 
     #[test]
     fn each_kernel_has_a_launch() {
-        let all: Vec<Kernel> = kernels().collect();
-        assert_eq!(all.len(), KERNELS.matches("kernel void k(").count());
+        let all = kernels().unwrap();
+        let mut names: Vec<&str> = all.iter().map(|k| k.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(all.len(), names.len());
         for kernel in all {
+            assert_eq!(kernel.source.matches("kernel void ").count(), 1, "{}", kernel.name);
             let replay = kernel.replay().unwrap_or_else(|why| panic!("{}: {why}", kernel.name));
-            assert_eq!(replay.launch.args.len(), 3, "{}", kernel.name);
             let divides = |n: usize| replay.launch.global[n].is_multiple_of(replay.launch.local[n]);
             assert!((0..3).all(divides), "{}: {}", kernel.name, kernel.line);
         }

@@ -16,10 +16,12 @@ use crate::launch::ArgValue;
 use crate::machine::Machine;
 use crate::peer::Served;
 
-/// Rounds of all sides.
-const ROUNDS: usize = 5;
-/// How long a side repeats a launch in a round, with putting memory back.
-const WINDOW: Duration = Duration::from_millis(40);
+/// How often a launch is repeated: rounds of all sides, and how long a side repeats it in one, with putting memory back.
+pub type Effort = (usize, Duration);
+/// As often as times need.
+pub const ROUNDS: Effort = (5, Duration::from_millis(40));
+/// As often as results need.
+pub const ONCE: Effort = (1, Duration::ZERO);
 /// After so long no further round begins: what takes seconds varies little.
 const ENOUGH: Duration = Duration::from_secs(8);
 /// How long building and one launch may take, or a round.
@@ -121,7 +123,8 @@ pub fn run(suites: &[Source], only: &[String], sides: &[Side], say: impl Fn(&str
             ]);
         }
         let command = |side: Side, out: &Path| side.command(&k.folder, &k.home, out);
-        let row = one(k.name(), Replay::read(&k.folder), s.tolerance, command, sides, &mut run.sides);
+        let row =
+            one(k.name(), Replay::read(&k.folder), s.tolerance, command, (sides, ROUNDS), &mut run.sides);
         say(&line(&row));
         run.rows.push(row);
     }
@@ -149,7 +152,7 @@ pub fn one(
     replay: Result<Replay, String>,
     tolerance: f64,
     command: impl Fn(Side, &Path) -> Result<Command, String>,
-    sides: &[Side],
+    (sides, (rounds, window)): (&[Side], Effort),
     described: &mut BTreeMap<String, String>,
 ) -> Row {
     let mut row =
@@ -177,7 +180,7 @@ pub fn one(
         }
     }
     let start = Instant::now();
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         if round > 0 && start.elapsed() > ENOUGH {
             break;
         }
@@ -187,7 +190,7 @@ pub fn one(
                 continue;
             }
             let least = row.seconds(*side).unwrap_or(f64::INFINITY);
-            let sample = worker.order(WINDOW, LIMIT).map(|s| s.seconds.min(least));
+            let sample = worker.order(window, LIMIT).map(|s| s.seconds.min(least));
             row.times.insert(name, sample);
         }
     }
