@@ -52,14 +52,19 @@ impl Default for Shadow {
 impl Shadow {
     /// The word of a dword.
     pub fn get(&self, part: Part, dword: usize) -> u32 {
-        self.0[part as usize * DWORDS..][..DWORDS].get(dword).map_or(0, |w| w.load(Ordering::Relaxed))
+        self.part(part).get(dword).map_or(0, |w| w.load(Ordering::Relaxed))
     }
 
     /// Changes the word of a dword.
     pub fn set(&self, part: Part, dword: usize, word: u32) {
-        if let Some(w) = self.0[part as usize * DWORDS..][..DWORDS].get(dword) {
+        if let Some(w) = self.part(part).get(dword) {
             w.store(word, Ordering::Relaxed);
         }
+    }
+
+    /// The words of a part, dword by dword.
+    pub fn part(&self, part: Part) -> &[AtomicU32] {
+        &self.0[part as usize * DWORDS..][..DWORDS]
     }
 
     /// All words, as native code finds them.

@@ -4,6 +4,8 @@
 //! nothing wrote. If one may, or if local memory is accessed in another way, all that was noted in the interval is told to the
 //! checks as if it were done now, and they look at everything until the next interval begins.
 
+use std::sync::atomic::Ordering;
+
 use envisa_lower::{Inst, Op, Space};
 use envisa_machine::local_shadow::{
     BYTES, CHANNEL_BITS, INTERVAL, MESSAGE, MOST_INTERVALS, MOST_MESSAGES, MOST_THREADS, Noted, Noting, Part,
@@ -103,7 +105,8 @@ impl Checks {
         }
         let (noted, t) = (&mut self.noted, m.t.index as usize);
         if first {
-            (0..dwords(m)).for_each(|d| noted.shadow.set(Part::Write, d, 0));
+            let words = noted.shadow.part(Part::Write).iter().take(dwords(m));
+            words.for_each(|w| w.store(0, Ordering::Relaxed));
             noted.advance(dwords(m));
             (noted.on, noted.left, noted.round) = (noted.pays(), false, 0);
             noted.begin.clear();
@@ -152,21 +155,24 @@ impl Checks {
     /// The checks are told of all that was noted in the interval, and of what was written before.
     fn tell_noted(&mut self, m: &Machine<'_>) {
         let (noted, earlier) = (&self.noted, self.noted.earlier());
-        for d in 0..dwords(m) {
+        let [writes, reads, others] = [Part::Write, Part::Read, Part::Other].map(|p| noted.shadow.part(p));
+        for (d, ((write, read), other)) in writes.iter().zip(reads).zip(others).enumerate().take(dwords(m)) {
+            let [write, read, other] = [write, read, other].map(|w| w.load(Ordering::Relaxed));
+            if write == 0 && read.max(other) <= earlier {
+                continue;
+            }
             let at = 4 * d as u64;
-            let value = u32::from_le_bytes(m.slm.read(4 * d).unwrap_or_default());
-            if noted.shadow.get(Part::Write, d) != 0 {
+            if write != 0 {
                 self.contents.set_local_dword(at);
             }
-            let parts = [Part::Read, Part::Other, Part::Write];
-            for word in parts.map(|p| (p, noted.shadow.get(p, d))).into_iter().filter(|(_, w)| *w > earlier) {
-                let (part, word) = word;
+            let all = [(RaceAccess::Read, read), (RaceAccess::Read, other), (RaceAccess::Write, write)];
+            for (access, word) in all.into_iter().filter(|(_, w)| *w > earlier) {
                 let thread = (word & THREAD_BITS) >> THREAD;
                 let message = (word >> MESSAGE) as usize % MOST_MESSAGES;
                 let Some(pc) = noted.messages.get(message) else { continue };
                 let channel = if self.facts.in_step { WHOLE } else { (word & CHANNEL_BITS) as u8 };
                 let clock = noted.begin.get(thread as usize).copied().unwrap_or(0);
-                let access = if part == Part::Write { RaceAccess::Write } else { RaceAccess::Read };
+                let value = u32::from_le_bytes(m.slm.read(4 * d).unwrap_or_default());
                 let past = PastAccess { thread, pc: *pc, clock, channel };
                 self.group.note_earlier_access(SLM | at, past, access, value);
             }
