@@ -14,6 +14,9 @@ impl Emit<'_> {
     /// them.
     pub(super) fn integers(&mut self, v: V, part: &Part, ty: Type, to: V) {
         let (w, all) = (part.width, Lanes::All);
+        if self.level == Level::Avx512 {
+            return self.integers_at_once(v, w, ty, to);
+        }
         // NaN becomes zero.
         self.a.vcmp(VCMPPD, w, 5, v, Opd::Reg(v), 7, None);
         self.a.v2(VMOVDQU64, w, 5, Opd::Reg(v), Lanes::Zero(5));
@@ -59,6 +62,41 @@ impl Emit<'_> {
             self.a.v2(VMOVDQU64, w, 3, least, Lanes::Of(5));
         }
         self.copy_reg(to, 3, w);
+    }
+
+    /// The same by AVX-512's conversions: of NaN and of what is out of range they make the highest bit, or, without a sign, all bits.
+    fn integers_at_once(&mut self, v: V, w: Width, ty: Type, to: V) {
+        let (all, bits) = (Lanes::All, 8 * ty.size() as i32);
+        let zero = self.real(0.0);
+        match (bits < 64, ty.is_signed()) {
+            (true, true) => {
+                let [least, most] = [-(2f64.powi(bits - 1)), 2f64.powi(bits - 1) - 1.0].map(|x| self.real(x));
+                // Of a number and NaN these leave what is second; its lowest bits are zeros then.
+                self.a.v2(VMOVDQU64, w, 5, least, all);
+                self.a.v3(VMAXPD, w, 5, 5, Opd::Reg(v), all);
+                self.a.v2(VMOVDQU64, w, 4, most, all);
+                self.a.v3(VMINPD, w, 5, 4, Opd::Reg(5), all);
+                self.a.v2(VCVTTPD2QQ, w, to, Opd::Reg(5), all);
+            }
+            (true, false) => {
+                let most = self.real(2f64.powi(bits) - 1.0);
+                self.a.v3(VMAXPD, w, 5, v, zero, all);
+                self.a.v3(VMINPD, w, 5, 5, most, all);
+                self.a.v2(VCVTTPD2UQQ, w, to, Opd::Reg(5), all);
+            }
+            (false, true) => {
+                let (over, most) = (self.real(2f64.powi(63)), self.same_quad(i64::MAX as u64));
+                self.a.vcmp(VCMPPD, w, 5, v, Opd::Reg(v), 7, None);
+                self.a.v2(VCVTTPD2QQ, w, 4, Opd::Reg(v), Lanes::Zero(5));
+                self.a.vcmp(VCMPPD, w, 5, v, over, 0x1d, None);
+                self.a.v2(VMOVDQU64, w, 4, most, Lanes::Of(5));
+                self.copy_reg(to, 4, w);
+            }
+            (false, false) => {
+                self.a.v3(VMAXPD, w, 5, v, zero, all);
+                self.a.v2(VCVTTPD2UQQ, w, to, Opd::Reg(5), all);
+            }
+        }
     }
 
     /// Of AVX2's sums that do this, zero's is of a sign where they are rounded down.

@@ -11,31 +11,34 @@
 //! not overflow, as it is no more than those bits. At the end `r` is the remainder and `q` the quotient; if `d` is zero, they
 //! are `n` and all ones. The loop goes on for all channels alike, and leaves nothing else behind that anybody reads.
 
+mod round;
+mod values;
+
 use std::ops::Range;
 
-use envisa_isa::{Combine, Modifier, Type};
+use envisa_isa::{Modifier, Type};
+use round::{Round, is_count_down};
+use values::{Place, Quad, Value};
 
 use super::dominators::Dominators;
 use super::fold_addresses::constant;
-use super::{Blocks, CHUNK, Uses, range_of_access};
+use super::{Blocks, CHUNK, Uses, chunks_of_range, range_of_access};
 use crate::program::*;
 use crate::registers::REGISTER_PADDING;
 
 /// Most instructions of such a loop.
-const LONGEST: Pc = 24;
+const LONGEST: Pc = 40;
 /// Bits of a quad, without the first round's.
 const FIRST_BIT: u64 = 63;
-/// The relations "equal" and "less".
-const EQUAL: u32 = 0;
-const LESS: u32 = 4;
-/// `a & b | c` as a table of three.
-const AND_OR: u32 = 0xf8;
 
 /// A loop that divides.
 struct Division {
     start: Pc,
-    /// The branch out of it, and the one back.
+    /// The branch out of it, or around what is done as it is left.
     exit: Pc,
+    /// What is done then.
+    leaving: Range<Pc>,
+    /// The branch back.
     end: Pc,
     /// An instruction of all its channels.
     of: Pc,
@@ -57,9 +60,8 @@ pub(super) fn divide_at_once(p: &mut ProgramParts, blocks: &Blocks) -> bool {
     };
     let ends: Vec<Pc> = (0..p.code.len() as Pc).filter(back).collect();
     let Some(dominators) = Dominators::new(p, blocks).filter(|_| !ends.is_empty()) else { return false };
-    let (uses, dominators) = (&Uses::new(p), &dominators);
-    let round = |end: Pc| Round { p, blocks, uses, dominators, start: p.code[end as usize].aux, end };
-    let found: Vec<Division> = ends.into_iter().filter_map(|end| round(end).division()).collect();
+    let loops = Loops { p, blocks, uses: Uses::new(p), dominators };
+    let found: Vec<Division> = ends.into_iter().filter_map(|end| loops.division(end)).collect();
     if found.is_empty() {
         return false;
     }
@@ -108,12 +110,14 @@ impl Division {
             make(Op::Add, ExecType::I64, self.remainder, as_type(n, Type::Q), quads(product, Modifier::Neg)),
         ];
         made.extend(self.quotient.map(|q| make(Op::Mov, ExecType::I64, q, plain(whole), Src::None)));
-        let mut made = made.into_iter();
+        let mut made = made.into_iter().peekable();
         for pc in self.start..=self.end {
             let i = &mut p.code[pc as usize];
-            let free = i.op != Op::Join && pc < self.exit;
-            let next = if free { made.next() } else { None };
-            if pc == self.exit {
+            let next = if i.op != Op::Join && pc < self.exit { made.next() } else { None };
+            if self.leaving.contains(&pc) {
+                continue;
+            }
+            if pc == self.exit && self.leaving.is_empty() {
                 i.pred = Pred::default();
             } else if let Some(new) = next {
                 *i = new;
@@ -121,6 +125,7 @@ impl Division {
                 keep[pc as usize] = i.op == Op::Join && pc == self.start;
             }
         }
+        debug_assert!(made.peek().is_none(), "a round has more instructions than its division");
     }
 }
 
@@ -133,210 +138,116 @@ fn as_type(mut s: Src, to: Type) -> Src {
     s
 }
 
-/// A run of code that may be such a loop.
-struct Round<'a> {
+/// A program whose loops may divide.
+struct Loops<'a> {
     p: &'a ProgramParts,
     blocks: &'a Blocks,
-    uses: &'a Uses,
-    dominators: &'a Dominators,
-    start: Pc,
-    end: Pc,
+    uses: Uses,
+    dominators: Dominators,
 }
 
-/// The instructions of a round, as they are told apart.
-#[derive(Default)]
-struct Parts {
-    all: Vec<Pc>,
-}
-
-impl Round<'_> {
+impl Loops<'_> {
     fn inst(&self, pc: Pc) -> &Inst {
         &self.p.code[pc as usize]
     }
 
-    fn division(&self) -> Option<Division> {
-        if self.start == 0 || self.end - self.start > LONGEST {
+    /// The division that the loop is which ends there.
+    fn division(&self, end: Pc) -> Option<Division> {
+        let start = self.inst(end).aux;
+        if start == 0 || end - start > LONGEST || self.p.simd < 2 {
             return None;
         }
-        let mut parts = Parts::default();
-        parts.all.push(self.end);
-        // From the end on: the count goes down behind the branch out of the loop, which is at zero.
-        let down = self.one(&mut parts, |i| i.op == Op::Add && is_scalar(i))?;
-        let count = self.dword_of(&self.inst(down).dst)?;
-        let minus_one = |s: &Src| constant(self.p, s).map(|x| x as u32) == Some(u32::MAX);
-        let d = self.inst(down);
-        (reads(&d.src[0], count, 4) && minus_one(&d.src[1])).then_some(())?;
-        let is_exit =
-            |i: &Inst| i.op == Op::Goto && i.channels == 1 && i.pred.offset != 0 && i.aux > self.end;
-        let exit = self.one(&mut parts, is_exit)?;
-        let by = self.inst(exit).pred;
-        let at_zero = self.one(&mut parts, |i| {
-            let scalar = matches!(i.src[0], Src::Reg { shape: Shape::Scalar, .. });
-            let zero = constant(self.p, &i.src[1]) == Some(0) && reads(&i.src[0], count, 4);
-            // For all channels, whatever channels run, or for the first one alone.
-            let first = i.first == 0 && i.no_mask && i.pred == Pred::default();
-            i.op == Op::Cmp && first && scalar && i.aux == EQUAL && zero
-        })?;
-        let goes = (by.combine, by.invert) == (Combine::None, false);
-        (goes && self.inst(at_zero).dst == (Dst::Pred { offset: by.offset })).then_some(())?;
-        // The bit that a round is for.
-        let extended = |i: &Inst| i.op == Op::Mov && is_scalar(i) && reads(&i.src[0], count, 4);
-        let bit = self.one(&mut parts, extended)?;
-        let place = self.quad_of(&self.inst(bit).dst)?;
-        let shift = self.one(&mut parts, |i| {
-            i.op == Op::Shr && self.is_vector_or_scalar(i) && reads(&i.src[1], place, 8)
-        })?;
-        let double = self.one(&mut parts, |i| {
-            i.op == Op::Shl && self.is_vector(i) && constant(self.p, &i.src[1]) == Some(1)
-        })?;
-        let (next, before) = self.next_remainder(&mut parts, shift, double)?;
-        let compare = self.one(&mut parts, |i| {
-            let less = i.op == Op::Cmp && i.exec == ExecType::U64 && i.aux == LESS;
-            less && self.is_vector(i) && reads_vector(&i.src[0], next)
-        })?;
-        let order = [bit, shift, before, compare, at_zero, exit, down, self.end];
-        (order.is_sorted() && double < before).then_some(())?;
-        let denominator = self.operand(compare, 1)?;
-        let remainder = self.vector_of(&self.inst(double).src[0])?;
-        let less = Less { next, compare, place, denominator, remainder };
-        let quotient = match self.subtract_chosen(&mut parts, &less) {
-            Some(last) => (last < at_zero).then_some(None)?,
-            None => self.subtract_where(&mut parts, &less, at_zero)?,
-        };
-        let numerator = self.operand(shift, 0)?;
-        let division = Division {
-            start: self.start,
-            exit,
-            end: self.end,
-            of: compare,
-            numerator,
-            denominator,
-            remainder,
-            quotient,
-        };
+        let first = |is: &dyn Fn(&Inst) -> bool| (start..end).find(|pc| is(self.inst(*pc)));
+        let exit = first(&|i| i.op == Op::Goto && i.channels == 1 && i.pred.offset != 0)?;
+        let of = first(&|i| i.op == Op::Shl && has_channels(self.p, i))?;
+        let around = self.inst(exit).aux;
+        let leaving = if around > end { exit + 1..exit + 1 } else { exit + 1..around };
+        // Behind that, only the count goes down.
+        let mut rest = (leaving.end..end).filter(|pc| self.inst(*pc).op != Op::Join);
+        let count = is_count_down(self.p, self.inst(rest.next()?))?;
+        (rest.next().is_none() && self.only_leaves(&leaving, start..end)).then_some(())?;
+        let mut round = Round::new(self, start);
+        round.compute(start..exit)?;
+        let count_dword = round.values.start(Place { offset: count, step: 0 });
+        let goes = round.holds(self.inst(exit).pred)?;
+        let leaves = if leaving.is_empty() { goes } else { round.values.not(goes) };
+        (leaves == round.values.is_zero(count_dword)).then_some(())?;
+        let zero = round.values.constant(0);
+        let found = Results::of(&mut round, [count_dword, zero])?;
+        let Results { numerator, denominator, remainder, quotient } = found;
+        let division =
+            Division { start, exit, leaving, end, of, numerator, denominator, remainder, quotient };
         self.begins(&division, count)?;
-        (self.is_all(&parts) && self.is_alone(&division)).then_some(division)
+        self.is_alone(&division).then_some(division)
     }
 
-    /// What is divided, or by what: quads or extended dwords, one for each channel or one for all.
-    fn operand(&self, pc: Pc, k: usize) -> Option<Src> {
-        let i = self.inst(pc);
-        let mut s = i.src[k];
-        let Src::Reg { ty, strides, shape, modifier: Modifier::None, .. } = &mut s else { return None };
-        if *shape == Shape::Scalar {
-            // One channel's element may have strides that mean nothing for it.
-            (strides.element(0) == 0).then_some(())?;
-            *strides = Strides::SCALAR;
-        }
-        let fits = matches!(ty, Type::Q | Type::Uq | Type::Ud) && *shape != Shape::General;
-        fits.then_some(s)
-    }
-
-    /// The only instruction of its kind that is not told apart yet.
-    fn one(&self, parts: &mut Parts, is: impl Fn(&Inst) -> bool) -> Option<Pc> {
-        let mut all = (self.start..=self.end).filter(|pc| !parts.all.contains(pc) && is(self.inst(*pc)));
-        let found = all.next().filter(|_| all.next().is_none())?;
-        parts.all.push(found);
-        Some(found)
-    }
-
-    /// Where a round leaves the remainder with its next bit, and the last instruction of what makes it.
-    fn next_remainder(&self, parts: &mut Parts, shift: Pc, double: Pc) -> Option<(RegOffset, Pc)> {
-        let bits = (self.quad_of(&self.inst(shift).dst)?, self.inst(shift).channels == 1);
-        let doubled = self.quad_of(&self.inst(double).dst)?;
-        if let Some(table) = self.one(parts, |i| i.op == Op::Bfn && self.is_vector(i)) {
-            let i = self.inst(table);
-            let [a, b, c, _] = &i.src;
-            let one = |s: &Src| self.is_one(s);
-            let masked = reads_made(a, bits) && one(b) || one(a) && reads_made(b, bits);
-            let made = i.aux & 0xff == AND_OR && masked && reads_vector(c, doubled);
-            return made.then_some((self.quad_of(&i.dst)?, table));
-        }
-        let mask = self
-            .one(parts, |i| i.op == Op::And && self.is_vector_or_scalar(i) && reads_made(&i.src[0], bits))?;
-        let masked = (self.quad_of(&self.inst(mask).dst)?, self.inst(mask).channels == 1);
-        let join = self.one(parts, |i| {
-            let both = |a: &Src, b: &Src| reads_made(a, masked) && reads_vector(b, doubled);
-            let either = both(&i.src[0], &i.src[1]) || both(&i.src[1], &i.src[0]);
-            i.op == Op::Or && self.is_vector(i) && either
-        })?;
-        let made = self.is_one(&self.inst(mask).src[1]) && shift < mask && mask < join;
-        made.then_some((self.quad_of(&self.inst(join).dst)?, join))
-    }
-
-    /// `r = next - (next < d ? 0 : d)`: the last instruction of that.
-    fn subtract_chosen(&self, parts: &mut Parts, less: &Less) -> Option<Pc> {
-        let Dst::Pred { offset } = self.inst(less.compare).dst else { return None };
-        let mut own = Parts { all: parts.all.clone() };
-        let choice = self.one(&mut own, |i| i.op == Op::Sel)?;
-        let i = self.inst(choice);
-        let by = i.pred == Pred { offset, combine: Combine::None, invert: false };
-        let of = constant(self.p, &i.src[0]) == Some(0) && same(&i.src[1], &less.denominator);
-        let (channels, wide) = (self.has_channels(i), wide(i));
-        (by && of && channels && wide).then_some(())?;
-        let chosen = self.quad_of(&i.dst)?;
-        let add = self.one(&mut own, |i| {
-            i.op == Op::Add
-                && self.is_vector(i)
-                && self.is_difference(i, less.next, |s| reads_vector(s, chosen))
-        })?;
-        let made = self.quad_of(&self.inst(add).dst)? == less.remainder;
-        (made && less.compare < choice && choice < add).then_some(())?;
-        *parts = own;
-        Some(add)
-    }
-
-    /// `if next >= d { r = next - d; q |= 1 << k }`: where the quotient is, if there is one.
-    fn subtract_where(&self, parts: &mut Parts, less: &Less, before: Pc) -> Option<Option<RegOffset>> {
-        let Dst::Pred { offset } = self.inst(less.compare).dst else { return None };
-        let branch = self.one(parts, |i| i.op == Op::Goto && self.has_channels(i))?;
-        let i = self.inst(branch);
-        let by = i.pred == Pred { offset, combine: Combine::None, invert: false };
-        let label = i.aux;
-        (by && less.compare < branch && (branch..before).contains(&label)).then_some(())?;
-        let inside = |pc: Pc| branch < pc && pc < label;
-        let add = self.one(parts, |i| {
-            let own = |s: &Src| same(s, &less.denominator);
-            i.op == Op::Add && self.is_vector(i) && self.is_difference(i, less.next, own)
-        })?;
-        let made = self.quad_of(&self.inst(add).dst)? == less.next && less.next == less.remainder;
-        (made && inside(add)).then_some(())?;
-        let Some(bit) = self.one(parts, |i| {
-            let one = self.is_one(&i.src[0]) && reads(&i.src[1], less.place, 8);
-            i.op == Op::Shl && wide(i) && i.channels == 1 && i.no_mask && one
-        }) else {
-            return Some(None);
+    /// Does what is done as a loop is left have no branch but out of it?
+    fn only_leaves(&self, leaving: &Range<Pc>, inside: Range<Pc>) -> bool {
+        let Some(last) = leaving.clone().last() else { return true };
+        let i = self.inst(last);
+        let out = i.op == Op::Goto && i.channels == 1 && i.pred == Pred::default();
+        let straight = |pc: Pc| {
+            let op = self.inst(pc).op;
+            !matches!(op, Op::Goto | Op::Join | Op::Ret | Op::End)
         };
-        let bits = self.quad_of(&self.inst(bit).dst)?;
-        let set = self
-            .one(parts, |i| i.op == Op::Or && self.is_vector(i) && i.src.iter().any(|s| reads(s, bits, 8)))?;
-        let i = self.inst(set);
-        let other = if reads(&i.src[0], bits, 8) { &i.src[1] } else { &i.src[0] };
-        let quotient = self.vector_of(other)?;
-        let made = self.quad_of(&i.dst)?;
-        (inside(bit) && bit < set && inside(set)).then_some(())?;
-        if made != quotient {
-            let copy =
-                self.one(parts, |i| i.op == Op::Mov && self.is_vector(i) && reads_vector(&i.src[0], made))?;
-            let copied = self.quad_of(&self.inst(copy).dst)? == quotient;
-            (copied && set < copy && inside(copy)).then_some(())?;
-        }
-        Some(Some(quotient))
+        out && !inside.contains(&i.aux) && i.aux != inside.end && (leaving.start..last).all(straight)
+    }
+
+    /// A scalar dword that nobody makes anything but a constant, before this.
+    fn scalar_constant(&self, at: RegOffset, before: Pc) -> Option<u32> {
+        let pc = self.uses.only_writer(at..at + 4)?;
+        let i = self.inst(pc);
+        let to = matches!(i.dst, Dst::Reg { offset, stride: 1, sat: false, ty }
+            if offset == at && ty.is_int() && ty.size() == 4);
+        let set = i.op == Op::Mov && is_scalar(i) && to && self.dominators.dominates(self.blocks, pc, before);
+        constant(self.p, &i.src[0]).filter(|_| set).map(|x| x as u32)
+    }
+
+    /// A source without its absolute value, which a vector has that was set before.
+    fn without_absolute(&self, s: Src, before: Pc) -> Option<Src> {
+        let Src::Reg { offset, ty, shape: Shape::Contiguous, modifier, .. } = s else { return Some(s) };
+        let left = match modifier {
+            Modifier::Abs => Modifier::None,
+            Modifier::NegAbs => Modifier::Neg,
+            _ => return Some(s),
+        };
+        let with = |s: Src, to: Modifier| match s {
+            Src::Reg { offset, ty, strides, shape, constant, .. } => {
+                Src::Reg { offset, ty, strides, shape, constant, modifier: to }
+            }
+            other => other,
+        };
+        let (given, bytes) = (with(s, Modifier::Abs), self.p.simd * ty.size());
+        let dominates = |a, b| self.dominators.dominates(self.blocks, a, b);
+        // What is written where channels did not copy yet is copied before they come here.
+        let unchanged = |since: Pc| {
+            let mut writers = chunks_of_range(offset..offset + bytes).flat_map(|c| self.uses.writers(c));
+            writers.all(|(_, w)| !dominates(since, *w))
+        };
+        (0..).zip(&self.p.code).find_map(|(pc, i)| {
+            let Dst::Reg { offset, ty: to, stride: 1, sat: false } = i.dst else { return None };
+            let copies = i.op == Op::Mov && i.src[0] == given && i.pred == Pred::default() && i.dst2 == 0;
+            let whole = to.is_int() && to.size() == ty.size() && has_channels(self.p, i);
+            let only = || self.uses.only_writer(offset..offset + bytes) == Some(pc);
+            let found = copies && whole && only() && dominates(pc, before) && unchanged(pc);
+            let Src::Reg { strides, shape, constant, .. } = s else { return None };
+            found.then_some(Src::Reg { offset, ty, strides, shape, constant, modifier: left })
+        })
     }
 
     /// Does the loop begin with the highest bit, and with zeros?
     fn begins(&self, d: &Division, count: RegOffset) -> Option<()> {
-        let first = self.start.checked_sub(1)?;
+        let first = d.start.checked_sub(1)?;
         let last = self.inst(first);
         if matches!(last.op, Op::Goto | Op::Ret | Op::End) {
             return None;
         }
         let set = |range: Range<RegOffset>, value: u64, channels: u8| {
-            let pc = self.uses.last_before(range.clone(), self.start)?;
+            let pc = self.uses.last_before(range.clone(), d.start)?;
             let i = self.inst(pc);
             let to = matches!(i.dst, Dst::Reg { offset, stride: 1, sat: false, ty } if offset == range.start
                 && ty.is_int() && u32::from(channels) * ty.size() == range.end - range.start);
-            let masked = channels == 1 && i.no_mask || channels > 1 && self.has_channels(i);
+            let masked = channels == 1 && i.no_mask || channels > 1 && has_channels(self.p, i);
             let plain = i.op == Op::Mov && i.pred == Pred::default() && i.channels == channels && masked;
             let found = plain && to && constant(self.p, &i.src[0]) == Some(value);
             (found && self.blocks.same(pc, first)).then_some(())
@@ -348,23 +259,18 @@ impl Round<'_> {
         d.quotient.map_or(Some(()), |q| set(q..q + bytes, 0, n))
     }
 
-    /// Is nothing else done in the loop?
-    fn is_all(&self, parts: &Parts) -> bool {
-        let told = |pc: &Pc| parts.all.contains(pc) || self.inst(*pc).op == Op::Join;
-        (self.start..=self.end).all(|pc| told(&pc))
-    }
-
     /// Does nobody come into the loop from elsewhere, read what it leaves behind but the result, or change what it divides?
     fn is_alone(&self, d: &Division) -> bool {
         let n = u32::from(self.inst(d.of).channels);
-        let inside = |pc: Pc| (self.start..=self.end).contains(&pc);
-        let enters = |(pc, i): (Pc, &Inst)| i.op == Op::Goto && inside(i.aux) && !inside(pc);
+        let whole = |pc: Pc| (d.start..=d.end).contains(&pc);
+        let inside = |pc: Pc| whole(pc) && !d.leaving.contains(&pc);
+        let enters = |(pc, i): (Pc, &Inst)| i.op == Op::Goto && whole(i.aux) && !whole(pc);
         if (0..).zip(&self.p.code).any(enters) {
             return false;
         }
         let results: Vec<RegOffset> = [Some(d.remainder), d.quotient].into_iter().flatten().collect();
         let mut written: Vec<Range<RegOffset>> = Vec::new();
-        for pc in self.start..=self.end {
+        for pc in (d.start..=d.end).filter(|pc| inside(*pc)) {
             let i = self.inst(pc);
             i.writes(self.p, &mut |t| written.push(range_of_access(&t, i.channels, self.p)));
         }
@@ -389,83 +295,68 @@ impl Round<'_> {
         });
         apart && !left && constant_operand(&d.numerator) && constant_operand(&d.denominator)
     }
-
-    /// An instruction on quads of all channels.
-    fn is_vector(&self, i: &Inst) -> bool {
-        let whole = matches!(i.dst, Dst::Reg { stride: 1, sat: false, ty, .. } if ty.size() == 8 && ty.is_int())
-            || matches!(i.dst, Dst::Pred { .. });
-        wide(i) && i.pred == Pred::default() && i.dst2 == 0 && whole && self.has_channels(i)
-    }
-
-    /// The same, or one on a quad that is the same for all channels.
-    fn is_vector_or_scalar(&self, i: &Inst) -> bool {
-        self.is_vector(i) || wide(i) && is_scalar(i)
-    }
-
-    fn has_channels(&self, i: &Inst) -> bool {
-        u32::from(i.channels) == self.p.simd && i.first == 0 && !i.no_mask && self.p.simd > 1
-    }
-
-    /// `next` less something.
-    fn is_difference(&self, i: &Inst, next: RegOffset, what: impl Fn(&Src) -> bool) -> bool {
-        let minus = matches!(i.src[1], Src::Reg { modifier: Modifier::Neg, .. });
-        reads_vector(&i.src[0], next) && minus && what(&without_modifier(&i.src[1]))
-    }
-
-    /// The constant one, or a scalar that nobody makes anything else.
-    fn is_one(&self, s: &Src) -> bool {
-        if let Some(x) = constant(self.p, s) {
-            return x == 1;
-        }
-        let Src::Reg { offset, ty, shape: Shape::Scalar, modifier: Modifier::None, constant: false, .. } = *s
-        else {
-            return false;
-        };
-        let Some(pc) = self.uses.last_before(offset..offset + ty.size(), self.start) else { return false };
-        let only = self.uses.only_writer(offset..offset + ty.size()) == Some(pc);
-        let i = self.inst(pc);
-        let to = matches!(i.dst, Dst::Reg { offset: at, stride: 1, sat: false, ty: t } if at == offset && t.size() == ty.size());
-        let set = i.op == Op::Mov && is_scalar(i) && to && constant(self.p, &i.src[0]) == Some(1);
-        only && set && ty.is_int() && self.dominators.dominates(self.blocks, pc, self.start)
-    }
-
-    fn dword_of(&self, d: &Dst) -> Option<RegOffset> {
-        match *d {
-            Dst::Reg { offset, ty, stride: 1, sat: false } if ty.is_int() && ty.size() == 4 => Some(offset),
-            _ => None,
-        }
-    }
-
-    fn quad_of(&self, d: &Dst) -> Option<RegOffset> {
-        match *d {
-            Dst::Reg { offset, ty, stride: 1, sat: false } if ty.is_int() && ty.size() == 8 => Some(offset),
-            _ => None,
-        }
-    }
-
-    fn vector_of(&self, s: &Src) -> Option<RegOffset> {
-        match *s {
-            Src::Reg {
-                offset,
-                ty,
-                shape: Shape::Contiguous,
-                modifier: Modifier::None,
-                constant: false,
-                ..
-            } => (ty.is_int() && ty.size() == 8).then_some(offset),
-            _ => None,
-        }
-    }
 }
 
-/// The compare of a round.
-struct Less {
-    next: RegOffset,
-    compare: Pc,
-    /// Which bit it is, as a quad.
-    place: RegOffset,
+/// What a round leaves, if it divides.
+struct Results {
+    numerator: Src,
     denominator: Src,
     remainder: RegOffset,
+    quotient: Option<RegOffset>,
+}
+
+impl Results {
+    /// Of a round that is for this bit.
+    fn of(round: &mut Round<'_>, bit: Quad) -> Option<Results> {
+        let mut doubled = round.values.iter().filter_map(|v| match v {
+            Value::Double(0, of) => Some(of),
+            _ => None,
+        });
+        let before = doubled.next().filter(|_| doubled.next().is_none())?;
+        drop(doubled);
+        let Value::Start(Place { offset: remainder, step: 8 }) = round.values.get(before[0]) else {
+            return None;
+        };
+        let quad = |round: &mut Round<'_>, at: RegOffset| {
+            [at, at + 4].map(|offset| round.values.start(Place { offset, step: 8 }))
+        };
+        (before == quad(round, remainder)).then_some(())?;
+        let mut shifted = round.values.iter().filter_map(|v| match v {
+            Value::Shifted(0, of, by) => Some((of, by)),
+            _ => None,
+        });
+        let (n, by) = shifted.next().filter(|_| shifted.next().is_none())?;
+        drop(shifted);
+        (by == bit).then_some(())?;
+        // The remainder so far, with the next bit.
+        let v = &mut round.values;
+        let doubled = v.halves(|h| Value::Double(h, before));
+        let shifted = v.halves(|h| Value::Shifted(h, n, bit));
+        let one = v.constant(1);
+        let masked = v.and(shifted[0], one);
+        let next = [v.or(masked, doubled[0]), doubled[1]];
+        let left = round.read(Place { offset: remainder, step: 8 })?;
+        let Value::Choice(_, _, less) = round.values.get(left) else { return None };
+        let Value::Difference(0, _, d) = round.values.get(less) else { return None };
+        let is_less = round.values.less(next, d);
+        let difference = round.values.difference(next, d);
+        let chosen = |round: &mut Round<'_>, at: RegOffset, a: Quad, b: Quad| {
+            (0..2).all(|h| {
+                let expected = round.values.choice(is_less, a[h], b[h]);
+                round.read(Place { offset: at + 4 * h as u32, step: 8 }) == Some(expected)
+            })
+        };
+        chosen(round, remainder, next, difference).then_some(())?;
+        let bits = round.values.halves(|h| Value::Power(h, bit));
+        let quads: Vec<RegOffset> = round.written_quads().filter(|at| *at != remainder).collect();
+        let quotient = quads.into_iter().find(|at| {
+            let old = quad(round, *at);
+            let new = [0, 1].map(|h| round.values.or(old[h], bits[h]));
+            chosen(round, *at, old, new)
+        });
+        let [numerator, denominator] = [n, d].map(|x| round.source(x));
+        Some(Results { numerator: numerator?, denominator: denominator?, remainder, quotient })
+    }
 }
 
 /// One channel that computes whatever channels run.
@@ -473,36 +364,10 @@ fn is_scalar(i: &Inst) -> bool {
     i.channels == 1 && i.no_mask && i.pred == Pred::default() && i.dst2 == 0
 }
 
+fn has_channels(p: &ProgramParts, i: &Inst) -> bool {
+    u32::from(i.channels) == p.simd && i.first == 0 && !i.no_mask
+}
+
 fn wide(i: &Inst) -> bool {
     matches!(i.exec, ExecType::I64 | ExecType::U64)
-}
-
-/// Does a source read integers of so many bytes there, as they are: one for each channel, or one for all?
-fn reads(s: &Src, at: RegOffset, bytes: u32) -> bool {
-    matches!(*s, Src::Reg { offset, ty, shape, modifier: Modifier::None, constant: false, .. }
-        if offset == at && ty.is_int() && ty.size() == bytes && shape != Shape::General)
-}
-
-/// Does it read quads, one for each channel?
-fn reads_vector(s: &Src, at: RegOffset) -> bool {
-    reads_made(s, (at, false))
-}
-
-/// Does it read quads as they were made: one for each channel, or one for all?
-fn reads_made(s: &Src, (at, scalar): (RegOffset, bool)) -> bool {
-    let shape = if scalar { Shape::Scalar } else { Shape::Contiguous };
-    reads(s, at, 8) && matches!(*s, Src::Reg { shape: own, .. } if own == shape)
-}
-
-fn without_modifier(s: &Src) -> Src {
-    let mut s = *s;
-    if let Src::Reg { modifier, .. } = &mut s {
-        *modifier = Modifier::None;
-    }
-    s
-}
-
-/// Are they the same quads?
-fn same(a: &Src, b: &Src) -> bool {
-    as_type(*a, Type::Q) == as_type(*b, Type::Q)
 }

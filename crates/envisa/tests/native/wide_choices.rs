@@ -39,7 +39,9 @@ fn declarations() -> String {
         for x in ["Twice", "Bits", "Masked", "Next"] {
             let _ = writeln!(t, ".decl {x}{k} v_type=G type=uq num_elts=32 align=wordx32");
             let _ = writeln!(t, ".decl {x}{k}S v_type=G type=q num_elts=32 align=wordx32 alias=<{x}{k}, 0>");
+            let _ = writeln!(t, ".decl {x}{k}H v_type=G type=ud num_elts=64 align=wordx32 alias=<{x}{k}, 0>");
         }
+        let _ = writeln!(t, ".decl Power{k} v_type=G type=uq num_elts=1 align=qword");
         let _ = writeln!(t, ".decl Less{k} v_type=G type=q num_elts=32 align=wordx32");
         let _ = writeln!(t, ".decl Count{k} v_type=G type=ud num_elts=1 align=dword");
         let _ = writeln!(t, ".decl Count{k}S v_type=G type=d num_elts=1 align=dword alias=<Count{k}, 0>");
@@ -122,26 +124,84 @@ fn choose(dice: &mut Dice, t: &mut String, k: usize, names: &[String]) {
     }
 }
 
-/// A division bit by bit: the remainder. Some begin with another bit, or subtract where there is nothing left.
+/// A division bit by bit. Some begin with another bit, or subtract where there is nothing left, or are not quite what they seem in
+/// another way.
 fn divide(dice: &mut Dice, t: &mut String, k: usize, names: &[String]) {
     let all = "(M1, 32)";
     let [n, d] = [(); 2].map(|()| &names[dice.below(names.len() as u64) as usize]);
     let first = if dice.below(4) == 0 { 62 } else { 63 };
     let less = if dice.below(4) == 0 { "le" } else { "lt" };
+    let form = dice.below(3);
+    take_apart(t, d, &format!("YL{k}"), &format!("YH{k}"));
+    let remainder = if form == 2 { format!("Next{k}") } else { format!("Q{k}") };
     let _ = write!(
         t,
-        "mov (M1_NM, 1) Count{k}(0,0)<1> {first}:ud\nmov {all} Q{k}(0,0)<1> 0x0:uq\nagain{k}:\n\
+        "mov {all} Q{k}(0,0)<1> 0x0:uq\nmov {all} {remainder}(0,0)<1> 0x0:uq\n\
+         mov (M1_NM, 1) Count{k}(0,0)<1> {first}:ud\nagain{k}:\n\
          mov (M1_NM, 1) Bit{k}(0,0)<1> Count{k}(0,0)<0;1,0>\n\
-         shl {all} Twice{k}(0,0)<1> Q{k}(0,0)<1;1,0> 0x1:uq\n\
+         shl {all} Twice{k}(0,0)<1> {remainder}(0,0)<1;1,0> 0x1:uq\n\
          shr {all} Bits{k}(0,0)<1> {n}(0,0)<1;1,0> Bit{k}(0,0)<0;1,0>\n\
          and {all} Masked{k}(0,0)<1> Bits{k}(0,0)<1;1,0> 0x1:uq\n\
-         or {all} Next{k}(0,0)<1> Masked{k}(0,0)<1;1,0> Twice{k}(0,0)<1;1,0>\n\
-         cmp.{less} {all} P{k}1 Next{k}(0,0)<1;1,0> {d}(0,0)<1;1,0>\n\
-         (P{k}1) sel {all} Less{k}(0,0)<1> 0x0:q {d}S(0,0)<1;1,0>\n\
-         add {all} Q{k}S(0,0)<1> Next{k}S(0,0)<1;1,0> (-)Less{k}(0,0)<1;1,0>\n\
-         cmp.eq (M1_NM, 1) P{k}9 Count{k}(0,0)<0;1,0> 0x0:ud\n(P{k}9) goto (M1, 1) divided{k}\n\
-         add (M1_NM, 1) Count{k}S(0,0)<1> Count{k}S(0,0)<0;1,0> -1:d\ngoto (M1, 1) again{k}\ndivided{k}:\n\
-         mov {all} Seen{k}(0,0)<1> 0x2:ud\n"
+         or {all} Next{k}(0,0)<1> Masked{k}(0,0)<1;1,0> Twice{k}(0,0)<1;1,0>\n"
+    );
+    match form {
+        0 => {
+            let _ = write!(
+                t,
+                "cmp.{less} {all} P{k}1 Next{k}(0,0)<1;1,0> {d}(0,0)<1;1,0>\n\
+                 (P{k}1) sel {all} Less{k}(0,0)<1> 0x0:q {d}S(0,0)<1;1,0>\n\
+                 add {all} Q{k}S(0,0)<1> Next{k}S(0,0)<1;1,0> (-)Less{k}(0,0)<1;1,0>\n"
+            );
+        }
+        1 => divide_by_dwords(dice, t, k, less),
+        _ => {
+            // Both results, where there is something left.
+            let negated = if dice.below(5) == 0 { "!" } else { "" };
+            let quotient = if dice.below(5) == 0 { "add" } else { "or" };
+            let _ = write!(
+                t,
+                "cmp.{less} {all} P{k}1 Next{k}(0,0)<1;1,0> {d}(0,0)<1;1,0>\n\
+                 ({negated}P{k}1) goto {all} less{k}\n\
+                 add {all} Next{k}S(0,0)<1> Next{k}S(0,0)<1;1,0> (-){d}S(0,0)<1;1,0>\n\
+                 shl (M1_NM, 1) Power{k}(0,0)<1> 0x1:uq Bit{k}(0,0)<0;1,0>\n\
+                 {quotient} {all} Q{k}(0,0)<1> Q{k}(0,0)<1;1,0> Power{k}(0,0)<0;1,0>\nless{k}:\n"
+            );
+        }
+    }
+    let down =
+        format!("add (M1_NM, 1) Count{k}S(0,0)<1> Count{k}S(0,0)<0;1,0> -1:d\ngoto (M1, 1) again{k}\n");
+    let _ = writeln!(t, "cmp.eq (M1_NM, 1) P{k}9 Count{k}(0,0)<0;1,0> 0x0:ud");
+    if dice.below(2) == 0 {
+        let _ = write!(t, "(P{k}9) goto (M1, 1) divided{k}\n{down}");
+    } else {
+        // Something is done as the loop is left.
+        let from = dice.pick(&["Q", "Next"]);
+        let _ = write!(
+            t,
+            "(!P{k}9) goto (M1, 1) on{k}\nmov {all} CL{k}(0,0)<1> {from}{k}H(0,0)<2;1,0>\n\
+             goto (M1, 1) divided{k}\non{k}:\n{down}"
+        );
+    }
+    let _ = writeln!(t, "divided{k}:");
+    if form == 2 {
+        let _ = writeln!(t, "xor {all} Q{k}(0,0)<1> Q{k}(0,0)<1;1,0> Next{k}(0,0)<1;1,0>");
+    }
+    let _ = writeln!(t, "mov {all} Seen{k}(0,0)<1> 0x2:ud");
+}
+
+/// The rest of a round by a dword: the remainder is compared by halves.
+fn divide_by_dwords(dice: &mut Dice, t: &mut String, k: usize, less: &str) {
+    let all = "(M1, 32)";
+    take_apart(t, &format!("Next{k}"), &format!("XL{k}"), &format!("XH{k}"));
+    let high = if dice.below(5) == 0 { "ne" } else { "eq" };
+    let extended = if dice.below(5) == 0 { "S" } else { "" };
+    let _ = write!(
+        t,
+        "cmp.{less} {all} P{k}1 XL{k}(0,0)<1;1,0> YL{k}(0,0)<1;1,0>\n\
+         cmp.{high} {all} P{k}2 XH{k}(0,0)<1;1,0> 0x0:ud\nand {all} P{k}2 P{k}2 P{k}1\n\
+         (P{k}2) sel {all} CL{k}(0,0)<1> 0x0:d YL{k}(0,0)<1;1,0>\n\
+         mov {all} Less{k}(0,0)<1> CL{k}{extended}(0,0)<1;1,0>\n\
+         add {all} Q{k}S(0,0)<1> Next{k}S(0,0)<1;1,0> (-)Less{k}(0,0)<1;1,0>\n"
     );
 }
 
